@@ -1,0 +1,36 @@
+// Closing is where some file systems report lost writes, so it has a Result.
+#include "base/own_fd.hpp"
+
+#include <cerrno>
+#include <unistd.h>
+
+namespace forebay {
+
+OwnFd& OwnFd::operator=(OwnFd&& other) noexcept {
+    if (this != &other) {
+        if (valid()) {
+            ::close(fd_);
+        }
+        fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+}
+
+OwnFd::~OwnFd() {
+    if (valid()) {
+        ::close(fd_);
+    }
+}
+
+Result<void> OwnFd::close(const std::string& path) {
+    if (!valid()) {
+        return {};
+    }
+    const int status = ::close(std::exchange(fd_, -1));
+    if (status != 0 && errno != EINTR) {
+        return failure(system_error(errno, "close " + path));
+    }
+    return {};
+}
+
+}  // namespace forebay

@@ -1,0 +1,33 @@
+// Where the engine says what it did, so that a user can be told. One recorder per open file and
+// rank; adding to it costs a few instructions.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/units.hpp"
+#include "ports/storage.hpp"
+
+#include <cstdint>
+
+namespace forebay::ports {
+
+// What one collective call of one rank came to. Durations in nanoseconds of the Clock.
+struct CallRecord {
+    Direction direction = Direction::write;
+    Length bytes;                    // of this rank, really moved
+    std::int64_t rounds = 0;
+    std::int64_t requests = 0;       // given to storage by this rank
+    bool bypassed = false;           // the exchange was not needed
+    std::int64_t total_ns = 0;
+    std::int64_t exchange_ns = 0;    // copying and messages
+    std::int64_t storage_ns = 0;     // at least one request of this rank in flight
+    std::int64_t wait_ns = 0;        // blocked on other ranks or on storage
+};
+
+class Recorder {
+public:
+    virtual ~Recorder() = default;
+    virtual void call(const CallRecord& record) = 0;
+    virtual void error(const Error& error) = 0;
+};
+
+}  // namespace forebay::ports
