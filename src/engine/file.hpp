@@ -1,0 +1,96 @@
+// A file open for collective calls: the engine's face to `entry`. Every call is collective over
+// the communicator, and all ranks get the same outcome class.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/units.hpp"
+#include "pattern/copy.hpp"
+#include "pattern/view.hpp"
+#include "plan/tuning.hpp"
+#include "ports/clock.hpp"
+#include "ports/communicator.hpp"
+#include "ports/recorder.hpp"
+#include "ports/storage.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace forebay::engine {
+
+// Why a call is left to the MPI. One rank's refusal is everyone's; the largest value wins.
+enum class Refusal : std::uint32_t {
+    none = 0,
+    disabled,           // by a setting or hint
+    excluded,           // path prefix, or not a plain local path ("pvfs2:…")
+    atomic_mode,
+    data_representation,
+    view_unsupported,   // overlapping or descending filetype
+    memory_unsupported,
+    not_the_same_file,  // renamed, replaced or removed since it was opened
+    cannot_open,        // the file cannot be opened a second time by its name
+    gpu_memory,
+    other,
+};
+
+[[nodiscard]] const char* reason_of(Refusal refusal) noexcept;
+
+struct Call {
+    const pattern::View* view = nullptr;
+    pattern::Request request;
+    pattern::Memory memory;
+    Refusal refusal = Refusal::none;  // this rank's own
+};
+
+struct Outcome {
+    Refusal passed = Refusal::none;  // not none: nothing was done, give the call to the MPI
+    Length bytes;                    // of this rank, really moved
+    std::optional<Error> error;      // the same class on every rank
+};
+
+// Opens the file for `direction` on this rank; called at most once per direction, on ranks that
+// turn out to read or write it.
+using StorageOpener =
+    std::function<Result<std::unique_ptr<ports::Storage>>(ports::Direction direction)>;
+
+struct FileOptions {
+    std::string path;  // for messages
+    plan::Layout layout;
+    plan::Tuning tuning;
+    std::optional<ports::Identity> identity;  // of the file that was opened, where this rank knows
+};
+
+class File {
+public:
+    // The communicator's node memory must be at least lane_bytes() large, and be used by one file's
+    // call at a time (several files may share it when their calls do not run at the same time).
+    File(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
+         StorageOpener opener, FileOptions options);
+    ~File();
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    // Collective; each rank's request may be empty. Blocks until the bytes are with the file system.
+    Outcome write(const Call& call);
+    Outcome read(const Call& call);
+
+    // Local: makes this rank's writes durable / closes its storage. The caller agrees on errors.
+    Result<void> sync();
+    Result<void> close();
+    // Collective: one outcome from every rank's own (nullopt: fine).
+    std::optional<Error> agree(const std::optional<Error>& mine);
+
+    // For records and MPI_File_get_info; of the last plan.
+    [[nodiscard]] std::string aggregators() const;  // "0,4,8"
+    [[nodiscard]] std::int32_t targets() const noexcept;
+
+    // Size of node memory that a communicator with `locals` ranks on this node must provide.
+    [[nodiscard]] static std::size_t lane_bytes(std::int32_t locals, const plan::Tuning& tuning);
+
+private:
+    class State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace forebay::engine

@@ -1,0 +1,33 @@
+// The settings that a plan depends on, as numbers. Names and defaults: schema/settings.toml.
+#pragma once
+
+#include <cstdint>
+
+namespace forebay::plan {
+
+enum class Mode { automatic, enable, disable };
+
+struct Tuning {
+    std::int32_t aggregators_max = 0;            // cb_nodes; 0: as many as the plan likes
+    std::int64_t window_bytes = 4 << 20;         // cb_buffer_size
+    std::int32_t buffers = 4;                    // buffers_per_aggregator
+    std::int64_t staging_bytes_max = 64 << 20;   // per node
+    std::int32_t requests_in_flight = 2;         // k
+    std::int64_t request_bytes_max = 4 << 20;
+    std::int64_t bypass_bytes_min = 256 << 10;
+    Mode write = Mode::automatic;
+    Mode read = Mode::automatic;
+
+    bool operator==(const Tuning&) const noexcept = default;
+};
+
+// Where a file's bytes lie: stripe number i is on target i mod targets. One target and stripe 0:
+// the file system has no stripes (or does not say).
+struct Layout {
+    std::int32_t targets = 1;
+    std::int64_t stripe_bytes = 0;
+
+    bool operator==(const Layout&) const noexcept = default;
+};
+
+}  // namespace forebay::plan
