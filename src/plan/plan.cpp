@@ -1,0 +1,138 @@
+// Placement by (target, node), the choice between exchange and bypass, and the size of windows.
+#include "plan/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace forebay::plan {
+
+namespace {
+
+// Below this share of data in the span (one byte in so many), empty windows cost more than asking
+// the ranks where their data is.
+constexpr std::int64_t dense_share = 16;
+constexpr std::int64_t block_bytes_default = 64 << 10;
+constexpr std::int64_t window_bytes_min = 64 << 10;
+
+Layout completed(Layout layout) noexcept {
+    if (layout.targets > 1 && layout.stripe_bytes == 0) {
+        layout.stripe_bytes = 1 << 20;  // Lustre's default
+    }
+    return layout;
+}
+
+std::int32_t aggregator_count(const Layout& layout, const Topology& topology,
+                              const Tuning& tuning) {
+    const std::int64_t places = std::int64_t{topology.nodes()} * topology.aggregators_per_node_max;
+    std::int64_t count = std::min<std::int64_t>(layout.targets, places);
+    if (tuning.aggregators_max > 0) {
+        count = std::min<std::int64_t>(count, tuning.aggregators_max);
+    }
+    return static_cast<std::int32_t>(std::max<std::int64_t>(count, 1));
+}
+
+bool aligned(const Summary& all, const Layout& layout) noexcept {
+    return layout.stripe_bytes == 0 || all.granularity % layout.stripe_bytes == 0;
+}
+
+bool bypasses(const Summary& all, const Layout& layout, const Tuning& tuning, Mode mode) {
+    if (mode != Mode::automatic || all.shortest_piece < tuning.bypass_bytes_min) {
+        return false;
+    }
+    const bool overlaps_for_sure = all.bytes > all.end - all.begin;
+    return aligned(all, layout) && !overlaps_for_sure;
+}
+
+// Staging that one window takes with its coverage bitmap.
+std::int64_t staged_bytes(std::int64_t window, std::int64_t granularity) noexcept {
+    return window + window / (8 * granularity) + 64;
+}
+
+// The largest window, at most what was asked for, with which everything staged on a node fits:
+// the aggregators' buffers and, with several nodes, two images and four messages under way.
+std::int64_t fitting_window(const Plan& plan, const Topology& topology, const Tuning& tuning) {
+    const std::int64_t spare = topology.nodes() > 1 ? 6 : 0;
+    const std::int64_t windows =
+        std::int64_t{plan.aggregators_on_a_node} * plan.buffers + spare;
+    std::int64_t window = tuning.window_bytes;
+    while (window > window_bytes_min &&
+           windows * staged_bytes(window, plan.granularity) > tuning.staging_bytes_max) {
+        window /= 2;
+    }
+    return window;
+}
+
+// A small request does not need four large windows: with smaller ones its rounds overlap.
+std::int64_t shared_window(std::int64_t window, const Plan& plan) {
+    const std::int64_t share = (plan.span.end() - plan.span.begin).bytes() /
+                               (static_cast<std::int64_t>(plan.aggregators.size()) * 4);
+    const auto rounded = std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(share, 1)));
+    return std::clamp(static_cast<std::int64_t>(rounded), std::min(window, window_bytes_min * 8),
+                      window);
+}
+
+}  // namespace
+
+std::vector<Aggregator> place_aggregators(const Layout& layout_asked, const Topology& topology,
+                                          const Tuning& tuning) {
+    const Layout layout = completed(layout_asked);
+    const std::int64_t count = aggregator_count(layout, topology, tuning);
+    std::vector<Aggregator> placed;
+    placed.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto node = static_cast<std::int32_t>(i * topology.nodes() / count);
+        const bool same = !placed.empty() && placed.back().node.value() == node;
+        const std::int32_t before = same ? placed.back().on_node + 1 : 0;
+        const std::int32_t locals = topology.locals[static_cast<std::size_t>(node)];
+        const auto first = static_cast<std::int32_t>(i * layout.targets / count);
+        const auto next = static_cast<std::int32_t>((i + 1) * layout.targets / count);
+        placed.push_back({NodeId{node}, LocalRank{before % locals}, first, next - first, before});
+    }
+    return placed;
+}
+
+Plan make_plan(const Summary& all, const Layout& layout, const Topology& topology,
+               const Tuning& tuning, Kind kind) {
+    Plan plan;
+    plan.layout = completed(layout);
+    plan.aggregators = place_aggregators(layout, topology, tuning);
+    plan.bytes = all.bytes;
+    if (all.empty()) {
+        return plan;
+    }
+    for (const Aggregator& aggregator : plan.aggregators) {
+        plan.aggregators_on_a_node = std::max(plan.aggregators_on_a_node, aggregator.on_node + 1);
+    }
+    const Mode mode = kind == Kind::write ? tuning.write : tuning.read;
+    plan.path = bypasses(all, plan.layout, tuning, mode) ? Path::bypass : Path::exchange;
+    plan.span = all.span();
+    plan.granularity = all.granularity;
+    plan.buffers = tuning.buffers;
+    plan.window_bytes = shared_window(fitting_window(plan, topology, tuning), plan);
+    plan.block_bytes = std::min(block_bytes_default, plan.window_bytes);
+    const bool dense = plan.span.length.bytes() / dense_share <= all.bytes;
+    plan.rounds = dense ? Rounds::by_span : Rounds::by_claims;
+    return plan;
+}
+
+Domain Plan::domain(AggregatorId id) const {
+    const Aggregator& aggregator = aggregators[id.position()];
+    return Domain{layout, aggregator.first_target, aggregator.targets};
+}
+
+std::int64_t Plan::rounds_of(AggregatorId id) const {
+    const Domain own = domain(id);
+    const std::int64_t begin = own.linear_at(span.begin);
+    const std::int64_t end = own.linear_at(span.end());
+    return end <= begin ? 0 : (end - 1) / window_bytes - begin / window_bytes + 1;
+}
+
+std::int64_t Plan::round_count() const {
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < aggregators.size(); ++i) {
+        most = std::max(most, rounds_of(AggregatorId{static_cast<std::int32_t>(i)}));
+    }
+    return most;
+}
+
+}  // namespace forebay::plan

@@ -1,0 +1,98 @@
+// What we decide about one collective call. Pure: the same summary, layout, topology and tuning
+// give the same plan on every rank, so nobody has to be told.
+#pragma once
+
+#include "base/units.hpp"
+#include "plan/domain.hpp"
+#include "plan/summary.hpp"
+#include "plan/tuning.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace forebay::plan {
+
+// Where ranks are. `locals[n]`: ranks on node n.
+struct Topology {
+    std::vector<std::int32_t> locals{1};
+    std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
+
+    [[nodiscard]] std::int32_t nodes() const noexcept {
+        return static_cast<std::int32_t>(locals.size());
+    }
+    bool operator==(const Topology&) const noexcept = default;
+};
+
+// One writer (or reader) of a file, and the targets that only it serves.
+struct Aggregator {
+    NodeId node;
+    LocalRank local;
+    std::int32_t first_target = 0;
+    std::int32_t targets = 1;
+    std::int32_t on_node = 0;  // how many aggregators of this node come before it
+
+    bool operator==(const Aggregator&) const noexcept = default;
+};
+
+enum class Kind { write, read };
+
+enum class Path {
+    nothing,   // no rank has bytes
+    bypass,    // each rank reads or writes its own pieces: they are already what a file system likes
+    exchange,  // through aggregators
+};
+
+enum class Rounds {
+    by_span,   // dense data: every window between first and last byte
+    by_claims  // sparse data: only blocks that ranks claim to have data in
+};
+
+struct Plan {
+    Path path = Path::nothing;
+    Rounds rounds = Rounds::by_span;
+    Layout layout;
+    std::vector<Aggregator> aggregators;
+    std::int32_t aggregators_on_a_node = 1;  // the most on any node
+    std::int64_t window_bytes = 0;
+    std::int32_t buffers = 0;
+    std::int64_t block_bytes = 0;   // unit of claims
+    std::int64_t granularity = 1;   // unit of coverage
+    Extent span;
+    std::int64_t bytes = 0;
+
+    [[nodiscard]] Domain domain(AggregatorId id) const;
+    // Windows of aggregator `id` when rounds go by span; round r is its window number r.
+    [[nodiscard]] std::int64_t rounds_of(AggregatorId id) const;
+    // The most rounds of any aggregator.
+    [[nodiscard]] std::int64_t round_count() const;
+};
+
+// Who aggregates: depends on the layout, the nodes and the tuning only, not on a request, so that
+// the file can be opened before the first call needs it.
+[[nodiscard]] std::vector<Aggregator> place_aggregators(const Layout& layout,
+                                                        const Topology& topology,
+                                                        const Tuning& tuning);
+
+[[nodiscard]] Plan make_plan(const Summary& all, const Layout& layout, const Topology& topology,
+                             const Tuning& tuning, Kind kind);
+
+// The bytes of one (aggregator, round): extents of the file, ascending; byte i of the image is the
+// i-th byte of the extents laid end to end.
+struct Window {
+    std::vector<Extent> extents;
+    std::int64_t bytes = 0;
+
+    [[nodiscard]] bool empty() const noexcept { return bytes == 0; }
+    [[nodiscard]] Extent hull() const noexcept;
+    void clear() noexcept;
+    void add(const Extent& extent);
+};
+
+// Window number `round` of aggregator `id`, by span. `out` is cleared first.
+void window_by_span(const Plan& plan, AggregatorId id, std::int64_t round, Window& out);
+
+// A person's view of a plan; golden tests compare it.
+[[nodiscard]] std::string describe(const Plan& plan);
+
+}  // namespace forebay::plan

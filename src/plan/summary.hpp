@@ -1,0 +1,36 @@
+// What a rank asks for in a few numbers: all that others need to know of it to plan. Summaries of
+// ranks merge into that of a node, and those of nodes into that of the job; they are plain bytes,
+// so they travel through shared memory and messages as they are.
+#pragma once
+
+#include "base/units.hpp"
+#include "pattern/view.hpp"
+
+#include <cstdint>
+
+namespace forebay::plan {
+
+struct Summary {
+    std::int64_t begin = 0;           // first byte in the file; meaningless when bytes is 0
+    std::int64_t end = 0;             // one past the last
+    std::int64_t bytes = 0;           // of data
+    std::int64_t granularity = 1;     // power of two that divides every piece
+    std::int64_t shortest_piece = 0;  // bytes
+
+    [[nodiscard]] bool empty() const noexcept { return bytes == 0; }
+    [[nodiscard]] Extent span() const noexcept {
+        return Extent{Offset{begin}, Length{end - begin}};
+    }
+    bool operator==(const Summary&) const noexcept = default;
+};
+
+// Of one rank's request through its view.
+[[nodiscard]] Summary summarise(const pattern::View& view, const pattern::Request& request);
+
+// Of both together.
+[[nodiscard]] Summary merge(const Summary& a, const Summary& b) noexcept;
+
+// Whether a rank or node with this summary may have data in `extent`.
+[[nodiscard]] bool touches(const Summary& summary, const Extent& extent) noexcept;
+
+}  // namespace forebay::plan
