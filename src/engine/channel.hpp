@@ -1,0 +1,89 @@
+// The way to storage of one rank: takes windows (or any other source of requests), keeps as many
+// requests in flight as the gate lets through, finishes short and interrupted ones, and remembers
+// the first error by file offset.
+#pragma once
+
+#include "engine/gate.hpp"
+#include "engine/lane.hpp"
+#include "ports/clock.hpp"
+#include "ports/storage.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace forebay::engine {
+
+// Where requests come from, one after another; each goes to one target.
+class RequestSource {
+public:
+    virtual ~RequestSource() = default;
+    // The next request's pieces into `pieces` (cleared first) and its target; nullopt: no more.
+    virtual std::optional<TargetId> next(std::vector<ports::Piece>& pieces) = 0;
+};
+
+class Channel {
+public:
+    // `jobs`: how many sources may be open at once.
+    Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
+            ports::Direction direction, std::size_t jobs);
+
+    // Contract: job number `job` is finished. After a failure of a write, what is begun is dropped.
+    void begin(std::size_t job, std::unique_ptr<RequestSource> source);
+    [[nodiscard]] bool finished(std::size_t job) const { return !jobs_.at(job).open; }
+    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
+
+    // Takes completions and starts requests, without blocking. True when anything was done.
+    bool advance();
+    // Blocks until a completion. Contract: something is in flight.
+    void block();
+
+    [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
+    [[nodiscard]] std::int64_t end_of_file() const noexcept { return end_of_file_; }
+    [[nodiscard]] std::int64_t requests() const noexcept { return requests_; }
+    // Time with at least one request in flight; nanoseconds.
+    [[nodiscard]] std::int64_t busy_ns() const noexcept { return busy_ns_; }
+
+private:
+    struct Job {
+        std::unique_ptr<RequestSource> source;
+        std::size_t outstanding = 0;
+        bool open = false;
+    };
+    struct Entry {
+        std::vector<ports::Piece> pieces;
+        std::size_t first = 0;  // pieces before it are done
+        std::size_t job = 0;
+        TargetId target;
+        bool used = false;
+    };
+
+    bool collect();
+    bool start();
+    bool hold_next();
+    void submit(std::size_t entry);
+    void complete(const ports::Completion& completion);
+    static std::int64_t trim(Entry& entry, std::int64_t bytes);
+    void release(std::size_t entry);
+    void fail(Offset at, int system);
+    void close_if_done(std::size_t job);
+
+    ports::Storage& storage_;
+    Gate& gate_;
+    const ports::Clock& clock_;
+    ports::Direction direction_;
+    std::vector<Job> jobs_;
+    std::vector<std::size_t> order_;  // open jobs that still have requests, oldest first
+    std::vector<Entry> entries_;
+    std::optional<std::size_t> held_;  // cut, but not let through yet
+    std::size_t in_flight_ = 0;
+    Failure failure_;
+    std::int64_t end_of_file_ = Failure::nowhere;
+    std::int64_t requests_ = 0;
+    std::int64_t busy_ns_ = 0;
+    std::int64_t busy_since_ = 0;
+};
+
+}  // namespace forebay::engine

@@ -1,0 +1,127 @@
+// Meetings of ranks. On one node the last to arrive publishes, so that nobody has to be woken for
+// it; with several nodes the leaders exchange, and each publishes on its node.
+#include "engine/crew.hpp"
+
+namespace forebay::engine {
+
+Crew::Crew(ports::Communicator& communicator, const ports::Clock& clock)
+    : communicator_{communicator},
+      clock_{clock},
+      place_{communicator.place()},
+      lane_{communicator.node_memory(), place_} {
+    const auto most = static_cast<std::size_t>(
+        place_.locals > place_.nodes ? place_.locals : place_.nodes);
+    gathered_claims_.resize(most);
+    gathered_ballots_.resize(most);
+}
+
+bool Crew::attend() {
+    bool any = false;
+    for (Duty* duty : duties_) {
+        any = duty->attend() || any;
+    }
+    return any;
+}
+
+// A rank with duties never sleeps long: what it is responsible for may become ready at any time.
+// It sleeps on what its duty waits for rather than on what it waits for itself, since the former
+// nearly always comes first.
+void Crew::wait(const ports::Word& word, std::uint32_t seen) {
+    const std::int64_t begin = clock_.now_ns();
+    if (duties_.empty()) {
+        communicator_.wait(word, seen);
+    } else if (duties_.size() > 1 || !duties_.front()->block()) {
+        const ports::Word* concern = duties_.front()->concern();
+        if (concern == nullptr) {
+            communicator_.wait_briefly(word, seen);
+        } else {
+            const std::uint32_t now = concern->load(std::memory_order_acquire);
+            if (!attend()) {
+                communicator_.wait_briefly(*concern, now);
+            }
+        }
+    }
+    times_.wait += clock_.now_ns() - begin;
+}
+
+template <class Publish>
+void Crew::meet(Publish publish) {
+    Header& header = lane_.header();
+    const std::uint32_t generation = header.generation.load(std::memory_order_acquire);
+    const auto locals = static_cast<std::uint32_t>(place_.locals);
+    const bool last = header.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == locals;
+    const bool publishes = place_.nodes == 1 ? last : place_.leader();
+    if (publishes) {
+        wait_until(header.arrived, [&] {
+            return header.arrived.load(std::memory_order_acquire) == locals;
+        });
+        publish();
+        header.arrived.store(0, std::memory_order_relaxed);
+        header.generation.store(generation + 1, std::memory_order_release);
+        communicator_.wake(header.generation);
+        return;
+    }
+    if (last) {
+        communicator_.wake(header.arrived);
+    }
+    wait_until(header.generation, [&] {
+        return header.generation.load(std::memory_order_acquire) != generation;
+    });
+}
+
+Ballot Crew::agree(const Ballot& mine) {
+    lane_.slot(place_.local).ballot = mine;
+    meet([this] { publish_ballots(); });
+    return lane_.header().verdict;
+}
+
+plan::Claims Crew::agree(const plan::Claims& mine, std::int64_t blocks_max) {
+    lane_.slot(place_.local).claims = mine;
+    meet([this, blocks_max] { publish_claims(blocks_max); });
+    return lane_.header().round;
+}
+
+void Crew::publish_ballots() {
+    Ballot all;
+    for (std::int32_t i = 0; i < place_.locals; ++i) {
+        all = merge(all, lane_.slot(LocalRank{i}).ballot);
+    }
+    lane_.node(place_.node) = all.summary;
+    if (place_.nodes > 1) {
+        const std::span<Ballot> nodes{gathered_ballots_.data(),
+                                      static_cast<std::size_t>(place_.nodes)};
+        const Ballot mine = all;
+        const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
+                                                   std::as_writable_bytes(nodes));
+        for (std::int32_t n = 0; done && n < place_.nodes; ++n) {
+            lane_.node(NodeId{n}) = nodes[static_cast<std::size_t>(n)].summary;
+            all = merge(all, nodes[static_cast<std::size_t>(n)]);
+        }
+        if (!done) {
+            all.failure = Failure{0, static_cast<std::uint32_t>(done.error().code),
+                                  done.error().system};
+        }
+    }
+    lane_.header().verdict = all;
+    ++lane_.header().calls;
+}
+
+void Crew::publish_claims(std::int64_t blocks_max) {
+    const auto locals = static_cast<std::size_t>(place_.locals);
+    for (std::size_t i = 0; i < locals; ++i) {
+        gathered_claims_[i] = lane_.slot(LocalRank{static_cast<std::int32_t>(i)}).claims;
+    }
+    plan::Claims all = plan::merge({gathered_claims_.data(), locals}, blocks_max);
+    if (place_.nodes > 1) {
+        const std::span<plan::Claims> nodes{gathered_claims_.data(),
+                                            static_cast<std::size_t>(place_.nodes)};
+        const plan::Claims mine = all;
+        const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
+                                                   std::as_writable_bytes(nodes));
+        // Without messages the rounds cannot go on: end them; the end's agreement says why.
+        all = done ? plan::merge(nodes, blocks_max) : plan::Claims{};
+    }
+    lane_.header().round = all;
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,104 @@
+// The ranks of a job at one lane: how they meet, wait for one another and agree. A rank that also
+// writes, reads or carries messages has duties; it attends to them whenever it waits.
+#pragma once
+
+#include "engine/lane.hpp"
+#include "ports/clock.hpp"
+#include "ports/communicator.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace forebay::engine {
+
+// Something a rank does for others beside its own copying.
+class Duty {
+public:
+    virtual ~Duty() = default;
+    // Does what can be done without blocking. True when anything was done.
+    virtual bool attend() = 0;
+    // Blocks until the outside world has done something, if nothing else can go on. False: it did
+    // not block.
+    virtual bool block() { return false; }
+    // The word whose change lets the duty go on; nullptr: none in particular.
+    virtual const ports::Word* concern() { return nullptr; }
+};
+
+// Where a rank's time goes during one call, nanoseconds.
+struct Times {
+    std::int64_t copy = 0;
+    std::int64_t wait = 0;
+};
+
+class Crew {
+public:
+    Crew(ports::Communicator& communicator, const ports::Clock& clock);
+
+    [[nodiscard]] const ports::Place& place() const noexcept { return place_; }
+    [[nodiscard]] Lane& lane() noexcept { return lane_; }
+    [[nodiscard]] ports::Communicator& communicator() noexcept { return communicator_; }
+    [[nodiscard]] const ports::Clock& clock() const noexcept { return clock_; }
+    [[nodiscard]] const Times& times() const noexcept { return times_; }
+
+    void begin_call() noexcept { times_ = {}; }
+    void on_duty(std::vector<Duty*> duties) { duties_ = std::move(duties); }
+    void off_duty() noexcept { duties_.clear(); }
+    bool attend();
+    void count_copy(std::int64_t nanoseconds) noexcept { times_.copy += nanoseconds; }
+
+    // Blocks until `ready()`; `word` changes when it may have become so.
+    template <class Ready>
+    void wait_until(const ports::Word& word, Ready ready);
+    // Blocks until `ready()`, which only this rank's duties can bring about.
+    template <class Ready>
+    void attend_until(Ready ready);
+
+    // Collective over the job: every rank's ballot in, the merged one out. Also leaves each node's
+    // summary in the lane. An error of the message library is the outcome's failure.
+    Ballot agree(const Ballot& mine);
+    // Collective over the job: the next round's blocks.
+    plan::Claims agree(const plan::Claims& mine, std::int64_t blocks_max);
+    // Number of the present call in this lane; the same for all ranks of a node.
+    [[nodiscard]] std::uint64_t call_number() const noexcept { return lane_.header().calls; }
+
+private:
+    template <class Publish>
+    void meet(Publish publish);
+    void publish_ballots();
+    void publish_claims(std::int64_t blocks_max);
+    void wait(const ports::Word& word, std::uint32_t seen);
+
+    ports::Communicator& communicator_;
+    const ports::Clock& clock_;
+    ports::Place place_;
+    Lane lane_;
+    std::vector<Duty*> duties_;
+    std::vector<plan::Claims> gathered_claims_;
+    std::vector<Ballot> gathered_ballots_;
+    Times times_;
+};
+
+template <class Ready>
+void Crew::wait_until(const ports::Word& word, Ready ready) {
+    while (true) {
+        const std::uint32_t seen = word.load(std::memory_order_acquire);
+        if (ready()) {
+            return;
+        }
+        if (!attend()) {
+            wait(word, seen);
+        }
+    }
+}
+
+template <class Ready>
+void Crew::attend_until(Ready ready) {
+    ports::Word& none = lane_.header().arrived;
+    while (!ready()) {
+        if (!attend()) {
+            wait(none, none.load(std::memory_order_acquire));
+        }
+    }
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,148 @@
+// Windows move through three counters: opened, middle, finished. Nothing here blocks but block().
+#include "engine/duty.hpp"
+
+#include <algorithm>
+
+namespace forebay::engine {
+
+AggregatorDuty::AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds,
+                               const Staging& staging, Channel& channel, const CutLimits& limits)
+    : id_{id},
+      crew_{crew},
+      rounds_{rounds},
+      staging_{staging},
+      channel_{channel},
+      limits_{limits},
+      stages_(static_cast<std::size_t>(rounds.plan().buffers)) {}
+
+// Ranks of this node that may have bytes in the window, and other nodes that may.
+std::uint32_t AggregatorDuty::participants(const plan::Window& window) const {
+    if (window.empty()) {
+        return 0;
+    }
+    const Extent hull = window.hull();
+    const ports::Place& place = crew_.place();
+    std::uint32_t count = 0;
+    for (std::int32_t i = 0; i < place.locals; ++i) {
+        count += plan::touches(crew_.lane().slot(LocalRank{i}).ballot.summary, hull) ? 1U : 0U;
+    }
+    for (std::int32_t n = 0; n < place.nodes; ++n) {
+        const bool other = n != place.node.value();
+        count += other && plan::touches(crew_.lane().node(NodeId{n}), hull) ? 1U : 0U;
+    }
+    return count;
+}
+
+void AggregatorDuty::load(std::int64_t round) {
+    Stage& one = stage(round);
+    rounds_.window(round, id_, one.window);
+    one.index = rounds_.window_index(id_, round);
+    one.expected = participants(one.window);
+}
+
+void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
+    const Stage& one = stage(round);
+    if (one.expected == 0) {
+        return;
+    }
+    WindowControl& control = crew_.lane().control(one.index);
+    control.parts.store(0, std::memory_order_relaxed);
+    control.expected.store(one.expected, std::memory_order_relaxed);
+    control.end_of_file.store(end_of_file, std::memory_order_relaxed);
+    control.tag.store(window_tag(crew_.call_number(), round), std::memory_order_release);
+    control.bell.fetch_add(1, std::memory_order_release);
+    crew_.communicator().wake(control.bell);
+}
+
+bool AggregatorDuty::done_by_all(std::int64_t round) {
+    const Stage& one = stage(round);
+    return one.expected == 0 || crew_.lane().control(one.index).parts.load(
+                                    std::memory_order_acquire) == one.expected;
+}
+
+std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
+    return staging_.image(stage.index).first(static_cast<std::size_t>(stage.window.bytes));
+}
+
+bool WriteDuty::attend() {
+    bool any = channel_.advance();
+    const auto buffers = static_cast<std::int64_t>(stages_.size());
+    while (finished_ < middle_ && channel_.finished(job_of(finished_))) {
+        ++finished_;
+        any = true;
+    }
+    while (middle_ < opened_ && done_by_all(middle_)) {
+        const Stage& one = stage(middle_);
+        if (one.expected > 0) {
+            channel_.begin(job_of(middle_),
+                           std::make_unique<Cutter>(
+                               one.window, image(one),
+                               staging_.coverage(one.index, one.window.bytes), limits_));
+        }
+        ++middle_;
+        any = channel_.advance() || true;
+    }
+    while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
+        load(opened_);
+        const Stage& one = stage(opened_);
+        if (one.expected > 0) {
+            staging_.coverage(one.index, one.window.bytes).clear();
+        }
+        announce(opened_++, Failure::nowhere);
+        any = true;
+    }
+    return any;
+}
+
+// All that is open has been filled: only storage can go on.
+bool WriteDuty::block() {
+    if (middle_ < opened_ || channel_.in_flight() == 0) {
+        return false;
+    }
+    channel_.block();
+    return true;
+}
+
+const ports::Word* WriteDuty::concern() {
+    return middle_ < opened_ ? &crew_.lane().control(stage(middle_).index).parts : nullptr;
+}
+
+bool ReadDuty::attend() {
+    bool any = channel_.advance();
+    const auto buffers = static_cast<std::int64_t>(stages_.size());
+    while (middle_ < opened_ && channel_.finished(job_of(middle_))) {
+        const std::int64_t end = channel_.failure().happened() ? 0 : channel_.end_of_file();
+        announce(middle_++, end);
+        any = true;
+    }
+    while (finished_ < middle_ && done_by_all(finished_)) {
+        ++finished_;
+        any = true;
+    }
+    while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
+        load(opened_);
+        const Stage& one = stage(opened_);
+        if (one.expected > 0) {
+            channel_.begin(job_of(opened_), std::make_unique<Cutter>(one.window, image(one),
+                                                                     std::nullopt, limits_));
+        }
+        ++opened_;
+        any = channel_.advance() || true;
+    }
+    return any;
+}
+
+// Every window that has been read is used up: only storage can go on.
+bool ReadDuty::block() {
+    if (finished_ < middle_ || channel_.in_flight() == 0) {
+        return false;
+    }
+    channel_.block();
+    return true;
+}
+
+const ports::Word* ReadDuty::concern() {
+    return finished_ < middle_ ? &crew_.lane().control(stage(finished_).index).parts : nullptr;
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,76 @@
+// The two duties of an aggregator: writing windows that have been filled, and filling windows that
+// are to be read. Both keep `buffers` windows going at once, so that exchange and storage overlap.
+#pragma once
+
+#include "engine/channel.hpp"
+#include "engine/crew.hpp"
+#include "engine/cutter.hpp"
+#include "engine/rounds.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace forebay::engine {
+
+// What both have in common: a ring of windows, opened in the order of rounds.
+class AggregatorDuty : public Duty {
+public:
+    AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds, const Staging& staging,
+                   Channel& channel, const CutLimits& limits);
+
+    // Every known round has been dealt with.
+    [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
+
+protected:
+    struct Stage {
+        plan::Window window;
+        std::size_t index = 0;       // in staging and in the lane's controls
+        std::uint32_t expected = 0;  // ranks of this node, and other nodes, that take part
+    };
+
+    [[nodiscard]] Stage& stage(std::int64_t round) noexcept {
+        return stages_[static_cast<std::size_t>(round) % stages_.size()];
+    }
+    [[nodiscard]] std::size_t job_of(std::int64_t round) const noexcept {
+        return static_cast<std::size_t>(round) % stages_.size();
+    }
+    void load(std::int64_t round);
+    // Lets ranks at the window of `round`.
+    void announce(std::int64_t round, std::int64_t end_of_file);
+    // All that take part have done so.
+    [[nodiscard]] bool done_by_all(std::int64_t round);
+    [[nodiscard]] std::span<std::byte> image(const Stage& stage) const;
+
+    AggregatorId id_;
+    Crew& crew_;
+    const Rounds& rounds_;
+    const Staging& staging_;
+    Channel& channel_;
+    CutLimits limits_;
+    std::vector<Stage> stages_;
+    // finished_ ≤ middle_ ≤ opened_ ≤ finished_ + buffers
+    std::int64_t opened_ = 0;    // writes: announced; reads: given to storage
+    std::int64_t middle_ = 0;    // writes: given to storage; reads: announced
+    std::int64_t finished_ = 0;  // the window is free again
+
+private:
+    [[nodiscard]] std::uint32_t participants(const plan::Window& window) const;
+};
+
+class WriteDuty final : public AggregatorDuty {
+public:
+    using AggregatorDuty::AggregatorDuty;
+    bool attend() override;
+    bool block() override;
+    const ports::Word* concern() override;
+};
+
+class ReadDuty final : public AggregatorDuty {
+public:
+    using AggregatorDuty::AggregatorDuty;
+    bool attend() override;
+    bool block() override;
+    const ports::Word* concern() override;
+};
+
+}  // namespace forebay::engine

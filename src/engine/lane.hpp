@@ -1,0 +1,117 @@
+// The node-shared memory through which the ranks of one node work together: a header, a slot per
+// rank, a summary per node, control blocks and the staging area. Everything here is plain bytes
+// and atomics at the same place for every rank; zero is a valid start, and nothing but `tag`s and
+// the meeting's words outlives a call, so that files can take turns in one lane.
+#pragma once
+
+#include "base/units.hpp"
+#include "pattern/coverage.hpp"
+#include "plan/claims.hpp"
+#include "plan/plan.hpp"
+#include "plan/summary.hpp"
+#include "ports/communicator.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace forebay::engine {
+
+// The error that counts is the one at the lowest file offset.
+struct Failure {
+    static constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
+
+    std::int64_t at = nowhere;  // file offset up to which everything is fine
+    std::uint32_t code = 0;     // ErrorCode
+    std::int32_t system = 0;
+
+    [[nodiscard]] bool happened() const noexcept { return at != nowhere; }
+};
+
+[[nodiscard]] inline const Failure& first_of(const Failure& a, const Failure& b) noexcept {
+    return b.at < a.at ? b : a;
+}
+
+// What a rank, a node or the job says at the start and at the end of a call.
+struct Ballot {
+    plan::Summary summary;
+    Failure failure;
+    std::int64_t end_of_file = Failure::nowhere;  // reads: where the file was found to end
+    std::uint32_t refusal = 0;                    // engine::Refusal
+    std::uint32_t spare = 0;
+};
+
+[[nodiscard]] Ballot merge(const Ballot& a, const Ballot& b) noexcept;
+
+struct alignas(64) Slot {
+    Ballot ballot;
+    plan::Claims claims;
+};
+
+// One window of staging. An aggregator (or, for images on their way to another node, the leader)
+// opens it by setting `tag`; ranks that have done their part in it count up `parts`.
+struct alignas(64) WindowControl {
+    std::atomic<std::uint64_t> tag{0};
+    ports::Word bell{0};      // changes with the tag
+    ports::Word parts{0};
+    std::atomic<std::uint32_t> expected{0};
+    std::atomic<std::int64_t> end_of_file{0};
+};
+
+struct Header {
+    alignas(64) ports::Word generation{0};
+    alignas(64) ports::Word arrived{0};
+    alignas(64) std::uint64_t calls = 0;  // numbers the calls of the lane; written by publishers
+    Ballot verdict;
+    plan::Claims round;
+};
+
+class Lane {
+public:
+    static constexpr std::size_t controls = 1024;
+
+    Lane(std::span<std::byte> memory, const ports::Place& place);
+
+    [[nodiscard]] static std::size_t overhead_bytes(std::int32_t locals, std::int32_t nodes);
+
+    [[nodiscard]] Header& header() const noexcept { return *header_; }
+    [[nodiscard]] Slot& slot(LocalRank rank) const noexcept;
+    [[nodiscard]] plan::Summary& node(NodeId node) const noexcept;
+    [[nodiscard]] WindowControl& control(std::size_t window) const noexcept;
+    [[nodiscard]] std::span<std::byte> staging() const noexcept { return staging_; }
+
+private:
+    Header* header_;
+    std::span<Slot> slots_;
+    std::span<plan::Summary> nodes_;
+    std::span<WindowControl> controls_;
+    std::span<std::byte> staging_;
+};
+
+// Places of windows, coverage bitmaps and messages in the staging area for one plan.
+class Staging {
+public:
+    static constexpr std::size_t images_for_others = 2;  // on their way to another node's window
+    static constexpr std::size_t messages = 4;           // two going out, two coming in
+    static constexpr std::size_t rounding_bytes_max = 512 << 10;  // lost to page alignment
+
+    Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes);
+
+    [[nodiscard]] std::span<std::byte> image(std::size_t window) const noexcept;
+    [[nodiscard]] pattern::Coverage coverage(std::size_t window, std::int64_t image_bytes) const;
+    // Room of one message between leaders; only with several nodes.
+    [[nodiscard]] std::span<std::byte> message(std::size_t number) const noexcept;
+
+private:
+    std::span<std::byte> area_;
+    std::size_t image_bytes_ = 0;
+    std::size_t words_ = 0;
+    std::size_t window_stride_ = 0;
+    std::size_t messages_at_ = 0;
+    std::size_t message_stride_ = 0;
+    std::int64_t granularity_ = 1;
+};
+
+}  // namespace forebay::engine

@@ -1,0 +1,73 @@
+// Rounds by span are known from the start; rounds by claims become known one after another.
+#include "engine/rounds.hpp"
+
+namespace forebay::engine {
+
+Rounds::Rounds(const plan::Plan& plan, const plan::Summary& mine, const ports::Place& place)
+    : plan_{plan}, mine_{mine}, place_{place} {
+    if (plan.rounds == plan::Rounds::by_span) {
+        known_ = plan.round_count();
+        complete_ = true;
+    } else {
+        recent_.resize(static_cast<std::size_t>(plan.buffers) + 2);
+        next_block_ = plan.span.begin.bytes() / plan.block_bytes;
+    }
+}
+
+bool Rounds::reach(std::int64_t round, Crew& crew, const pattern::View& view,
+                   const pattern::Request& request) {
+    if (round < known_ || complete_) {
+        return round < known_;
+    }
+    const std::int64_t blocks_max = plan_.window_bytes / plan_.block_bytes;
+    const plan::Claims mine =
+        plan::claim(view, request, plan_.block_bytes, next_block_, blocks_max);
+    const plan::Claims all = crew.agree(mine, blocks_max);
+    if (all.finished()) {
+        complete_ = true;
+        return false;
+    }
+    recent_[static_cast<std::size_t>(round) % recent_.size()] = all;
+    next_block_ = all.horizon;
+    known_ = round + 1;
+    complete_ = all.horizon == plan::Claims::no_horizon;
+    return true;
+}
+
+void Rounds::window(std::int64_t round, AggregatorId id, plan::Window& out) const {
+    if (recent_.empty()) {
+        if (round < plan_.rounds_of(id)) {
+            plan::window_by_span(plan_, id, round, out);
+        } else {
+            out.clear();
+        }
+        return;
+    }
+    plan::window_by_claims(plan_, id, recent_[static_cast<std::size_t>(round) % recent_.size()],
+                           out);
+}
+
+std::int32_t Rounds::first_visited(NodeId node) const noexcept {
+    return static_cast<std::int32_t>(std::int64_t{node.value()} * aggregators() / place_.nodes);
+}
+
+AggregatorId Rounds::visited(NodeId node, std::int32_t i) const noexcept {
+    return AggregatorId{(first_visited(node) + i) % aggregators()};
+}
+
+std::int32_t Rounds::step_of(NodeId node, AggregatorId id) const noexcept {
+    return (id.value() - first_visited(node) + aggregators()) % aggregators();
+}
+
+std::size_t Rounds::window_index(AggregatorId id, std::int64_t round) const noexcept {
+    const auto buffers = static_cast<std::size_t>(plan_.buffers);
+    const auto before = static_cast<std::size_t>(plan_.aggregators[id.position()].on_node);
+    return before * buffers + static_cast<std::size_t>(round) % buffers;
+}
+
+std::size_t Rounds::own_windows() const noexcept {
+    return static_cast<std::size_t>(plan_.aggregators_on_a_node) *
+           static_cast<std::size_t>(plan_.buffers);
+}
+
+}  // namespace forebay::engine
