@@ -44,6 +44,12 @@ void Crew::wait(const ports::Word& word, std::uint32_t seen) {
     times_.wait += clock_.now_ns() - begin;
 }
 
+void Crew::wait_briefly(const ports::Word& word, std::uint32_t seen) {
+    const std::int64_t begin = clock_.now_ns();
+    communicator_.wait_briefly(word, seen);
+    times_.wait += clock_.now_ns() - begin;
+}
+
 template <class Publish>
 void Crew::meet(Publish publish) {
     Header& header = lane_.header();
@@ -69,9 +75,9 @@ void Crew::meet(Publish publish) {
     });
 }
 
-Ballot Crew::agree(const Ballot& mine) {
-    lane_.slot(place_.local).ballot = mine;
-    meet([this] { publish_ballots(); });
+Ballot Crew::agree(Moment moment, const Ballot& mine) {
+    lane_.slot(place_.local).ballot(moment) = mine;
+    meet([this, moment] { publish_ballots(moment); });
     return lane_.header().verdict;
 }
 
@@ -81,12 +87,14 @@ plan::Claims Crew::agree(const plan::Claims& mine, std::int64_t blocks_max) {
     return lane_.header().round;
 }
 
-void Crew::publish_ballots() {
+void Crew::publish_ballots(Moment moment) {
     Ballot all;
     for (std::int32_t i = 0; i < place_.locals; ++i) {
-        all = merge(all, lane_.slot(LocalRank{i}).ballot);
+        all = merge(all, lane_.slot(LocalRank{i}).ballot(moment));
     }
-    lane_.node(place_.node) = all.summary;
+    if (moment == Moment::start) {
+        lane_.node(place_.node) = all.summary;
+    }
     if (place_.nodes > 1) {
         const std::span<Ballot> nodes{gathered_ballots_.data(),
                                       static_cast<std::size_t>(place_.nodes)};
@@ -94,7 +102,9 @@ void Crew::publish_ballots() {
         const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
                                                    std::as_writable_bytes(nodes));
         for (std::int32_t n = 0; done && n < place_.nodes; ++n) {
-            lane_.node(NodeId{n}) = nodes[static_cast<std::size_t>(n)].summary;
+            if (moment == Moment::start) {
+                lane_.node(NodeId{n}) = nodes[static_cast<std::size_t>(n)].summary;
+            }
             all = merge(all, nodes[static_cast<std::size_t>(n)]);
         }
         if (!done) {

@@ -53,9 +53,13 @@ public:
     template <class Ready>
     void attend_until(Ready ready);
 
-    // Collective over the job: every rank's ballot in, the merged one out. Also leaves each node's
-    // summary in the lane. An error of the message library is the outcome's failure.
-    Ballot agree(const Ballot& mine);
+    // Sleeps on `word` for a moment at most; counts as waiting.
+    void wait_briefly(const ports::Word& word, std::uint32_t seen);
+
+    // Collective over the job: every rank's ballot in, the merged one out. At the start it also
+    // leaves each node's summary in the lane. An error of the message library is the outcome's
+    // failure.
+    Ballot agree(Moment moment, const Ballot& mine);
     // Collective over the job: the next round's blocks.
     plan::Claims agree(const plan::Claims& mine, std::int64_t blocks_max);
     // Number of the present call in this lane; the same for all ranks of a node.
@@ -64,7 +68,7 @@ public:
 private:
     template <class Publish>
     void meet(Publish publish);
-    void publish_ballots();
+    void publish_ballots(Moment moment);
     void publish_claims(std::int64_t blocks_max);
     void wait(const ports::Word& word, std::uint32_t seen);
 

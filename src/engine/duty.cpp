@@ -5,6 +5,14 @@
 
 namespace forebay::engine {
 
+namespace {
+
+const plan::Summary& summary_of(Crew& crew, LocalRank rank) {
+    return crew.lane().slot(rank).ballot(Moment::start).summary;
+}
+
+}  // namespace
+
 AggregatorDuty::AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds,
                                const Staging& staging, Channel& channel, const CutLimits& limits)
     : id_{id},
@@ -24,7 +32,7 @@ std::uint32_t AggregatorDuty::participants(const plan::Window& window) const {
     const ports::Place& place = crew_.place();
     std::uint32_t count = 0;
     for (std::int32_t i = 0; i < place.locals; ++i) {
-        count += plan::touches(crew_.lane().slot(LocalRank{i}).ballot.summary, hull) ? 1U : 0U;
+        count += plan::touches(summary_of(crew_, LocalRank{i}), hull) ? 1U : 0U;
     }
     for (std::int32_t n = 0; n < place.nodes; ++n) {
         const bool other = n != place.node.value();

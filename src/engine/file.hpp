@@ -58,12 +58,13 @@ struct FileOptions {
     std::string path;  // for messages
     plan::Layout layout;
     plan::Tuning tuning;
+    std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
     std::optional<ports::Identity> identity;  // of the file that was opened, where this rank knows
 };
 
 class File {
 public:
-    // The communicator's node memory must be at least lane_bytes() large, and be used by one file's
+    // The communicator's node memory must be at least lane_bytes() large (pages are touched only as far as used), and be used by one file's
     // call at a time (several files may share it when their calls do not run at the same time).
     File(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
          StorageOpener opener, FileOptions options);
@@ -85,8 +86,9 @@ public:
     [[nodiscard]] std::string aggregators() const;  // "0,4,8"
     [[nodiscard]] std::int32_t targets() const noexcept;
 
-    // Size of node memory that a communicator with `locals` ranks on this node must provide.
-    [[nodiscard]] static std::size_t lane_bytes(std::int32_t locals, const plan::Tuning& tuning);
+    // Size of node memory that a communicator of `ranks` ranks must provide.
+    [[nodiscard]] static std::size_t lane_bytes(std::int32_t ranks,
+                                                std::int64_t staging_bytes_max);
 
 private:
     class State;

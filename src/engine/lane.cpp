@@ -76,10 +76,12 @@ Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes)
     window_stride_ = rounded_up(image_bytes_ + words_ * sizeof(std::uint64_t), page);
     const auto own = static_cast<std::size_t>(plan.aggregators_on_a_node) *
                      static_cast<std::size_t>(plan.buffers);
-    messages_at_ = (own + (nodes > 1 ? images_for_others : 0)) * window_stride_;
+    const std::size_t images = nodes > 1 ? std::size_t{plan::images_for_others} : 0;
+    const std::size_t messages = nodes > 1 ? std::size_t{plan::messages_under_way} : 0;
+    messages_at_ = (own + images) * window_stride_;
     message_stride_ =
         rounded_up(pattern::encoded_bytes_max(plan.window_bytes, plan.granularity), page);
-    const std::size_t needed = messages_at_ + (nodes > 1 ? messages * message_stride_ : 0);
+    const std::size_t needed = messages_at_ + messages * message_stride_;
     expects(needed <= area_.size(), "the plan's windows fit into staging");
 }
 

@@ -11,6 +11,7 @@
 #include "plan/summary.hpp"
 #include "ports/communicator.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -45,9 +46,16 @@ struct Ballot {
 
 [[nodiscard]] Ballot merge(const Ballot& a, const Ballot& b) noexcept;
 
+// The two moments of a call at which all ranks vote. Ballots of the start are read during the call.
+enum class Moment : std::size_t { start, end };
+
 struct alignas(64) Slot {
-    Ballot ballot;
+    std::array<Ballot, 2> ballots;  // by Moment
     plan::Claims claims;
+
+    [[nodiscard]] Ballot& ballot(Moment moment) noexcept {
+        return ballots[static_cast<std::size_t>(moment)];
+    }
 };
 
 // One window of staging. An aggregator (or, for images on their way to another node, the leader)
@@ -66,11 +74,13 @@ struct Header {
     alignas(64) std::uint64_t calls = 0;  // numbers the calls of the lane; written by publishers
     Ballot verdict;
     plan::Claims round;
+    alignas(64) std::array<ports::Word, 64> gates{};  // requests in flight of bypassing ranks
 };
 
 class Lane {
 public:
     static constexpr std::size_t controls = 1024;
+    static constexpr std::size_t gates = 64;
 
     Lane(std::span<std::byte> memory, const ports::Place& place);
 
@@ -80,6 +90,9 @@ public:
     [[nodiscard]] Slot& slot(LocalRank rank) const noexcept;
     [[nodiscard]] plan::Summary& node(NodeId node) const noexcept;
     [[nodiscard]] WindowControl& control(std::size_t window) const noexcept;
+    [[nodiscard]] ports::Word& gate(std::size_t number) const noexcept {
+        return header_->gates.at(number);
+    }
     [[nodiscard]] std::span<std::byte> staging() const noexcept { return staging_; }
 
 private:
@@ -93,8 +106,6 @@ private:
 // Places of windows, coverage bitmaps and messages in the staging area for one plan.
 class Staging {
 public:
-    static constexpr std::size_t images_for_others = 2;  // on their way to another node's window
-    static constexpr std::size_t messages = 4;           // two going out, two coming in
     static constexpr std::size_t rounding_bytes_max = 512 << 10;  // lost to page alignment
 
     Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes);

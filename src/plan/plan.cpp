@@ -12,7 +12,8 @@ namespace {
 // the ranks where their data is.
 constexpr std::int64_t dense_share = 16;
 constexpr std::int64_t block_bytes_default = 64 << 10;
-constexpr std::int64_t window_bytes_min = 64 << 10;
+constexpr std::int64_t window_bytes_min = 64 << 10;  // windows are multiples of it
+constexpr std::int64_t granularity_max = 4096;       // and it is a multiple of this
 
 Layout completed(Layout layout) noexcept {
     if (layout.targets > 1 && layout.stripe_bytes == 0) {
@@ -23,7 +24,9 @@ Layout completed(Layout layout) noexcept {
 
 std::int32_t aggregator_count(const Layout& layout, const Topology& topology,
                               const Tuning& tuning) {
-    const std::int64_t places = std::int64_t{topology.nodes()} * topology.aggregators_per_node_max;
+    const std::int32_t fewest = *std::min_element(topology.locals.begin(), topology.locals.end());
+    const std::int64_t places =
+        std::int64_t{topology.nodes()} * std::min(topology.aggregators_per_node_max, fewest);
     std::int64_t count = std::min<std::int64_t>(layout.targets, places);
     if (tuning.aggregators_max > 0) {
         count = std::min<std::int64_t>(count, tuning.aggregators_max);
@@ -48,16 +51,27 @@ std::int64_t staged_bytes(std::int64_t window, std::int64_t granularity) noexcep
     return window + window / (8 * granularity) + 64;
 }
 
+// Windows begin at multiples of their size, stripes end where they end, and no piece may straddle
+// a unit of coverage there.
+std::int64_t common_granularity(const Summary& all, const Layout& layout) noexcept {
+    const std::int64_t stripe_unit = layout.stripe_bytes & -layout.stripe_bytes;
+    const std::int64_t unit = std::min(all.granularity, granularity_max);
+    return stripe_unit == 0 ? unit : std::min(unit, stripe_unit);
+}
+
+std::int64_t whole_units(std::int64_t window) noexcept {
+    return std::max(window / window_bytes_min, std::int64_t{1}) * window_bytes_min;
+}
+
 // The largest window, at most what was asked for, with which everything staged on a node fits:
-// the aggregators' buffers and, with several nodes, two images and four messages under way.
+// the aggregators' buffers and, with several nodes, images and messages under way.
 std::int64_t fitting_window(const Plan& plan, const Topology& topology, const Tuning& tuning) {
-    const std::int64_t spare = topology.nodes() > 1 ? 6 : 0;
-    const std::int64_t windows =
-        std::int64_t{plan.aggregators_on_a_node} * plan.buffers + spare;
-    std::int64_t window = tuning.window_bytes;
+    const std::int64_t windows = std::int64_t{plan.aggregators_on_a_node} * plan.buffers +
+                                 (topology.nodes() > 1 ? staged_for_others : 0);
+    std::int64_t window = whole_units(tuning.window_bytes);
     while (window > window_bytes_min &&
            windows * staged_bytes(window, plan.granularity) > tuning.staging_bytes_max) {
-        window /= 2;
+        window = whole_units(window / 2);
     }
     return window;
 }
@@ -67,8 +81,8 @@ std::int64_t shared_window(std::int64_t window, const Plan& plan) {
     const std::int64_t share = (plan.span.end() - plan.span.begin).bytes() /
                                (static_cast<std::int64_t>(plan.aggregators.size()) * 4);
     const auto rounded = std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(share, 1)));
-    return std::clamp(static_cast<std::int64_t>(rounded), std::min(window, window_bytes_min * 8),
-                      window);
+    return std::clamp(whole_units(static_cast<std::int64_t>(rounded)),
+                      std::min(window, window_bytes_min * 8), window);
 }
 
 }  // namespace
@@ -106,7 +120,7 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
     const Mode mode = kind == Kind::write ? tuning.write : tuning.read;
     plan.path = bypasses(all, plan.layout, tuning, mode) ? Path::bypass : Path::exchange;
     plan.span = all.span();
-    plan.granularity = all.granularity;
+    plan.granularity = common_granularity(all, plan.layout);
     plan.buffers = tuning.buffers;
     plan.window_bytes = shared_window(fitting_window(plan, topology, tuning), plan);
     plan.block_bytes = std::min(block_bytes_default, plan.window_bytes);

@@ -37,6 +37,12 @@ struct Aggregator {
 
 enum class Kind { write, read };
 
+// With several nodes a node also stages parts of other nodes' windows and messages: this many
+// things of a window's size.
+constexpr std::int64_t images_for_others = 2;
+constexpr std::int64_t messages_under_way = 8;
+constexpr std::int64_t staged_for_others = images_for_others + messages_under_way;
+
 enum class Path {
     nothing,   // no rank has bytes
     bypass,    // each rank reads or writes its own pieces: they are already what a file system likes

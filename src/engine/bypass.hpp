@@ -1,0 +1,57 @@
+// Each rank for itself: pieces that are already large, contiguous and aligned are read and written
+// where they lie in the program's memory. Only the gate is shared.
+#pragma once
+
+#include "engine/channel.hpp"
+#include "engine/crew.hpp"
+#include "engine/cutter.hpp"
+#include "pattern/copy.hpp"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace forebay::engine {
+
+// The gate of a node's ranks: k requests per target in flight among all of them.
+class NodeGate final : public Gate {
+public:
+    NodeGate(Crew& crew, std::int32_t in_flight_max) : crew_{crew}, most_{in_flight_max} {}
+
+    [[nodiscard]] bool try_enter(TargetId target) override;
+    void leave(TargetId target) override;
+    // The word that changes when somebody leaves; of the target that last refused.
+    [[nodiscard]] const ports::Word& refused_at() const noexcept { return *refused_; }
+
+private:
+    [[nodiscard]] ports::Word& word(TargetId target) const noexcept;
+
+    Crew& crew_;
+    std::int32_t most_;
+    const ports::Word* refused_ = nullptr;
+};
+
+// Requests straight from the program's memory.
+class DirectSource final : public RequestSource {
+public:
+    DirectSource(pattern::Transfer& transfer, const Extent& span, const CutLimits& limits);
+
+    std::optional<TargetId> next(std::vector<ports::Piece>& pieces) override;
+
+private:
+    bool load();
+
+    pattern::Transfer& transfer_;
+    Extent rest_;
+    CutLimits limits_;
+    std::array<pattern::MemoryRun, 64> runs_{};
+    std::size_t run_ = 0;
+    std::size_t run_count_ = 0;
+};
+
+// Moves the whole request of this rank through `channel`; local. Contract: the channel's gate is
+// `gate`.
+void move_directly(Crew& crew, Channel& channel, const NodeGate& gate,
+                   std::unique_ptr<RequestSource> source);
+
+}  // namespace forebay::engine

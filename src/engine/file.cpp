@@ -1,0 +1,349 @@
+// One collective call from start to end: say what is wanted, plan, move, agree on what came of it.
+#include "engine/file.hpp"
+
+#include "engine/bypass.hpp"
+#include "engine/call.hpp"
+#include "engine/crew.hpp"
+#include "engine/duty.hpp"
+#include "engine/gate.hpp"
+#include "plan/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace forebay::engine {
+
+const char* reason_of(Refusal refusal) noexcept {
+    switch (refusal) {
+        case Refusal::none: return "not refused";
+        case Refusal::disabled: return "switched off by a setting or hint";
+        case Refusal::excluded: return "path is excluded or not a plain file path";
+        case Refusal::atomic_mode: return "atomic mode";
+        case Refusal::data_representation: return "data representation is not native";
+        case Refusal::view_unsupported: return "file view overlaps itself or does not ascend";
+        case Refusal::memory_unsupported: return "memory datatype is not understood";
+        case Refusal::not_the_same_file: return "file was renamed, replaced or removed";
+        case Refusal::cannot_open: return "file cannot be opened a second time by its name";
+        case Refusal::gpu_memory: return "buffer is in GPU memory";
+        case Refusal::other: break;
+    }
+    return "for another reason";
+}
+
+namespace {
+
+plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t per_node) {
+    plan::Topology topology;
+    topology.locals.clear();
+    for (std::int32_t n = 0; n < communicator.place().nodes; ++n) {
+        topology.locals.push_back(communicator.locals_on(NodeId{n}));
+    }
+    topology.aggregators_per_node_max = std::max(per_node, 1);
+    return topology;
+}
+
+// What a rank holds to move bytes in one direction.
+struct Way {
+    std::unique_ptr<ports::Storage> storage;
+    bool tried = false;
+    bool bypass_ready = false;  // every rank has its storage open
+    bool bypass_barred = false;
+};
+
+}  // namespace
+
+class File::State {
+public:
+    State(ports::Communicator& communicator, const ports::Clock& clock,
+          ports::Recorder& recorder, StorageOpener opener, FileOptions options);
+
+    Outcome transfer(const Call& call, ports::Direction direction);
+    Result<void> sync();
+    Result<void> close();
+    std::optional<Error> agree(const std::optional<Error>& mine);
+
+    [[nodiscard]] const std::vector<plan::Aggregator>& aggregators() const { return aggregators_; }
+    [[nodiscard]] Rank rank_of(const plan::Aggregator& aggregator) const {
+        return crew_.communicator().rank_at(aggregator.node, aggregator.local);
+    }
+    [[nodiscard]] std::int32_t targets() const noexcept { return options_.layout.targets; }
+
+private:
+    Refusal prepare(ports::Direction direction);
+    bool bypass_is_ready(ports::Direction direction);
+    Ballot move(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
+                ports::Direction direction);
+    Ballot move_bypassing(const Call& call, const plan::Plan& plan, ports::Direction direction);
+    Ballot move_exchanging(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
+                           ports::Direction direction);
+    Outcome outcome(const Call& call, const Ballot& verdict, ports::Direction direction) const;
+    [[nodiscard]] Error error_of(const Failure& failure, ports::Direction direction) const;
+    [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
+    [[nodiscard]] CutLimits limits(const plan::Plan& plan) const {
+        return CutLimits{plan.layout, options_.tuning.request_bytes_max};
+    }
+    Way& way(ports::Direction direction) {
+        return ways_[direction == ports::Direction::write ? 0 : 1];
+    }
+
+    mutable Crew crew_;
+    ports::Recorder& recorder_;
+    StorageOpener opener_;
+    FileOptions options_;
+    plan::Topology topology_;
+    std::vector<plan::Aggregator> aggregators_;
+    std::array<Way, 2> ways_;
+    ports::CallRecord record_;
+};
+
+File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
+                   ports::Recorder& recorder, StorageOpener opener, FileOptions options)
+    : crew_{communicator, clock},
+      recorder_{recorder},
+      opener_{std::move(opener)},
+      options_{std::move(options)},
+      topology_{topology_of(communicator, options_.aggregators_per_node_max)} {
+    const auto area = static_cast<std::int64_t>(crew_.lane().staging().size()) -
+                      static_cast<std::int64_t>(Staging::rounding_bytes_max);
+    options_.tuning.staging_bytes_max = std::min(options_.tuning.staging_bytes_max, area);
+    aggregators_ = plan::place_aggregators(options_.layout, topology_, options_.tuning);
+}
+
+std::optional<AggregatorId> File::State::own_aggregator() const {
+    const ports::Place& place = crew_.place();
+    for (std::size_t i = 0; i < aggregators_.size(); ++i) {
+        if (aggregators_[i].node == place.node && aggregators_[i].local == place.local) {
+            return AggregatorId{static_cast<std::int32_t>(i)};
+        }
+    }
+    return std::nullopt;
+}
+
+// Opens this rank's storage, once. Says why it cannot be used.
+Refusal File::State::prepare(ports::Direction direction) {
+    Way& one = way(direction);
+    if (!one.tried) {
+        one.tried = true;
+        auto opened = opener_(direction);
+        if (!opened) {
+            return Refusal::cannot_open;
+        }
+        const auto identity = (*opened)->identity();
+        if (options_.identity && (!identity || *identity != *options_.identity)) {
+            return Refusal::not_the_same_file;
+        }
+        one.storage = std::move(*opened);
+    }
+    return one.storage ? Refusal::none : Refusal::cannot_open;
+}
+
+Outcome File::State::transfer(const Call& call, ports::Direction direction) {
+    const std::int64_t begin = crew_.clock().now_ns();
+    crew_.begin_call();
+    record_ = ports::CallRecord{};
+    record_.direction = direction;
+    Ballot mine;
+    Refusal refusal = call.refusal;
+    if (refusal == Refusal::none && own_aggregator()) {
+        refusal = prepare(direction);
+    }
+    mine.refusal = static_cast<std::uint32_t>(refusal);
+    if (refusal == Refusal::none) {
+        mine.summary = plan::summarise(*call.view, call.request);
+    }
+    const Ballot all = crew_.agree(Moment::start, mine);
+    if (all.refusal != 0) {
+        return Outcome{static_cast<Refusal>(all.refusal), Length{0}, std::nullopt};
+    }
+    plan::Plan plan = plan::make_plan(
+        all.summary, options_.layout, topology_, options_.tuning,
+        direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read);
+    if (plan.path == plan::Path::nothing) {
+        return Outcome{};
+    }
+    Ballot end = move(call, mine.summary, plan, direction);
+    end.failure = first_of(end.failure, all.failure);
+    const Ballot verdict = crew_.agree(Moment::end, end);
+    const Outcome result = outcome(call, verdict, direction);
+    record_.bytes = result.bytes;
+    record_.total_ns = crew_.clock().now_ns() - begin;
+    record_.exchange_ns = crew_.times().copy;
+    record_.wait_ns = crew_.times().wait;
+    recorder_.call(record_);
+    if (result.error) {
+        recorder_.error(*result.error);
+    }
+    return result;
+}
+
+Ballot File::State::move(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
+                         ports::Direction direction) {
+    if (plan.path == plan::Path::bypass && bypass_is_ready(direction)) {
+        return move_bypassing(call, plan, direction);
+    }
+    return move_exchanging(call, mine, plan, direction);
+}
+
+// Collective at the first bypass in each direction: all ranks open the file, or none bypasses.
+bool File::State::bypass_is_ready(ports::Direction direction) {
+    Way& one = way(direction);
+    if (!one.bypass_ready && !one.bypass_barred) {
+        Ballot mine;
+        mine.refusal = static_cast<std::uint32_t>(prepare(direction));
+        one.bypass_barred = crew_.agree(Moment::end, mine).refusal != 0;
+        one.bypass_ready = !one.bypass_barred;
+    }
+    return one.bypass_ready;
+}
+
+Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
+                                   ports::Direction direction) {
+    record_.bypassed = true;
+    Ballot end;
+    if (call.request.length == 0) {
+        return end;
+    }
+    pattern::Transfer transfer{*call.view, call.request, call.memory};
+    NodeGate gate{crew_, options_.tuning.requests_in_flight};
+    Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1};
+    move_directly(crew_, channel, gate,
+                  std::make_unique<DirectSource>(transfer, plan.span, limits(plan)));
+    record_.requests = channel.requests();
+    record_.storage_ns = channel.busy_ns();
+    end.failure = channel.failure();
+    end.end_of_file = channel.end_of_file();
+    return end;
+}
+
+Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
+                                    const plan::Plan& plan, ports::Direction direction) {
+    Rounds rounds{plan, mine, crew_.place()};
+    const Staging staging{crew_.lane(), plan, crew_.place().nodes};
+    FixedGate gate{plan.layout.targets, options_.tuning.requests_in_flight};
+    std::optional<Channel> channel;
+    std::unique_ptr<AggregatorDuty> duty;
+    std::vector<Duty*> duties;
+    if (const auto id = own_aggregator()) {
+        channel.emplace(*way(direction).storage, gate, crew_.clock(), direction,
+                        static_cast<std::size_t>(plan.buffers));
+        duty = direction == ports::Direction::write
+                   ? std::unique_ptr<AggregatorDuty>{std::make_unique<WriteDuty>(
+                         *id, crew_, rounds, staging, *channel, limits(plan))}
+                   : std::make_unique<ReadDuty>(*id, crew_, rounds, staging, *channel,
+                                                limits(plan));
+        duties.push_back(duty.get());
+    }
+    crew_.on_duty(duties);
+    pattern::Transfer transfer{*call.view, call.request, call.memory};
+    Exchange exchange{crew_, rounds, staging, transfer, direction};
+    exchange.run(*call.view, call.request);
+    Ballot end;
+    if (duty) {
+        crew_.attend_until([&] { return duty->idle(); });
+        end.failure = channel->failure();
+        end.end_of_file = channel->end_of_file();
+        record_.requests = channel->requests();
+        record_.storage_ns = channel->busy_ns();
+    }
+    crew_.off_duty();
+    record_.rounds = exchange.rounds();
+    return end;
+}
+
+// What this rank may call moved: everything, or what lies below the first error or the file's end.
+Outcome File::State::outcome(const Call& call, const Ballot& verdict,
+                             ports::Direction direction) const {
+    Outcome result;
+    const std::int64_t good = std::min(verdict.failure.at, verdict.end_of_file);
+    std::int64_t moved = call.request.length;
+    if (good != Failure::nowhere) {
+        moved = std::clamp<std::int64_t>(
+            call.view->bytes_below(Offset{good}) - call.request.position, 0, moved);
+    }
+    result.bytes = Length{moved};
+    if (verdict.failure.happened()) {
+        result.error = error_of(verdict.failure, direction);
+    }
+    return result;
+}
+
+Error File::State::error_of(const Failure& failure, ports::Direction direction) const {
+    const char* verb = direction == ports::Direction::write ? "write" : "read";
+    Error error = system_error(failure.system, fmt::format("{} {} at byte {}", verb,
+                                                           options_.path, failure.at));
+    error.code = static_cast<ErrorCode>(failure.code);
+    return error;
+}
+
+Result<void> File::State::sync() {
+    Way& one = way(ports::Direction::write);
+    return one.storage ? one.storage->sync() : Result<void>{};
+}
+
+Result<void> File::State::close() {
+    Result<void> first;
+    for (Way& one : ways_) {
+        if (one.storage) {
+            auto closed = one.storage->close();
+            one.storage.reset();
+            if (first && !closed) {
+                first = std::move(closed);
+            }
+        }
+    }
+    return first;
+}
+
+std::optional<Error> File::State::agree(const std::optional<Error>& mine) {
+    Ballot ballot;
+    if (mine) {
+        ballot.failure = Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
+    }
+    const Ballot all = crew_.agree(Moment::end, ballot);
+    if (!all.failure.happened()) {
+        return std::nullopt;
+    }
+    Error error = system_error(all.failure.system, "finish " + options_.path);
+    error.code = static_cast<ErrorCode>(all.failure.code);
+    return error;
+}
+
+File::File(ports::Communicator& communicator, const ports::Clock& clock,
+           ports::Recorder& recorder, StorageOpener opener, FileOptions options)
+    : state_{std::make_unique<State>(communicator, clock, recorder, std::move(opener),
+                                     std::move(options))} {}
+
+File::~File() = default;
+
+Outcome File::write(const Call& call) {
+    return state_->transfer(call, ports::Direction::write);
+}
+
+Outcome File::read(const Call& call) { return state_->transfer(call, ports::Direction::read); }
+
+Result<void> File::sync() { return state_->sync(); }
+
+Result<void> File::close() { return state_->close(); }
+
+std::optional<Error> File::agree(const std::optional<Error>& mine) {
+    return state_->agree(mine);
+}
+
+std::string File::aggregators() const {
+    std::string text;
+    for (const plan::Aggregator& aggregator : state_->aggregators()) {
+        text += fmt::format("{}{}", text.empty() ? "" : ",",
+                            state_->rank_of(aggregator).value());
+    }
+    return text;
+}
+
+std::int32_t File::targets() const noexcept { return state_->targets(); }
+
+std::size_t File::lane_bytes(std::int32_t ranks, std::int64_t staging_bytes_max) {
+    return Lane::overhead_bytes(ranks, ranks) + static_cast<std::size_t>(staging_bytes_max) +
+           Staging::rounding_bytes_max;
+}
+
+}  // namespace forebay::engine
