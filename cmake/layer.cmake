@@ -1,0 +1,131 @@
+# forebay_layer(<name>): src/<name>/*.cpp become the static archive forebay_<name> ('/' → '_');
+# its *_test.cpp one GoogleTest executable, its *_fuzz.cpp one libFuzzer executable each.
+# A layer with `families = true` becomes one archive per MPI family: forebay_<name>_<family>.
+# What it may link comes from layers.toml and from nowhere else.
+
+# Sets <out> to the target of layer `name` as seen from `family` ("" for a plain layer).
+function(forebay_layer_target out name family)
+    string(REPLACE "/" "_" id ${name})
+    if(FOREBAY_${id}_families)
+        set(${out} forebay_${id}_${family} PARENT_SCOPE)
+    else()
+        set(${out} forebay_${id} PARENT_SCOPE)
+    endif()
+endfunction()
+
+# Links `target` to the layers and packages of `names`; a layer without sources yet is left out.
+function(forebay_link_layers target scope family)
+    foreach(name IN LISTS ARGN)
+        forebay_layer_target(other ${name} "${family}")
+        if(TARGET ${other})
+            target_link_libraries(${target} ${scope} ${other})
+        endif()
+    endforeach()
+endfunction()
+
+function(forebay_layer_archive name target family sources)
+    string(REPLACE "/" "_" id ${name})
+    if(sources)
+        add_library(${target} STATIC ${sources})
+        set(scope PUBLIC)
+    else()
+        add_library(${target} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    target_include_directories(
+        ${target} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
+    target_link_libraries(${target} ${scope} forebay_options)
+    foreach(package IN LISTS FOREBAY_${id}_packages)
+        target_link_libraries(${target} ${scope} forebay::${package})
+    endforeach()
+    if(family)
+        target_link_libraries(${target} ${scope} forebay_mpi_${family})
+    endif()
+    forebay_link_layers(${target} ${scope} "${family}" ${FOREBAY_${id}_uses})
+endfunction()
+
+# Tests of a family layer run under its launcher; one of its *_test.cpp holds main(), which calls
+# MPI_Init and RUN_ALL_TESTS.
+function(forebay_family_tests name family sources)
+    string(REPLACE "/" "_" id ${name})
+    set(test ${id}_test_${family})
+    add_executable(${test} ${sources})
+    forebay_layer_target(target ${name} ${family})
+    target_link_libraries(
+        ${test} PRIVATE ${target} forebay_libmpi_${family} GTest::gtest GTest::gmock rapidcheck)
+    forebay_link_layers(${test} PRIVATE "${family}" ${FOREBAY_${id}_test_uses})
+    set(flags "")
+    if(family STREQUAL "openmpi")
+        set(flags --allow-run-as-root --oversubscribe)
+    endif()
+    foreach(ranks IN ITEMS 1 2 3 4 7)
+        add_test(NAME ${test}.${ranks}_ranks COMMAND ${FOREBAY_MPIEXEC_${family}} ${flags} -n
+                                                     ${ranks} $<TARGET_FILE:${test}>)
+        set_tests_properties(${test}.${ranks}_ranks PROPERTIES TIMEOUT 120 PROCESSORS 2)
+    endforeach()
+endfunction()
+
+function(forebay_layer_tests name sources)
+    string(REPLACE "/" "_" id ${name})
+    set(test ${id}_test)
+    add_executable(${test} ${sources})
+    forebay_layer_target(target ${name} "")
+    target_link_libraries(
+        ${test} PRIVATE ${target} GTest::gtest_main GTest::gmock rapidcheck rapidcheck_gtest)
+    forebay_link_layers(${test} PRIVATE "" ${FOREBAY_${id}_test_uses})
+    target_compile_definitions(
+        ${test} PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                        FOREBAY_TEST_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+    gtest_discover_tests(${test} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT 300)
+endfunction()
+
+function(forebay_layer_fuzzers name sources)
+    string(REPLACE "/" "_" id ${name})
+    forebay_layer_target(target ${name} "")
+    foreach(source IN LISTS sources)
+        get_filename_component(stem ${source} NAME_WE)
+        add_executable(${id}_${stem} ${source})
+        target_link_libraries(${id}_${stem} PRIVATE ${target})
+        target_link_options(${id}_${stem} PRIVATE -fsanitize=fuzzer)
+        set_target_properties(
+            ${id}_${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    endforeach()
+endfunction()
+
+function(forebay_layer name)
+    set(folder ${PROJECT_SOURCE_DIR}/src/${name})
+    string(REPLACE "/" "_" id ${name})
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    set(tests ${sources})
+    set(fuzzers ${sources})
+    list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+    list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cpp$")
+    if(FOREBAY_${id}_families)
+        foreach(family IN LISTS FOREBAY_MPI_FAMILIES)
+            forebay_layer_archive(${name} forebay_${id}_${family} ${family} "${sources}")
+            if(tests AND FOREBAY_TESTS)
+                forebay_family_tests(${name} ${family} "${tests}")
+            endif()
+        endforeach()
+        return()
+    endif()
+    forebay_layer_archive(${name} forebay_${id} "" "${sources}")
+    if(tests AND FOREBAY_TESTS)
+        forebay_layer_tests(${name} "${tests}")
+    endif()
+    if(fuzzers AND FOREBAY_FUZZ)
+        forebay_layer_fuzzers(${name} "${fuzzers}")
+    endif()
+endfunction()
+
+# The core of one MPI family: a module that the preload stub loads when it knows which MPI the
+# program uses. MPI symbols stay undefined on purpose.
+function(forebay_core_module family)
+    set(core forebay_core_${family})
+    add_library(${core} MODULE ${ARGN})
+    target_link_libraries(${core} PRIVATE forebay_entry_mpi_${family})
+    target_link_options(${core} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,--as-needed)
+    install(TARGETS ${core} LIBRARY DESTINATION ${FOREBAY_LIB_DESTINATION})
+endfunction()

@@ -1,0 +1,48 @@
+# Outside libraries under the short names that layers.toml uses: forebay::<name>. Header-only
+# forms where they exist: the interposer is loaded into strangers' programs and should need nothing
+# but libstdc++ and libc there.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 QUIET)
+pkg_check_modules(HWLOC IMPORTED_TARGET hwloc)
+pkg_check_modules(URING IMPORTED_TARGET liburing)
+pkg_check_modules(TOMLPLUSPLUS tomlplusplus)
+
+function(forebay_package name)
+    if(NOT TARGET forebay_package_${name})
+        add_library(forebay_package_${name} INTERFACE)
+        add_library(forebay::${name} ALIAS forebay_package_${name})
+    endif()
+    target_link_libraries(forebay_package_${name} INTERFACE ${ARGN})
+endfunction()
+
+forebay_package(expected tl::expected)
+forebay_package(fmt fmt::fmt-header-only)
+forebay_package(json nlohmann_json::nlohmann_json)
+forebay_package(threads Threads::Threads)
+
+if(TARGET CLI11::CLI11)
+    forebay_package(cli CLI11::CLI11)
+endif()
+if(HWLOC_FOUND)
+    forebay_package(hwloc PkgConfig::HWLOC)
+    target_compile_definitions(forebay_package_hwloc INTERFACE FOREBAY_HAVE_HWLOC=1)
+else()
+    forebay_package(hwloc)
+endif()
+if(URING_FOUND)
+    forebay_package(uring PkgConfig::URING)
+    target_compile_definitions(forebay_package_uring INTERFACE FOREBAY_HAVE_URING=1)
+else()
+    forebay_package(uring)
+endif()
+
+forebay_package(toml)
+target_compile_definitions(forebay_package_toml INTERFACE TOML_HEADER_ONLY=1)
+if(TOMLPLUSPLUS_INCLUDE_DIRS)
+    target_include_directories(
+        forebay_package_toml SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIRS})
+endif()

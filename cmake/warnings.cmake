@@ -1,0 +1,29 @@
+# Warnings, visibility and sanitizers, the same for every target of the project.
+add_library(forebay_options INTERFACE)
+target_compile_features(forebay_options INTERFACE cxx_std_20)
+target_compile_options(
+    forebay_options
+    INTERFACE -fvisibility=hidden
+              -fvisibility-inlines-hidden
+              -fno-semantic-interposition
+              $<$<COMPILE_LANGUAGE:CXX>:-Wall
+              -Wextra
+              -Wconversion
+              -Wshadow
+              -Werror>)
+
+# FOREBAY_SANITIZE is a list as GCC and Clang spell it: "address,undefined" or "thread".
+if(FOREBAY_SANITIZE)
+    target_compile_options(
+        forebay_options INTERFACE -fsanitize=${FOREBAY_SANITIZE} -fno-omit-frame-pointer
+                                  -fno-sanitize-recover=all)
+    target_link_options(forebay_options INTERFACE -fsanitize=${FOREBAY_SANITIZE})
+    # GCC's -Wtsan and false maybe-uninitialized under instrumentation.
+    target_compile_options(
+        forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-error=tsan
+                                  -Wno-error=maybe-uninitialized>)
+endif()
+
+if(FOREBAY_FUZZ)
+    target_compile_options(forebay_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
