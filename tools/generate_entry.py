@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Turns src/entry/mpi/functions.toml into code.
+
+The table of intercepted functions is data; what is written by hand would be 184 twins. Two
+outputs: the preload stub's trampolines (assembly) with its list of names, and the core's entry
+points (C++) with its table, in the same order.
+"""
+
+import argparse
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+DATA_CLASSES = ("write", "read", "begin_write", "begin_read")
+CLASSES = (*DATA_CLASSES, "real", "own", "end_write", "end_read", "left")
+NOTE = "// Made by tools/generate_entry.py from src/entry/mpi/functions.toml. Do not edit."
+
+
+@dataclass(frozen=True)
+class Function:
+    """One MPI_File_ function; `name` is without that prefix."""
+
+    name: str
+    kind: str
+    parameters: tuple[str, ...]
+    returns: str = "int"
+    reason: str = ""
+    pointer: str = ""
+    collective: bool = False
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(parameter.split()[-1].lstrip("*") for parameter in self.parameters)
+
+
+def twins(row: dict) -> list[Function]:
+    """The function of one table row and, where there is one, its large-count twin."""
+    unknown = set(row) - {
+        "name", "class", "parameters", "returns", "reason", "pointer", "collective", "large",
+    }
+    if unknown or row["class"] not in CLASSES:
+        raise SystemExit(f"functions.toml: {row['name']}: unknown class or keys {sorted(unknown)}")
+    plain = Function(
+        name=row["name"],
+        kind=row["class"],
+        parameters=tuple(row["parameters"]),
+        returns=row.get("returns", "int"),
+        reason=row.get("reason", ""),
+        pointer=row.get("pointer", ""),
+        collective=row.get("collective", False),
+    )
+    if not row.get("large", False):
+        return [plain]
+    wide = tuple(p.replace("int count", "MPI_Count count") for p in plain.parameters)
+    return [
+        plain,
+        Function(
+            f"{plain.name}_c", plain.kind, wide, plain.returns, plain.reason, plain.pointer,
+            plain.collective,
+        ),
+    ]
+
+
+def read_table(path: Path) -> list[Function]:
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))["function"]
+    return [function for row in rows for function in twins(row)]
+
+
+def trampolines(functions: list[Function]) -> str:
+    """x86-64 assembly: every exported name jumps through its slot, which at first points to code
+    that pushes the function's number and goes to the binder."""
+    lines = [f"/{NOTE[1:]} */".replace("//", "/*", 1), '#include "entry/preload/binder.S.inc"', ""]
+    for number, function in enumerate(functions):
+        lines.append(f"trampoline {function.name} {number}")
+    lines += ["", "slots_begin"]
+    lines += [f"slot {function.name}" for function in functions]
+    lines += ["slots_end", ""]
+    return "\n".join(lines)
+
+
+def names_header(functions: list[Function]) -> str:
+    names = "\n".join(f'    "PMPI_File_{function.name}",' for function in functions)
+    return (
+        f"{NOTE}\n#pragma once\n\nnamespace forebay::entry {{\n\n"
+        f"inline constexpr unsigned function_count = {len(functions)};\n"
+        f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n\n"
+        "}  // namespace forebay::entry\n"
+    )
+
+
+def call_of(function: Function, number: int) -> str:
+    """The statement that an entry point consists of."""
+    arguments = function.arguments
+    real = ", ".join(("on", *arguments[1:]))
+    pass_on = f"[&](MPI_File on) noexcept {{ return real({real}); }}"
+    where = "offset" if "offset" in arguments else "0"
+    status = "status" if "status" in arguments else "nullptr"
+    if function.kind in DATA_CLASSES:
+        access = (
+            f"{{{number}, fh, Start::{function.pointer}, {where}, "
+            f"const_cast<void*>(buffer), count, datatype, {status}}}"
+        )
+        return f"    return take_{function.kind}({access}, {pass_on});\n"
+    if function.kind in ("end_write", "end_read"):
+        return f"    return take_{function.kind}({{{number}, fh, status}}, {pass_on});\n"
+    collective = "true" if function.collective else "false"
+    left = (
+        f"{{{number}, fh, Start::{function.pointer}, {where}, count, datatype, "
+        f'{collective}, "{function.reason}"}}'
+    )
+    return f"    return leave({left}, {pass_on});\n"
+
+
+def entry_point(function: Function, number: int) -> str:
+    parameters = ", ".join(function.parameters)
+    return (
+        f"int {function.name}({parameters}) noexcept {{\n"
+        f"    const auto real = real_function<decltype(&{function.name})>({number});\n"
+        f"{call_of(function, number)}}}\n"
+    )
+
+
+def entry_points(functions: list[Function]) -> str:
+    made = [(n, f) for n, f in enumerate(functions) if f.kind not in ("own", "real")]
+    bodies = "\n".join(entry_point(function, number) for number, function in made)
+    rows = "\n".join(
+        "    nullptr,"
+        if function.kind == "real"
+        else f"    reinterpret_cast<void*>(&{function.name}),"
+        for function in functions
+    )
+    return (
+        f'{NOTE}\n#include "entry/mpi/access.hpp"\n#include "entry/mpi/functions.hpp"\n\n'
+        f'namespace forebay::entry {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
+        f"void* const own_table[] = {{\n{rows}\n}};\n\n}}  // namespace forebay::entry\n"
+    )
+
+
+def functions_header(functions: list[Function]) -> str:
+    """Declares the entry points, their numbers and their names."""
+    declared = "\n".join(
+        f"{f.returns} {f.name}({', '.join(f.parameters)}) noexcept;"
+        for f in functions
+        if f.kind != "real"
+    )
+    types = "\n".join(
+        f"using {f.name}_t = {f.returns} (*)({', '.join(f.parameters)});" for f in functions
+    )
+    numbers = "\n".join(f"    {f.name} = {number}," for number, f in enumerate(functions))
+    names = "\n".join(f'    "MPI_File_{function.name}",' for function in functions)
+    return (
+        f"{NOTE}\n#pragma once\n\n#include <cstddef>\n#include <mpi.h>\n\n"
+        "namespace forebay::entry {\n\n"
+        f"inline constexpr std::size_t function_count = {len(functions)};\n"
+        f"namespace number {{\nenum : std::size_t {{\n{numbers}\n}};\n}}  // namespace number\n"
+        f"namespace real_type {{\n{types}\n}}  // namespace real_type\n"
+        f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n"
+        "extern void* const own_table[];  // nullptr: the MPI's own\n\n"
+        f'extern "C" {{\n{declared}\n}}\n\n}}  // namespace forebay::entry\n'
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--part", choices=("preload", "core", "names"), required=True)
+    arguments = parser.parse_args()
+    functions = read_table(arguments.table)
+    if arguments.part == "names":
+        print("\n".join(f"{p}_File_{f.name}" for f in functions for p in ("MPI", "PMPI")))
+        return 0
+    made = {
+        "preload": {"trampolines.S": trampolines, "names.hpp": names_header},
+        "core": {"functions.hpp": functions_header, "entry_points.cpp": entry_points},
+    }[arguments.part]
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for name, make in made.items():
+        (arguments.folder / name).write_text(make(functions), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
