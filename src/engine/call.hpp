@@ -27,7 +27,12 @@ public:
 
 private:
     void visit(std::int64_t round, AggregatorId id);
-    void move(WindowControl& control, std::size_t index);
+    void visit_here(std::int64_t round, AggregatorId id);
+    void visit_image(std::int64_t round);
+    void take_pending();
+    void wait_for(const WindowControl& control, std::uint64_t tag);
+    void move(const plan::Window& window, WindowControl& control, std::size_t index);
+    void want(std::size_t index);
 
     Crew& crew_;
     Rounds& rounds_;
@@ -35,6 +40,12 @@ private:
     pattern::Transfer& transfer_;
     ports::Direction direction_;
     plan::Window window_;
+    std::int64_t images_walked_ = 0;  // windows of other nodes that this node has a part in
+    // Reads from other nodes: the image whose data is still to be taken. Wanting the next one comes
+    // first, so that its message is under way meanwhile.
+    plan::Window pending_window_;
+    std::int64_t pending_image_ = -1;
+    std::int64_t pending_round_ = 0;
     std::int64_t rounds_walked_ = 0;
 };
 

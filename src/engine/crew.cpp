@@ -2,6 +2,8 @@
 // it; with several nodes the leaders exchange, and each publishes on its node.
 #include "engine/crew.hpp"
 
+#include <algorithm>
+
 namespace forebay::engine {
 
 Crew::Crew(ports::Communicator& communicator, const ports::Clock& clock)
@@ -21,6 +23,10 @@ bool Crew::attend() {
         any = duty->attend() || any;
     }
     return any;
+}
+
+bool Crew::settled() {
+    return std::all_of(duties_.begin(), duties_.end(), [](Duty* duty) { return duty->settled(); });
 }
 
 // A rank with duties never sleeps long: what it is responsible for may become ready at any time.
@@ -61,6 +67,8 @@ void Crew::meet(Publish publish) {
         wait_until(header.arrived, [&] {
             return header.arrived.load(std::memory_order_acquire) == locals;
         });
+        // Leaders are about to block on one another: first everything under way must be through.
+        attend_until([this] { return settled(); });
         publish();
         header.arrived.store(0, std::memory_order_relaxed);
         header.generation.store(generation + 1, std::memory_order_release);

@@ -22,6 +22,8 @@ public:
     virtual bool block() { return false; }
     // The word whose change lets the duty go on; nullptr: none in particular.
     virtual const ports::Word* concern() { return nullptr; }
+    // No other rank waits for a message that this duty still has to send or take.
+    [[nodiscard]] virtual bool settled() { return true; }
 };
 
 // Where a rank's time goes during one call, nanoseconds.
@@ -44,6 +46,7 @@ public:
     void on_duty(std::vector<Duty*> duties) { duties_ = std::move(duties); }
     void off_duty() noexcept { duties_.clear(); }
     bool attend();
+    [[nodiscard]] bool settled();
     void count_copy(std::int64_t nanoseconds) noexcept { times_.copy += nanoseconds; }
 
     // Blocks until `ready()`; `word` changes when it may have become so.

@@ -3,6 +3,7 @@
 
 #include "engine/bypass.hpp"
 #include "engine/call.hpp"
+#include "engine/courier.hpp"
 #include "engine/crew.hpp"
 #include "engine/duty.hpp"
 #include "engine/gate.hpp"
@@ -80,6 +81,8 @@ private:
     Outcome outcome(const Call& call, const Ballot& verdict, ports::Direction direction) const;
     [[nodiscard]] Error error_of(const Failure& failure, ports::Direction direction) const;
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
+    std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
+                                         ports::Direction direction);
     [[nodiscard]] CutLimits limits(const plan::Plan& plan) const {
         return CutLimits{plan.layout, options_.tuning.request_bytes_max};
     }
@@ -216,6 +219,18 @@ Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
     return end;
 }
 
+// Leaders carry messages when there is more than one node.
+std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const Staging& staging,
+                                                  ports::Direction direction) {
+    if (crew_.place().nodes == 1 || !crew_.place().leader()) {
+        return nullptr;
+    }
+    if (direction == ports::Direction::write) {
+        return std::make_unique<WriteCourier>(crew_, rounds, staging);
+    }
+    return std::make_unique<ReadCourier>(crew_, rounds, staging);
+}
+
 Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
                                     const plan::Plan& plan, ports::Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
@@ -234,14 +249,22 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
                                                 limits(plan));
         duties.push_back(duty.get());
     }
+    const std::unique_ptr<Courier> courier = courier_for(rounds, staging, direction);
+    if (courier) {
+        duties.push_back(courier.get());
+    }
     crew_.on_duty(duties);
     pattern::Transfer transfer{*call.view, call.request, call.memory};
     Exchange exchange{crew_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
+    crew_.attend_until(
+        [&] { return (!duty || duty->idle()) && (!courier || courier->idle()); });
     Ballot end;
+    if (courier) {
+        end.failure = courier->failure();
+    }
     if (duty) {
-        crew_.attend_until([&] { return duty->idle(); });
-        end.failure = channel->failure();
+        end.failure = first_of(end.failure, channel->failure());
         end.end_of_file = channel->end_of_file();
         record_.requests = channel->requests();
         record_.storage_ns = channel->busy_ns();

@@ -80,7 +80,7 @@ Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes)
     const std::size_t messages = nodes > 1 ? std::size_t{plan::messages_under_way} : 0;
     messages_at_ = (own + images) * window_stride_;
     message_stride_ =
-        rounded_up(pattern::encoded_bytes_max(plan.window_bytes, plan.granularity), page);
+        rounded_up(pattern::encoded_bytes_max(plan.window_bytes, plan.granularity) + 64, page);
     const std::size_t needed = messages_at_ + messages * message_stride_;
     expects(needed <= area_.size(), "the plan's windows fit into staging");
 }

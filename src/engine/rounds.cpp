@@ -65,9 +65,10 @@ std::size_t Rounds::window_index(AggregatorId id, std::int64_t round) const noex
     return before * buffers + static_cast<std::size_t>(round) % buffers;
 }
 
-std::size_t Rounds::own_windows() const noexcept {
-    return static_cast<std::size_t>(plan_.aggregators_on_a_node) *
-           static_cast<std::size_t>(plan_.buffers);
+std::size_t Rounds::image_index(std::int64_t number) const noexcept {
+    const auto own = static_cast<std::size_t>(plan_.aggregators_on_a_node) *
+                     static_cast<std::size_t>(plan_.buffers);
+    return own + static_cast<std::size_t>(number) % std::size_t{plan::images_for_others};
 }
 
 }  // namespace forebay::engine

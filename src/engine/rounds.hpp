@@ -45,7 +45,8 @@ public:
     }
     // The staging window that (aggregator, round) uses on the aggregator's node.
     [[nodiscard]] std::size_t window_index(AggregatorId id, std::int64_t round) const noexcept;
-    [[nodiscard]] std::size_t own_windows() const noexcept;
+    // The staging window of image number `number`: a part of another node's window.
+    [[nodiscard]] std::size_t image_index(std::int64_t number) const noexcept;
 
 private:
     [[nodiscard]] std::int32_t first_visited(NodeId node) const noexcept;
@@ -62,6 +63,12 @@ private:
 // A window's tag: which call and round it is open for.
 [[nodiscard]] inline std::uint64_t window_tag(std::uint64_t call, std::int64_t round) noexcept {
     return (call << 32) + static_cast<std::uint64_t>(round) + 1;
+}
+
+// Tag of image number `number` in its `phase` (0: give or want; 1: take).
+[[nodiscard]] inline std::uint64_t image_tag(std::uint64_t call, std::int64_t number,
+                                             std::uint32_t phase) noexcept {
+    return (call << 32) + static_cast<std::uint64_t>(number) * 2 + phase + 1;
 }
 
 }  // namespace forebay::engine

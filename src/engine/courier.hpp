@@ -1,0 +1,131 @@
+// The duty of a node's leader: messages between nodes, one per (node, aggregator, round). Ranks of
+// a node put their bytes for another node's window into an image here, as if it were the window;
+// the leader sends what is covered. Reads go the other way, after the node has said what it wants.
+#pragma once
+
+#include "engine/crew.hpp"
+#include "engine/rounds.hpp"
+#include "engine/steps.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+
+namespace forebay::engine {
+
+// A message buffer and the operation it is used by.
+struct Parcel {
+    std::span<std::byte> buffer;
+    std::optional<ports::Communicator::Ticket> ticket;
+};
+
+// Two buffers that are used in turn.
+class ParcelPair {
+public:
+    ParcelPair(const Staging& staging, std::size_t first)
+        : parcels_{Parcel{staging.message(first), {}}, Parcel{staging.message(first + 1), {}}} {}
+
+    // A buffer without an operation; nullptr: both are in use.
+    [[nodiscard]] Parcel* unused() noexcept;
+    // Frees the buffers of sends that have ended. True when any has.
+    bool reap(ports::Communicator& communicator);
+    [[nodiscard]] bool quiet() const noexcept;
+
+private:
+    std::array<Parcel, 2> parcels_;
+};
+
+// What leaders do both for writes and for reads: images for windows of other nodes.
+class Courier : public Duty {
+public:
+    Courier(Crew& crew, const Rounds& rounds, const Staging& staging);
+
+    // All messages of the known rounds have been dealt with.
+    [[nodiscard]] virtual bool idle() = 0;
+    [[nodiscard]] bool settled() override { return idle(); }
+    // A message that made no sense.
+    [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
+
+protected:
+    static constexpr auto images = static_cast<std::size_t>(plan::images_for_others);
+    struct Image {
+        plan::Window window;
+        NodeId home;
+        std::uint32_t expected = 0;
+    };
+
+    [[nodiscard]] Image& image(std::int64_t number) noexcept {
+        return images_[static_cast<std::size_t>(number) % images];
+    }
+    // Opens image number `number` for the next outward step; false when there is none now.
+    bool open(std::int64_t number);
+    // Lets this node's ranks at it, for the `phase`-th time.
+    void announce(std::int64_t number, std::uint32_t phase, std::int64_t end_of_file);
+    [[nodiscard]] bool done_by_all(std::int64_t number);
+    [[nodiscard]] std::span<std::byte> bytes_of(std::int64_t number);
+    [[nodiscard]] pattern::Coverage coverage_of(std::int64_t number);
+    // The window that (aggregator, round) has on this node is open.
+    [[nodiscard]] bool is_open(const InwardSteps::Step& step) const;
+
+    Crew& crew_;
+    const Rounds& rounds_;
+    const Staging& staging_;
+    OutwardSteps outward_;
+    InwardSteps inward_;
+    std::array<Image, images> images_;
+    std::int64_t opened_ = 0;
+    Failure failure_;
+};
+
+class WriteCourier final : public Courier {
+public:
+    WriteCourier(Crew& crew, const Rounds& rounds, const Staging& staging);
+    bool attend() override;
+    [[nodiscard]] bool idle() override;
+
+private:
+    struct Expected {
+        InwardSteps::Step step;
+        Parcel* parcel;
+        bool arrived = false;
+    };
+    bool send_filled();
+    bool post_receives();
+    bool take_in();
+
+    ParcelPair out_;
+    std::array<Parcel, 2> in_;
+    std::deque<Expected> coming_;
+    std::int64_t sent_ = 0;
+};
+
+class ReadCourier final : public Courier {
+public:
+    ReadCourier(Crew& crew, const Rounds& rounds, const Staging& staging);
+    bool attend() override;
+    [[nodiscard]] bool idle() override;
+
+private:
+    struct Wanted {  // another node wants a part of a window here
+        InwardSteps::Step step;
+        Parcel* parcel;
+        bool arrived = false;
+    };
+    bool ask();
+    bool take_data();
+    bool post_wants();
+    bool give();
+
+    ParcelPair wants_out_;
+    ParcelPair data_out_;
+    std::array<Parcel, 2> wants_in_;
+    std::array<Parcel, 2> data_in_;  // of image number n at n mod 2
+    std::deque<Wanted> wanted_;
+    std::int64_t asked_ = 0;  // images whose wants are sent
+    std::int64_t given_ = 0;  // images whose data is there
+    std::int64_t taken_ = 0;  // images that all ranks have used up
+};
+
+}  // namespace forebay::engine

@@ -1,0 +1,148 @@
+// Reads between nodes: a node says which bytes of a window its ranks want, and gets those.
+#include "engine/call.hpp"
+#include "engine/courier.hpp"
+#include "pattern/encode.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace forebay::engine {
+
+namespace {
+
+constexpr int want_tag = 2;
+constexpr int data_tag = 3;
+
+// A data message begins with the offset at which the file was found to end.
+constexpr std::size_t prefix_bytes = sizeof(std::int64_t);
+
+}  // namespace
+
+ReadCourier::ReadCourier(Crew& crew, const Rounds& rounds, const Staging& staging)
+    : Courier{crew, rounds, staging},
+      wants_out_{staging, 0},
+      data_out_{staging, 2},
+      wants_in_{Parcel{staging.message(4), {}}, Parcel{staging.message(5), {}}},
+      data_in_{Parcel{staging.message(6), {}}, Parcel{staging.message(7), {}}} {}
+
+bool ReadCourier::attend() {
+    bool any = wants_out_.reap(crew_.communicator());
+    any = data_out_.reap(crew_.communicator()) || any;
+    any = ask() || any;
+    any = take_data() || any;
+    while (taken_ < given_ && done_by_all(taken_)) {
+        ++taken_;
+        any = true;
+    }
+    while (opened_ < taken_ + static_cast<std::int64_t>(images) && open(opened_)) {
+        any = true;
+    }
+    any = post_wants() || any;
+    return give() || any;
+}
+
+bool ReadCourier::idle() {
+    return outward_.exhausted() && taken_ == opened_ && wants_out_.quiet() &&
+           data_out_.quiet() && wanted_.empty() && inward_.exhausted();
+}
+
+// Sends what the ranks here want of the next image, and gets ready for the answer.
+bool ReadCourier::ask() {
+    bool any = false;
+    while (asked_ < opened_ && done_by_all(asked_)) {
+        Parcel* parcel = wants_out_.unused();
+        if (parcel == nullptr) {
+            return any;
+        }
+        Parcel& answer = data_in_[static_cast<std::size_t>(asked_) % images];
+        const NodeId home = image(asked_).home;
+        answer.ticket = crew_.communicator().receive(home, data_tag, answer.buffer);
+        const std::size_t size = pattern::encode_coverage(coverage_of(asked_), parcel->buffer);
+        parcel->ticket =
+            crew_.communicator().send(home, want_tag, parcel->buffer.first(size));
+        ++asked_;
+        any = true;
+    }
+    return any;
+}
+
+bool ReadCourier::take_data() {
+    bool any = false;
+    while (given_ < asked_) {
+        Parcel& answer = data_in_[static_cast<std::size_t>(given_) % images];
+        if (!crew_.communicator().done(*answer.ticket)) {
+            return any;
+        }
+        answer.ticket.reset();
+        std::int64_t end_of_file = 0;
+        std::memcpy(&end_of_file, answer.buffer.data(), prefix_bytes);
+        pattern::Coverage coverage = coverage_of(given_);
+        const auto taken =
+            pattern::decode_into(answer.buffer.subspan(prefix_bytes), bytes_of(given_), coverage);
+        if (!taken) {
+            const std::int64_t at = image(given_).window.hull().begin.bytes();
+            failure_ = first_of(failure_,
+                                Failure{at, static_cast<std::uint32_t>(taken.error().code),
+                                        taken.error().system});
+        }
+        announce(given_++, 1, taken ? end_of_file : 0);
+        any = true;
+    }
+    return any;
+}
+
+bool ReadCourier::post_wants() {
+    bool any = false;
+    for (Parcel& parcel : wants_in_) {
+        const bool busy = std::any_of(wanted_.begin(), wanted_.end(),
+                                      [&](const Wanted& one) { return one.parcel == &parcel; });
+        if (busy) {
+            continue;
+        }
+        const auto step = inward_.next();
+        if (!step) {
+            return any;
+        }
+        parcel.ticket = crew_.communicator().receive(step->from, want_tag, parcel.buffer);
+        wanted_.push_back(Wanted{*step, &parcel});
+        any = true;
+    }
+    return any;
+}
+
+bool ReadCourier::give() {
+    bool any = false;
+    for (Wanted& one : wanted_) {
+        one.arrived = one.arrived || crew_.communicator().done(*one.parcel->ticket);
+    }
+    while (!wanted_.empty() && wanted_.front().arrived && is_open(wanted_.front().step)) {
+        Parcel* out = data_out_.unused();
+        if (out == nullptr) {
+            return any;
+        }
+        const Wanted one = wanted_.front();
+        wanted_.pop_front();
+        const std::size_t index = rounds_.window_index(one.step.id, one.step.round);
+        WindowControl& control = crew_.lane().control(index);
+        plan::Window window;
+        rounds_.window(one.step.round, one.step.id, window);
+        // Windows that are read use no coverage of their own: it serves as scratch here.
+        pattern::Coverage wants = staging_.coverage(index, window.bytes);
+        wants.clear();
+        std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
+        if (!pattern::decode_coverage(one.parcel->buffer, wants)) {
+            end_of_file = 0;
+        }
+        std::memcpy(out->buffer.data(), &end_of_file, prefix_bytes);
+        const auto bytes = staging_.image(index).first(static_cast<std::size_t>(window.bytes));
+        const std::size_t size =
+            pattern::encode(wants, bytes, out->buffer.subspan(prefix_bytes));
+        out->ticket = crew_.communicator().send(one.step.from, data_tag,
+                                                out->buffer.first(prefix_bytes + size));
+        take_part(crew_, control);
+        any = true;
+    }
+    return any;
+}
+
+}  // namespace forebay::engine
