@@ -1,0 +1,170 @@
+// Golden plans, and the properties every plan must have: file domains cover the file once, a target
+// is served from one node, windows cover the span once.
+#include "plan/plan.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <set>
+
+namespace forebay::plan {
+namespace {
+
+constexpr std::int64_t mib = 1 << 20;
+
+Summary dense(std::int64_t begin, std::int64_t end, std::int64_t piece) {
+    return Summary{begin, end, end - begin, piece, piece};
+}
+
+Topology nodes_of(std::int32_t nodes, std::int32_t locals, std::int32_t per_node = 1) {
+    return Topology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), locals), per_node};
+}
+
+TEST(Plan, OneNodeOneTargetReadsAsText) {
+    const Plan plan = make_plan(dense(0, 128 * mib, 256), Layout{}, nodes_of(1, 4), Tuning{},
+                                Kind::write);
+    EXPECT_EQ(describe(plan),
+              "path: exchange through aggregators\n"
+              "data: 134217728 bytes in [0, 134217728)\n"
+              "layout: 1 target(s), stripe 0 bytes\n"
+              "windows: 4 × 4194304 bytes an aggregator, coverage in units of 256 bytes\n"
+              "rounds: 32 by span\n"
+              "aggregator 0: node 0 local rank 0, targets 0..0, 32 round(s)\n");
+}
+
+TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
+    const Plan plan = make_plan(dense(0, 20 * mib, 4096), Layout{5, mib}, nodes_of(4, 2), Tuning{},
+                                Kind::write);
+    EXPECT_EQ(describe(plan),
+              "path: exchange through aggregators\n"
+              "data: 20971520 bytes in [0, 20971520)\n"
+              "layout: 5 target(s), stripe 1048576 bytes\n"
+              "windows: 4 × 2097152 bytes an aggregator, coverage in units of 4096 bytes\n"
+              "rounds: 4 by span\n"
+              "aggregator 0: node 0 local rank 0, targets 0..0, 2 round(s)\n"
+              "aggregator 1: node 1 local rank 0, targets 1..1, 2 round(s)\n"
+              "aggregator 2: node 2 local rank 0, targets 2..2, 2 round(s)\n"
+              "aggregator 3: node 3 local rank 0, targets 3..4, 4 round(s)\n");
+}
+
+TEST(Plan, LargeAlignedPiecesBypassTheExchange) {
+    const Plan plan = make_plan(dense(0, 64 * mib, mib), Layout{4, mib}, nodes_of(2, 4), Tuning{},
+                                Kind::write);
+    EXPECT_EQ(plan.path, Path::bypass);
+}
+
+TEST(Plan, PiecesThatCutStripesDoNotBypass) {
+    const Plan plan = make_plan(dense(0, 64 * mib, mib / 2), Layout{4, mib}, nodes_of(2, 4),
+                                Tuning{}, Kind::write);
+    EXPECT_EQ(plan.path, Path::exchange);
+}
+
+TEST(Plan, OverlappingForSureDoesNotBypass) {
+    Summary all = dense(0, mib, mib);
+    all.bytes = 4 * mib;  // four ranks with the same megabyte
+    EXPECT_EQ(make_plan(all, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write).path,
+              Path::exchange);
+}
+
+TEST(Plan, EnabledCollectiveBufferingNeverBypasses) {
+    Tuning tuning;
+    tuning.write = Mode::enable;
+    EXPECT_EQ(make_plan(dense(0, 64 * mib, mib), Layout{}, nodes_of(1, 4), tuning, Kind::write)
+                  .path,
+              Path::exchange);
+}
+
+TEST(Plan, NothingToDo) {
+    const Plan plan = make_plan(Summary{}, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write);
+    EXPECT_EQ(describe(plan), "path: nothing to do\n");
+}
+
+TEST(Plan, SparseDataGoesByClaims) {
+    const Summary all{0, 1000 * mib, 1000 * 1024, 1024, 1024};
+    EXPECT_EQ(make_plan(all, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write).rounds,
+              Rounds::by_claims);
+}
+
+struct Case {
+    Layout layout;
+    Topology topology;
+    Tuning tuning;
+    Summary all;
+};
+
+rc::Gen<Case> cases() {
+    return rc::gen::exec([] {
+        Case one;
+        one.layout.targets = *rc::gen::inRange(1, 40);
+        one.layout.stripe_bytes = one.layout.targets == 1 ? 0 : *rc::gen::inRange(1, 64) * 65536;
+        one.topology = nodes_of(*rc::gen::inRange(1, 12), *rc::gen::inRange(1, 5),
+                                *rc::gen::inRange(1, 5));
+        one.tuning.aggregators_max = *rc::gen::inRange(0, 20);
+        one.tuning.window_bytes = *rc::gen::inRange<std::int64_t>(1, 16 * mib);
+        one.tuning.staging_bytes_max = *rc::gen::inRange<std::int64_t>(8, 128) * mib;
+        one.tuning.write = Mode::enable;
+        const std::int64_t begin = *rc::gen::inRange<std::int64_t>(0, 100 * mib);
+        const std::int64_t length = *rc::gen::inRange<std::int64_t>(1, 40 * mib);
+        one.all = Summary{begin, begin + length, length, 1, 1};
+        return one;
+    });
+}
+
+std::string text(const Plan& plan) { return describe(plan); }
+
+RC_GTEST_PROP(PlanProperty, ATargetIsServedFromOneNodeByOneAggregator, ()) {
+    const Case one = *cases();
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Kind::write);
+    std::int32_t next = 0;
+    std::set<std::pair<std::int32_t, std::int32_t>> places;
+    for (const Aggregator& a : plan.aggregators) {
+        RC_ASSERT(a.first_target == next);
+        RC_ASSERT(a.targets > 0);
+        next += a.targets;
+        RC_ASSERT(places.emplace(a.node.value(), a.local.value()).second);
+    }
+    RC_ASSERT(next == plan.layout.targets);
+}
+
+RC_GTEST_PROP(PlanProperty, WindowsCoverTheSpanOnce, ()) {
+    const Case one = *cases();
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Kind::write);
+    std::vector<Extent> extents;
+    Window window;
+    for (std::int32_t a = 0; a < static_cast<std::int32_t>(plan.aggregators.size()); ++a) {
+        for (std::int64_t r = 0; r < plan.rounds_of(AggregatorId{a}); ++r) {
+            window_by_span(plan, AggregatorId{a}, r, window);
+            RC_ASSERT(window.bytes <= plan.window_bytes);
+            for (const Extent& extent : window.extents) {
+                RC_ASSERT(extent.begin.bytes() % plan.granularity == 0);
+                extents.push_back(extent);
+            }
+        }
+    }
+    std::sort(extents.begin(), extents.end());
+    Offset at = plan.span.begin;
+    for (const Extent& extent : extents) {
+        RC_ASSERT(extent.begin == at);
+        at = extent.end();
+    }
+    RC_ASSERT(at == plan.span.end());
+}
+
+RC_GTEST_PROP(PlanProperty, DomainsKnowTheirPositions, ()) {
+    const Case one = *cases();
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Kind::write);
+    const Offset offset{*rc::gen::inRange<std::int64_t>(0, 1000 * mib)};
+    const TargetId target = target_at(plan.layout, offset);
+    for (std::int32_t a = 0; a < static_cast<std::int32_t>(plan.aggregators.size()); ++a) {
+        const Aggregator& aggregator = plan.aggregators[static_cast<std::size_t>(a)];
+        const Domain domain = plan.domain(AggregatorId{a});
+        const std::int64_t linear = domain.linear_at(offset);
+        const bool own = target.value() >= aggregator.first_target &&
+                         target.value() < aggregator.first_target + aggregator.targets;
+        RC_ASSERT((domain.offset_at(linear) == offset) == own);
+    }
+}
+
+TEST(Plan, DescribesItself) { EXPECT_NE(text(Plan{}), ""); }
+
+}  // namespace
+}  // namespace forebay::plan
