@@ -8,7 +8,7 @@
 #include "pattern/view.hpp"
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <span>
 
 namespace forebay::pattern {
@@ -22,34 +22,49 @@ struct Memory {
     std::int64_t extent = 0;
 };
 
-// Walks one request of a rank through ascending file windows. Making one allocates its small
-// stacks; gather and scatter do not allocate.
+// Bytes that are contiguous both in the file and in memory.
+struct MemoryRun {
+    Offset at;
+    std::byte* bytes = nullptr;
+    std::int64_t length = 0;
+};
+
+// One request of a rank, to be met window by window. A value that holds no memory of its own: it
+// finds any window in O(depth · log list), in any order, and no call allocates.
 class Transfer {
 public:
-    // Contracts: memory.nest->size() > 0 when request.length > 0. `view` and `memory.nest` outlive it.
+    // Contracts: memory.nest->size() > 0 when request.length > 0. `view` and `memory.nest` outlive
+    // it.
     Transfer(const View& view, Request request, const Memory& memory);
-    ~Transfer();
-    Transfer(Transfer&&) noexcept;
-    Transfer& operator=(Transfer&&) noexcept;
 
     // Copies the request's bytes that lie in `window` of the file from memory into
-    // image[offset - window.begin] and marks them in `coverage` from bit `mark_from` on (units of
-    // coverage.granularity(); skipped when coverage is nullptr). Returns the bytes copied.
-    // Windows must ascend from call to call for speed; any order is right.
+    // image[offset - window.begin] and marks them in `coverage` (unless it is nullptr) at
+    // image_offset_in_coverage + offset - window.begin. Returns the bytes copied.
+    // Contract: the image holds every byte of the request that lies in the window.
     std::int64_t gather(const Extent& window, std::span<std::byte> image, Coverage* coverage,
-                        std::int64_t image_offset_in_coverage);
-    // The way back: image into memory. Bytes of the image beyond image.size() are left alone.
-    std::int64_t scatter(const Extent& window, std::span<const std::byte> image);
+                        std::int64_t image_offset_in_coverage) const;
+    // The way back: image into memory. The window's bytes beyond image.size() are left alone.
+    std::int64_t scatter(const Extent& window, std::span<const std::byte> image) const;
     // Only marks (what a read needs), copies nothing.
     std::int64_t mark(const Extent& window, Coverage& coverage,
-                      std::int64_t image_offset_in_coverage);
-
-    // Calls `f(file extent, memory)` for runs contiguous in the file, in order: for writers that
-    // bypass the exchange. `f` gets the bytes of memory piecewise when memory is not contiguous.
-    class State;
+                      std::int64_t image_offset_in_coverage) const;
+    // For writers that bypass the exchange: the first runs of the request at or after
+    // window.begin, as long as possible, in file order; returns how many, at most out.size().
+    // To go on, ask again with a window that begins where the last run ended; 0 is the end.
+    std::size_t runs(const Extent& window, std::span<MemoryRun> out) const;
 
 private:
-    std::unique_ptr<State> state_;
+    struct Span {
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+    };
+    [[nodiscard]] Span span_in(const Extent& window) const;
+    void mark(const Span& span, const Extent& window, Coverage& coverage,
+              std::int64_t image_offset) const;
+
+    const View* view_;
+    Request request_;
+    Memory memory_;
 };
 
 }  // namespace forebay::pattern

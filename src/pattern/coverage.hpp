@@ -17,7 +17,7 @@ class Coverage {
 public:
     using Bits = std::atomic<std::uint64_t>;
 
-    // Words needed for `image_bytes` at the finest granularity that will be used.
+    // Words needed for `image_bytes` at this granularity.
     [[nodiscard]] static std::size_t words_for(std::int64_t image_bytes, std::int64_t granularity);
 
     // A view of `words`, which it does not own (node-shared memory). Contract: granularity is a
@@ -29,10 +29,16 @@ public:
 
     void clear() noexcept;  // by one rank, when no other marks
     // Marks [at, at + length) of the image; several ranks may mark at once, also the same bytes.
+    // Contract: both are multiples of the granularity (or the end is the image's end); rounding
+    // would claim bytes that nobody gave.
     void mark(std::int64_t at, std::int64_t length) noexcept;
     // `count` pieces of `length` bytes, `stride` apart, the first at `at`.
     void mark_strided(std::int64_t at, std::int64_t length, std::int64_t stride,
                       std::int64_t count) noexcept;
+
+    // Piece i is `lengths[i]` bytes at `addresses[i]`.
+    void mark_pieces(std::span<const std::int64_t> addresses,
+                     std::span<const std::int64_t> lengths) noexcept;
 
     // The first covered run at or after `from`: begin and length in bytes of the image;
     // length 0 when there is none. By one rank, when no other marks.
@@ -44,8 +50,15 @@ public:
     [[nodiscard]] bool full() const noexcept;  // every byte is covered
     [[nodiscard]] std::int64_t covered_bytes() const noexcept;
 
+    // Bit i of word w stands for bytes [(64 w + i) × granularity, … + granularity).
+    [[nodiscard]] std::span<Bits> words() const noexcept { return words_; }
+
 private:
-    std::span<Bits> words_;
+    class Marker;
+
+    [[nodiscard]] std::int64_t units(std::int64_t bytes) const noexcept;
+
+    std::span<Bits> words_;  // as many as image_bytes needs
     std::int64_t image_bytes_ = 0;
     int shift_ = 0;
 };

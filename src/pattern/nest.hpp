@@ -23,18 +23,24 @@ enum class LoopKind : std::uint8_t {
     each,    // children[first … first + count) at displacements[first …)  (different blocks)
 };
 
+// A loop's first byte in stream order lies at its displacement 0; only `low` may be negative. A
+// child stands before its parent in the array.
 struct Loop {
     LoopKind kind = LoopKind::run;
-    std::int32_t child = -1;      // repeat, list
-    std::int64_t count = 1;
-    std::int64_t stride = 0;      // repeat
-    std::int64_t length = 0;      // run
-    std::int64_t first = 0;       // list, each: into the arrays below
-    std::int64_t size = 0;        // bytes of data in this loop
-    std::int64_t low = 0;         // true lower bound: first byte of data
-    std::int64_t high = 0;        // true upper bound: one past the last byte of data
+    std::int32_t child = -1;          // repeat, list
+    std::int64_t count = 1;           // repeat, list, each
+    std::int64_t stride = 0;          // repeat
+    std::int64_t length = 0;          // run
+    std::int64_t first = 0;           // list, each: into displacements()
+    std::int64_t first_child = 0;     // each: into children()
+    std::int64_t first_sum = 0;       // each: into the sampled prefix sums
+    std::int64_t size = 0;            // bytes of data in this loop
+    std::int64_t low = 0;             // true lower bound: first byte of data
+    std::int64_t high = 0;            // true upper bound: one past the last byte of data
     bool operator==(const Loop&) const noexcept = default;
 };
+
+class NestBuilder;
 
 class Nest {
 public:
@@ -49,6 +55,13 @@ public:
     static Nest repeat(const Nest& child, std::int64_t count, std::int64_t stride);
     static Nest list(const Nest& child, std::span<const std::int64_t> displacements);
     static Nest each(std::span<const Nest> children, std::span<const std::int64_t> displacements);
+    // As `each`, without a nest per entry: entry i is palette[which[i]] at displacements[i].
+    static Nest each(std::span<const Nest> palette, std::span<const std::int32_t> which,
+                     std::span<const std::int64_t> displacements);
+    // What (h)indexed says: entry i is repeat(unit, counts[i], stride) at displacements[i].
+    static Nest blocks(const Nest& unit, std::int64_t stride,
+                       std::span<const std::int64_t> counts,
+                       std::span<const std::int64_t> displacements);
 
     [[nodiscard]] std::int64_t size() const noexcept;  // bytes of data
     [[nodiscard]] std::int64_t low() const noexcept;   // first byte of data (0 when empty)
@@ -77,7 +90,15 @@ public:
 
     bool operator==(const Nest&) const noexcept = default;
 
-    // For cursors and encoders.
+    // Of an `each` loop: the entry that holds byte `position` of the loop, and the bytes before
+    // that entry; O(log entries).
+    struct Entry {
+        std::int64_t index = 0;
+        std::int64_t bytes_before = 0;
+    };
+    [[nodiscard]] Entry entry_at(const Loop& each, std::int64_t position) const noexcept;
+
+    // For walkers and encoders.
     [[nodiscard]] std::span<const Loop> loops() const noexcept { return loops_; }
     [[nodiscard]] std::int32_t root() const noexcept { return root_; }
     [[nodiscard]] std::int64_t origin() const noexcept { return origin_; }  // shift of the root
@@ -87,11 +108,18 @@ public:
     [[nodiscard]] std::span<const std::int32_t> children() const noexcept { return children_; }
 
 private:
+    friend class NestBuilder;
+
+    [[nodiscard]] std::int64_t bytes_before(const Loop& each, std::int64_t index) const noexcept;
+    [[nodiscard]] std::int64_t entry_below(const Loop& loop,
+                                           std::int64_t displacement) const noexcept;
+    [[nodiscard]] std::string describe(std::int32_t loop, int levels) const;
+
     std::vector<Loop> loops_;
     std::vector<std::int64_t> displacements_;
     std::vector<std::int32_t> children_;
-    // For `list` and `each`: bytes of data before entry i (prefix sums), where they are not
-    // i × child size; private to the searches.
+    // For `each`: bytes of data before every eighth entry, so that 8 million blocks of different
+    // lengths take 13 bytes each and a search still ends after seven steps.
     std::vector<std::int64_t> sizes_before_;
     std::int32_t root_ = -1;
     std::int64_t origin_ = 0;

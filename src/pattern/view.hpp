@@ -6,7 +6,15 @@
 #include "base/units.hpp"
 #include "pattern/nest.hpp"
 
+#include <cstdint>
+
 namespace forebay::pattern {
+
+// `length` bytes of a view's data stream from `position` on: what one call of one rank asks for.
+struct Request {
+    std::int64_t position = 0;
+    std::int64_t length = 0;
+};
 
 class View {
 public:
@@ -29,21 +37,19 @@ public:
     [[nodiscard]] std::int64_t bytes_below(Offset offset) const noexcept;
     // First file offset at or after `offset` that the stream covers.
     [[nodiscard]] Offset next_at(Offset offset) const noexcept;
-    // As Nest::granularity, over displacement and tiles too.
-    [[nodiscard]] std::int64_t granularity() const noexcept;
+    // As Nest::granularity, over displacement and tiles too. Whole pieces only: a request may cut
+    // its first and last piece, for it there is the next one.
+    [[nodiscard]] std::int64_t granularity() const noexcept { return granularity_; }
+    // What divides every piece that `request` touches: the granularity that coverage needs, as
+    // long as the windows are multiples of it.
+    [[nodiscard]] std::int64_t granularity(const Request& request) const noexcept;
 
 private:
     Nest filetype_;
     Offset displacement_;
     Length extent_{1};
     Length etype_size_{1};
+    std::int64_t granularity_ = 1;
     bool contiguous_ = true;
 };
-
-// `length` bytes of a view's data stream from `position` on: what one call of one rank asks for.
-struct Request {
-    std::int64_t position = 0;
-    std::int64_t length = 0;
-};
-
 }  // namespace forebay::pattern

@@ -1,0 +1,54 @@
+// The innermost loops: many pieces of one length from one series of addresses to another. The
+// length is a constant in the usual cases, so that a piece is one or two moves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace forebay::pattern {
+
+struct StridedAddresses {
+    std::int64_t first;
+    std::int64_t stride;
+    std::int64_t operator[](std::int64_t i) const noexcept { return first + i * stride; }
+};
+
+struct TabledAddresses {
+    const std::int64_t* first;
+    std::int64_t operator[](std::int64_t i) const noexcept { return first[i]; }
+};
+
+inline std::byte* pointer_to(std::int64_t address) noexcept {
+    // Addresses come from the application as numbers (MPI_BOTTOM): there is no other way back.
+    return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+template <std::size_t length, class To, class From>
+void copy_fixed(To to, From from, std::int64_t count) noexcept {
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::memcpy(pointer_to(to[i]), pointer_to(from[i]), length);
+    }
+}
+
+// Copies `count` pieces of `length` bytes.
+template <class To, class From>
+void copy_pieces(To to, From from, std::int64_t count, std::int64_t length) noexcept {
+    switch (length) {
+        case 1: return copy_fixed<1>(to, from, count);
+        case 2: return copy_fixed<2>(to, from, count);
+        case 4: return copy_fixed<4>(to, from, count);
+        case 8: return copy_fixed<8>(to, from, count);
+        case 12: return copy_fixed<12>(to, from, count);
+        case 16: return copy_fixed<16>(to, from, count);
+        case 24: return copy_fixed<24>(to, from, count);
+        case 32: return copy_fixed<32>(to, from, count);
+        case 64: return copy_fixed<64>(to, from, count);
+        default: break;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::memcpy(pointer_to(to[i]), pointer_to(from[i]), static_cast<std::size_t>(length));
+    }
+}
+
+}  // namespace forebay::pattern

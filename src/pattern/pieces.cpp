@@ -1,0 +1,210 @@
+// Descends the loops once for each batch; the loops over the innermost runs are the only ones that
+// run once for each piece.
+#include "pattern/pieces.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace forebay::pattern {
+
+namespace {
+
+// From this many pieces on a series is worth a batch of its own, that is a descent.
+constexpr std::int64_t series_min = 64;
+
+constexpr std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+void Batch::reset(std::int64_t bytes_max, std::size_t pieces_max) noexcept {
+    count_ = 0;
+    common_length_ = 0;
+    bytes_ = 0;
+    bytes_left_ = bytes_max;
+    pieces_max_ = std::min(pieces_max, table_max);
+    strided_ = false;
+}
+
+Batch::Go Batch::one_strided(std::int64_t address, std::int64_t length) noexcept {
+    strided_ = true;
+    count_ = 1;
+    first_ = address;
+    stride_ = length;
+    common_length_ = length;
+    bytes_ = length;
+    return Go::stop;
+}
+
+Batch::Go Batch::add(std::int64_t address, std::int64_t length) noexcept {
+    if (length >= bytes_left_) {
+        length = bytes_left_;
+        if (count_ == 0) {
+            return one_strided(address, length);
+        }
+        // The end may cut the piece: alone, it does not spoil the common length of the others.
+        if (length != common_length_) {
+            return Go::stop;
+        }
+    }
+    common_length_ = count_ == 0 || common_length_ == length ? length : 0;
+    addresses_[at(count_)] = address;
+    lengths_[at(count_)] = length;
+    bytes_ += length;
+    bytes_left_ -= length;
+    ++count_;
+    return at(count_) < pieces_max_ && bytes_left_ > 0 ? Go::on : Go::stop;
+}
+
+Batch::Go Batch::add_series(std::int64_t address, std::int64_t length, std::int64_t stride,
+                            std::int64_t count, std::int64_t skip) noexcept {
+    if (skip > 0) {
+        return count_ > 0 ? Go::stop : one_strided(address + skip,
+                                                   std::min(length - skip, bytes_left_));
+    }
+    const std::int64_t whole = std::min(count, bytes_left_ / length);
+    if (whole >= series_min) {
+        if (count_ == 0) {
+            strided_ = true;
+            count_ = whole;
+            first_ = address;
+            stride_ = stride;
+            common_length_ = length;
+            bytes_ = whole * length;
+        }
+        return Go::stop;
+    }
+    if (whole > 0) {
+        common_length_ = count_ == 0 || common_length_ == length ? length : 0;
+    }
+    const std::int64_t room = static_cast<std::int64_t>(pieces_max_) - count_;
+    const std::int64_t now = std::min(whole, room);
+    std::int64_t* const addresses = addresses_.data() + count_;
+    std::int64_t* const lengths = lengths_.data() + count_;
+    for (std::int64_t i = 0; i < now; ++i) {
+        addresses[i] = address + i * stride;
+        lengths[i] = length;
+    }
+    count_ += now;
+    bytes_ += now * length;
+    bytes_left_ -= now * length;
+    if (now < count && at(count_) < pieces_max_ && bytes_left_ > 0) {
+        return add(address + now * stride, length);
+    }
+    return at(count_) < pieces_max_ && bytes_left_ > 0 ? Go::on : Go::stop;
+}
+
+Batch::Go Batch::add_list(std::int64_t address, std::int64_t length,
+                          std::span<const std::int64_t> displacements,
+                          std::int64_t skip) noexcept {
+    if (skip > 0) {
+        return count_ > 0 ? Go::stop : one_strided(address + displacements[0] + skip,
+                                                   std::min(length - skip, bytes_left_));
+    }
+    for (const std::int64_t displacement : displacements) {
+        if (add(address + displacement, length) == Go::stop) {
+            return Go::stop;
+        }
+    }
+    return Go::on;
+}
+
+Walker::Walker(const Nest& nest, std::int64_t extent, std::int64_t base) noexcept
+    : nest_(&nest), loops_(nest.loops()), extent_(extent), base_(base + nest.origin()) {}
+
+void Walker::fetch(std::int64_t position, std::int64_t end, Batch& batch,
+                   std::size_t pieces_max) const noexcept {
+    expects(position >= 0 && position < end, "there are bytes to walk");
+    batch.reset(end - position, pieces_max);
+    const Loop& root = loop_at(nest_->root());
+    if (root.kind == LoopKind::run) {
+        const std::int64_t count = std::numeric_limits<std::int64_t>::max() / root.length;
+        if (extent_ == root.length) {
+            batch.one_strided(base_ + position, end - position);
+        } else {
+            const std::int64_t tile = position / root.length;
+            batch.add_series(base_ + tile * extent_, root.length, extent_, count,
+                             position - tile * root.length);
+        }
+        return;
+    }
+    const std::int64_t tile = position / root.size;
+    std::int64_t address = base_ + tile * extent_;
+    std::int64_t skip = position - tile * root.size;
+    while (walk(root, address, skip, batch) == Batch::Go::on) {
+        skip = 0;
+        address += extent_;
+    }
+}
+
+Batch::Go Walker::walk(const Loop& loop, std::int64_t address, std::int64_t skip,
+                       Batch& batch) const noexcept {
+    switch (loop.kind) {
+        case LoopKind::run: return batch.add_series(address, loop.length, loop.length, 1, skip);
+        case LoopKind::repeat: return walk_repeat(loop, address, skip, batch);
+        case LoopKind::list: return walk_list(loop, address, skip, batch);
+        case LoopKind::each: break;
+    }
+    return walk_each(loop, address, skip, batch);
+}
+
+Batch::Go Walker::walk_repeat(const Loop& loop, std::int64_t address, std::int64_t skip,
+                              Batch& batch) const noexcept {
+    const Loop& child = loop_at(loop.child);
+    std::int64_t index = 0;
+    if (skip > 0) {
+        index = skip / child.size;
+        skip -= index * child.size;
+        address += index * loop.stride;
+    }
+    if (child.kind == LoopKind::run) {
+        return batch.add_series(address, child.length, loop.stride, loop.count - index, skip);
+    }
+    for (; index < loop.count; ++index, address += loop.stride, skip = 0) {
+        if (walk(child, address, skip, batch) == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+    }
+    return Batch::Go::on;
+}
+
+Batch::Go Walker::walk_list(const Loop& loop, std::int64_t address, std::int64_t skip,
+                            Batch& batch) const noexcept {
+    const Loop& child = loop_at(loop.child);
+    std::int64_t index = 0;
+    if (skip > 0) {
+        index = skip / child.size;
+        skip -= index * child.size;
+    }
+    const auto displacements = nest_->displacements().subspan(at(loop.first + index),
+                                                              at(loop.count - index));
+    if (child.kind == LoopKind::run) {
+        return batch.add_list(address, child.length, displacements, skip);
+    }
+    for (const std::int64_t displacement : displacements) {
+        if (walk(child, address + displacement, skip, batch) == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+        skip = 0;
+    }
+    return Batch::Go::on;
+}
+
+Batch::Go Walker::walk_each(const Loop& loop, std::int64_t address, std::int64_t skip,
+                            Batch& batch) const noexcept {
+    std::int64_t index = 0;
+    if (skip > 0) {
+        const Nest::Entry entry = nest_->entry_at(loop, skip);
+        index = entry.index;
+        skip -= entry.bytes_before;
+    }
+    for (; index < loop.count; ++index, skip = 0) {
+        const Loop& child = loop_at(nest_->children()[at(loop.first_child + index)]);
+        const std::int64_t displacement = nest_->displacements()[at(loop.first + index)];
+        if (walk(child, address + displacement, skip, batch) == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+    }
+    return Batch::Go::on;
+}
+
+}  // namespace forebay::pattern
