@@ -1,0 +1,89 @@
+"""Commands, links and paths of the documents exist: `make X`, `forebay X`, [text](path)."""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from checks.report import Finding, Outcome, Place, run
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`([^`\n]+)`")
+_LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
+_MAKE = re.compile(r"^\s*(?:\$ )?make ([a-z][\w-]*)\b", re.MULTILINE)
+_FOREBAY = re.compile(r"^\s*(?:\$ )?forebay ([a-z][\w-]*)\b", re.MULTILINE)
+_TARGET = re.compile(r"^([a-z][\w-]*):", re.MULTILINE)
+_SCRIPT = re.compile(r"^(?:bash |python3 )?((?:tools|tests|bench|examples)/[\w./-]+\.(?:sh|py))\b")
+
+
+def commands(text: str) -> str:
+    """Everything a reader would type: fenced shell blocks and inline code, a line each."""
+    blocks = [body for kind, body in _FENCE.findall(text) if kind in {"", "sh", "bash", "console"}]
+    prose = _FENCE.sub("", text)
+    return "\n".join([*blocks, *_INLINE.findall(prose)])
+
+
+def subcommands(root: Path) -> frozenset[str] | None:
+    """Subcommands of `forebay`: one file each under python/forebay/cli. None: no CLI yet."""
+    folder = root / "python" / "forebay" / "cli"
+    if not folder.is_dir():
+        return None
+    return frozenset(path.stem.removesuffix("_command") for path in folder.glob("*.py"))
+
+
+def missing_commands(
+    typed: str, targets: frozenset[str], known: frozenset[str] | None
+) -> Iterator[tuple[str, str]]:
+    """(command, what would have to exist) for every command that does not."""
+    for target in _MAKE.findall(typed):
+        if target not in targets:
+            yield f"make {target}", "a target of the Makefile"
+    for name in _FOREBAY.findall(typed):
+        if known is not None and name.replace("-", "_") not in known:
+            yield f"forebay {name}", f"python/forebay/cli/{name}.py"
+
+
+def document_findings(root: Path, document: Path) -> Iterator[Finding]:
+    """Findings of one Markdown file."""
+    where = document.relative_to(root).as_posix()
+    text = document.read_text(encoding="utf-8")
+    makefile = root / "Makefile"
+    targets = frozenset(_TARGET.findall(makefile.read_text()) if makefile.exists() else [])
+    typed = commands(text)
+    for command, needs in missing_commands(typed, targets, subcommands(root)):
+        yield Finding(
+            where,
+            f"`{command}` does not work",
+            f"there is no {needs}",
+            "Correct the document, or write it.",
+        )
+    paths = [(match, document.parent / match) for match in _LINK.findall(text)]
+    paths += [
+        (found[1], root / found[1])
+        for line in typed.splitlines()
+        if (found := _SCRIPT.match(line.strip()))
+    ]
+    for name, path in paths:
+        if not path.exists():
+            yield Finding(
+                where,
+                f"{name} does not exist",
+                "the document points at it",
+                "Correct the path or write the file.",
+            )
+
+
+def documents(root: Path) -> Sequence[Path]:
+    """The Markdown files that users and contributors read."""
+    return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("schema/*.md")])
+
+
+def check(place: Place) -> Outcome:
+    """Commands, links and paths of the documents exist."""
+    paths = documents(place.root)
+    findings = [finding for path in paths for finding in document_findings(place.root, path)]
+    return Outcome(f"{len(paths)} documents", findings)
+
+
+if __name__ == "__main__":
+    sys.exit(run(check))

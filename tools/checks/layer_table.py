@@ -1,0 +1,60 @@
+"""layers.toml as types, and the questions the checks ask of it."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: what it may use, and what is special about it."""
+
+    name: str
+    uses: frozenset[str] = frozenset()
+    test_uses: frozenset[str] = frozenset()
+    pure: bool = False
+    families: bool = False
+
+    def archives(self) -> Sequence[str]:
+        """Names of the archives that CMake makes of it."""
+        stem = self.name.replace("/", "_")
+        if self.families:
+            return [f"libforebay_{stem}_{family}.a" for family in ("mpich", "openmpi")]
+        return [f"libforebay_{stem}.a"]
+
+
+Layers = Mapping[str, Layer]
+
+
+def read(path: Path) -> Layers:
+    """Reads layers.toml."""
+    table = tomllib.loads(path.read_text(encoding="utf-8"))["layer"]
+    return {
+        entry["name"]: Layer(
+            name=entry["name"],
+            uses=frozenset(entry.get("uses", [])),
+            test_uses=frozenset(entry.get("test_uses", [])),
+            pure=entry.get("pure", False),
+            families=entry.get("families", False),
+        )
+        for entry in table
+    }
+
+
+def layer_of(layers: Layers, path: str) -> Layer | None:
+    """The layer of a path below src/, by its longest matching folder."""
+    names = [name for name in layers if path.startswith(name + "/")]
+    return layers[max(names, key=len)] if names else None
+
+
+def closure(layers: Layers, name: str) -> frozenset[str]:
+    """Everything that `name` uses, directly or not."""
+    seen: set[str] = set()
+    waiting = list(layers[name].uses)
+    while waiting:
+        other = waiting.pop()
+        if other not in seen and other in layers:
+            seen.add(other)
+            waiting.extend(layers[other].uses)
+    return frozenset(seen)

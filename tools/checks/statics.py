@@ -1,0 +1,47 @@
+"""No mutable statics in the archives, outside entry/*/process.cpp."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+
+from checks import binary
+from checks.binary import DataSymbol
+from checks.report import Finding, Outcome, Place, run
+
+_MUTABLE = re.compile(r"^\.(bss|data|tbss|tdata)(?!\.rel\.ro)")
+# Written once by the loader or the compiler's own, or an outside library's answer to give.
+_NOT_OURS = re.compile(
+    r"^(guard variable for |vtable|typeinfo|VTT|construction vtable|DW\.ref\."
+    r"|(guard variable for )?(std|fmt|nlohmann|toml|CLI|tl)::|std::__ioinit|__odr_asan|\.L)"
+)
+
+
+def mutable(symbols: Iterable[DataSymbol]) -> Iterator[tuple[DataSymbol, str]]:
+    """Mutable objects among `symbols`, with their readable names."""
+    kept = [symbol for symbol in symbols if _MUTABLE.match(symbol.section)]
+    names = binary.demangle([symbol.name for symbol in kept])
+    for symbol, name in zip(kept, names, strict=True):
+        at_home = symbol.member.startswith("process.cpp")
+        if not at_home and not _NOT_OURS.match(name):
+            yield symbol, name
+
+
+def check(place: Place) -> Outcome:
+    """No mutable statics in the archives, outside entry/*/process.cpp."""
+    archives = sorted((place.build / "archives").glob("libforebay_*.a"))
+    findings = [
+        Finding(
+            f"{archive.name}({symbol.member})",
+            f"{name} can change (section {symbol.section})",
+            "a simulator runs thousands of ranks in one process and they would all share it",
+            "Make it constexpr, or a member of an object that the caller owns.",
+        )
+        for archive in archives
+        for symbol, name in mutable(binary.data_symbols(archive))
+        if symbol.member != "process.cpp.o" or "entry" in archive.name
+    ]
+    return Outcome(f"statics of {len(archives)} archives", findings)
+
+
+if __name__ == "__main__":
+    sys.exit(run(check))
