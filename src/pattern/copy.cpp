@@ -105,7 +105,8 @@ void copy_equal(Side& to, Side& from, std::int64_t length) noexcept {
 // How many whole pieces of `many` fit into what is left of the piece of `one`.
 std::int64_t whole_pieces(const Side& one, const Side& many) noexcept {
     const std::int64_t unit = many.unit();
-    return unit == 0 ? 0 : std::min(one.left_of_piece() / unit, many.pieces_left());
+    const std::int64_t left = one.left_of_piece();
+    return unit == 0 || left < 2 * unit ? 0 : std::min(left / unit, many.pieces_left());
 }
 
 void copy_stream(Side& to, Side& from) noexcept {
@@ -124,8 +125,7 @@ void copy_stream(Side& to, Side& from) noexcept {
             from.skip_bytes(pieces * unit_to);
         } else {
             const std::int64_t bytes = std::min(to.left_of_piece(), from.left_of_piece());
-            std::memcpy(pointer_to(to.address()), pointer_to(from.address()),
-                        static_cast<std::size_t>(bytes));
+            copy_any(to.address(), from.address(), bytes);
             to.skip_bytes(bytes);
             from.skip_bytes(bytes);
         }
@@ -207,6 +207,8 @@ void Transfer::mark(const Span& span, const Extent& window, Coverage& coverage,
         if (batch.strided()) {
             coverage.mark_strided(batch.address(0), batch.common_length(), batch.stride(),
                                   batch.count());
+        } else if (batch.common_length() > 0) {
+            coverage.mark_pieces(batch.addresses(), batch.common_length());
         } else {
             coverage.mark_pieces(batch.addresses(), batch.lengths());
         }

@@ -37,7 +37,7 @@ public:
     // Units [from, to).
     void add(std::int64_t from, std::int64_t to) noexcept {
         while (true) {
-            const std::int64_t word = from / bits_per_word;
+            const std::int64_t word = from >> 6;
             if (word != word_) {
                 flush();
                 word_ = word;
@@ -120,10 +120,60 @@ void Coverage::mark_strided(std::int64_t at, std::int64_t length, std::int64_t s
     const std::int64_t last = from + step * (count - 1);
     const std::int64_t width = units(at + length) - from;
     expects((stride & (granularity() - 1)) == 0, "a stride is a multiple of the granularity");
+    if (width < step && step < bits_per_word && bits_per_word % step == 0) {
+        mark_periodic(from, units(at + length + stride * (count - 1)), width, step);
+        return;
+    }
     for (std::int64_t unit = from; unit < last; unit += step) {
         marker.add(unit, unit + width);
     }
     marker.add(last, units(at + length + stride * (count - 1)));
+}
+
+// Units [from, from + width), and so on every `step` up to `end`: every word has the same bits.
+void Coverage::mark_periodic(std::int64_t from, std::int64_t end, std::int64_t width,
+                             std::int64_t step) noexcept {
+    std::uint64_t pattern = bits_between(0, width);
+    for (std::int64_t period = step; period < bits_per_word; period *= 2) {
+        pattern |= pattern << period;
+    }
+    pattern = std::rotl(pattern, static_cast<int>(from % step));
+    for (std::int64_t word = from / bits_per_word; word * bits_per_word < end; ++word) {
+        const std::int64_t first = word * bits_per_word;
+        set(words_[static_cast<std::size_t>(word)],
+            pattern & bits_between(std::max<std::int64_t>(from - first, 0),
+                                   std::min(end - first, bits_per_word)));
+    }
+}
+
+void Coverage::mark_pieces(std::span<const std::int64_t> addresses, std::int64_t length) noexcept {
+    if (addresses.empty()) {
+        return;
+    }
+    // All at once before the first bit: the loop that marks has no questions left.
+    std::int64_t lowest = addresses[0];
+    std::int64_t highest = addresses[0];
+    std::int64_t bits = length;
+    for (const std::int64_t address : addresses) {
+        lowest = std::min(lowest, address);
+        highest = std::max(highest, address);
+        bits |= address;
+    }
+    expects(lowest >= 0 && length > 0 && length <= image_bytes_ &&
+                highest <= image_bytes_ - length,
+            "what is marked lies in the image");
+    if ((bits & (granularity() - 1)) != 0) {  // the image's end may cut a unit, nothing else may
+        for (const std::int64_t address : addresses) {
+            mark(address, length);
+        }
+        return;
+    }
+    Marker marker(words_);
+    const std::int64_t width = length >> shift_;
+    for (const std::int64_t address : addresses) {
+        const std::int64_t from = address >> shift_;
+        marker.add(from, from + width);
+    }
 }
 
 void Coverage::mark_pieces(std::span<const std::int64_t> addresses,
@@ -131,10 +181,9 @@ void Coverage::mark_pieces(std::span<const std::int64_t> addresses,
     expects(addresses.size() == lengths.size(), "every piece has a length");
     Marker marker(words_);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
-        const std::int64_t end = addresses[i] + lengths[i];
-        expects(addresses[i] >= 0 && lengths[i] > 0 && end <= image_bytes_,
+        expects(addresses[i] >= 0 && lengths[i] > 0 && lengths[i] <= image_bytes_ - addresses[i],
                 "what is marked lies in the image");
-        marker.add(units(addresses[i]), units(end));
+        marker.add(units(addresses[i]), units(addresses[i] + lengths[i]));
     }
 }
 

@@ -36,9 +36,10 @@ public:
     void mark_strided(std::int64_t at, std::int64_t length, std::int64_t stride,
                       std::int64_t count) noexcept;
 
-    // Piece i is `lengths[i]` bytes at `addresses[i]`.
+    // Piece i is `lengths[i]` bytes at `addresses[i]`; or all are `length` bytes.
     void mark_pieces(std::span<const std::int64_t> addresses,
                      std::span<const std::int64_t> lengths) noexcept;
+    void mark_pieces(std::span<const std::int64_t> addresses, std::int64_t length) noexcept;
 
     // The first covered run at or after `from`: begin and length in bytes of the image;
     // length 0 when there is none. By one rank, when no other marks.
@@ -57,6 +58,8 @@ private:
     class Marker;
 
     [[nodiscard]] std::int64_t units(std::int64_t bytes) const noexcept;
+    void mark_periodic(std::int64_t from, std::int64_t end, std::int64_t width,
+                       std::int64_t step) noexcept;
 
     std::span<Bits> words_;  // as many as image_bytes needs
     std::int64_t image_bytes_ = 0;

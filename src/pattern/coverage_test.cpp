@@ -59,7 +59,17 @@ RC_GTEST_PROP(Coverage, SaysWhatWasMarked, ()) {
         while (count > 0 && at + length + stride * (count - 1) > image) {
             --count;
         }
-        marked.coverage.mark_strided(at, length, stride, count);
+        if (length > 0 && choices.below(2) == 0) {
+            std::vector<std::int64_t> addresses;
+            for (std::int64_t i = 0; i < count; ++i) {
+                addresses.push_back(at + i * stride);
+            }
+            const std::vector<std::int64_t> lengths(addresses.size(), length);
+            choices.below(2) == 0 ? marked.coverage.mark_pieces(addresses, length)
+                                  : marked.coverage.mark_pieces(addresses, lengths);
+        } else {
+            marked.coverage.mark_strided(at, length, stride, count);
+        }
         for (std::int64_t i = 0; i < count; ++i) {
             for (std::int64_t k = 0; k < length; ++k) {
                 flags[static_cast<std::size_t>(at + i * stride + k)] = 1;

@@ -2,6 +2,7 @@
 // length is a constant in the usual cases, so that a piece is one or two moves.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +23,37 @@ struct TabledAddresses {
 inline std::byte* pointer_to(std::int64_t address) noexcept {
     // Addresses come from the application as numbers (MPI_BOTTOM): there is no other way back.
     return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+// Two moves that may overlap, for `length` from `size` to twice that.
+template <std::size_t size>
+void copy_ends(std::byte* to, const std::byte* from, std::size_t length) noexcept {
+    std::array<std::byte, size> head;
+    std::array<std::byte, size> tail;
+    std::memcpy(head.data(), from, size);
+    std::memcpy(tail.data(), from + length - size, size);
+    std::memcpy(to, head.data(), size);
+    std::memcpy(to + length - size, tail.data(), size);
+}
+
+// One piece of any length: a call of memcpy costs more than most pieces.
+inline void copy_any(std::int64_t to, std::int64_t from, std::int64_t bytes) noexcept {
+    const auto length = static_cast<std::size_t>(bytes);
+    if (length > 64) {
+        std::memcpy(pointer_to(to), pointer_to(from), length);
+    } else if (length >= 32) {
+        copy_ends<32>(pointer_to(to), pointer_to(from), length);
+    } else if (length >= 16) {
+        copy_ends<16>(pointer_to(to), pointer_to(from), length);
+    } else if (length >= 8) {
+        copy_ends<8>(pointer_to(to), pointer_to(from), length);
+    } else if (length >= 4) {
+        copy_ends<4>(pointer_to(to), pointer_to(from), length);
+    } else if (length >= 2) {
+        copy_ends<2>(pointer_to(to), pointer_to(from), length);
+    } else {
+        std::memcpy(pointer_to(to), pointer_to(from), 1);
+    }
 }
 
 template <std::size_t length, class To, class From>

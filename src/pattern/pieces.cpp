@@ -10,7 +10,7 @@ namespace forebay::pattern {
 namespace {
 
 // From this many pieces on a series is worth a batch of its own, that is a descent.
-constexpr std::int64_t series_min = 64;
+constexpr std::int64_t series_min = 256;
 
 constexpr std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
 
@@ -35,6 +35,15 @@ Batch::Go Batch::one_strided(std::int64_t address, std::int64_t length) noexcept
     return Go::stop;
 }
 
+void Batch::use_length(std::int64_t length) noexcept {
+    if (count_ == 0) {
+        common_length_ = length;
+    } else if (common_length_ != length && common_length_ != 0) {
+        std::fill_n(lengths_.begin(), count_, common_length_);
+        common_length_ = 0;
+    }
+}
+
 Batch::Go Batch::add(std::int64_t address, std::int64_t length) noexcept {
     if (length >= bytes_left_) {
         length = bytes_left_;
@@ -46,22 +55,25 @@ Batch::Go Batch::add(std::int64_t address, std::int64_t length) noexcept {
             return Go::stop;
         }
     }
-    common_length_ = count_ == 0 || common_length_ == length ? length : 0;
+    use_length(length);
+    if (common_length_ == 0) {
+        lengths_[at(count_)] = length;
+    }
     addresses_[at(count_)] = address;
-    lengths_[at(count_)] = length;
     bytes_ += length;
     bytes_left_ -= length;
     ++count_;
-    return at(count_) < pieces_max_ && bytes_left_ > 0 ? Go::on : Go::stop;
+    return go();
 }
 
 Batch::Go Batch::add_series(std::int64_t address, std::int64_t length, std::int64_t stride,
                             std::int64_t count, std::int64_t skip) noexcept {
     if (skip > 0) {
-        return count_ > 0 ? Go::stop : one_strided(address + skip,
-                                                   std::min(length - skip, bytes_left_));
+        return one_strided(address + skip, std::min(length - skip, bytes_left_));
     }
-    const std::int64_t whole = std::min(count, bytes_left_ / length);
+    const std::int64_t whole = count == 1 && length <= bytes_left_
+                                   ? 1
+                                   : std::min(count, bytes_left_ / length);
     if (whole >= series_min) {
         if (count_ == 0) {
             strided_ = true;
@@ -73,32 +85,51 @@ Batch::Go Batch::add_series(std::int64_t address, std::int64_t length, std::int6
         }
         return Go::stop;
     }
-    if (whole > 0) {
-        common_length_ = count_ == 0 || common_length_ == length ? length : 0;
+    const std::int64_t now = std::min(whole, static_cast<std::int64_t>(pieces_max_) - count_);
+    if (now > 0) {
+        use_length(length);
+        std::int64_t* const addresses = addresses_.data() + count_;
+        for (std::int64_t i = 0; i < now; ++i) {
+            addresses[i] = address + i * stride;
+        }
+        if (common_length_ == 0) {
+            std::fill_n(lengths_.begin() + count_, now, length);
+        }
+        count_ += now;
+        bytes_ += now * length;
+        bytes_left_ -= now * length;
     }
+    return now < count && go() == Go::on ? add(address + now * stride, length) : go();
+}
+
+std::int64_t Batch::replicate(std::int64_t pieces, std::int64_t bytes, std::int64_t stride,
+                              std::int64_t count) noexcept {
     const std::int64_t room = static_cast<std::int64_t>(pieces_max_) - count_;
-    const std::int64_t now = std::min(whole, room);
-    std::int64_t* const addresses = addresses_.data() + count_;
-    std::int64_t* const lengths = lengths_.data() + count_;
-    for (std::int64_t i = 0; i < now; ++i) {
-        addresses[i] = address + i * stride;
-        lengths[i] = length;
+    const std::int64_t times = std::min({count, room / pieces, bytes_left_ / bytes});
+    const std::int64_t end = count_ + times * pieces;
+    // Piece by piece, not turn by turn: a load that follows its own store would wait for it.
+    for (std::int64_t piece = count_ - pieces; piece < count_; ++piece) {
+        std::int64_t address = addresses_[at(piece)];
+        for (std::int64_t i = piece + pieces; i < end; i += pieces) {
+            address += stride;
+            addresses_[at(i)] = address;
+        }
     }
-    count_ += now;
-    bytes_ += now * length;
-    bytes_left_ -= now * length;
-    if (now < count && at(count_) < pieces_max_ && bytes_left_ > 0) {
-        return add(address + now * stride, length);
+    for (std::int64_t i = count_; common_length_ == 0 && i < end; ++i) {
+        lengths_[at(i)] = lengths_[at(i - pieces)];
     }
-    return at(count_) < pieces_max_ && bytes_left_ > 0 ? Go::on : Go::stop;
+    count_ = end;
+    bytes_ += times * bytes;
+    bytes_left_ -= times * bytes;
+    return times;
 }
 
 Batch::Go Batch::add_list(std::int64_t address, std::int64_t length,
                           std::span<const std::int64_t> displacements,
                           std::int64_t skip) noexcept {
     if (skip > 0) {
-        return count_ > 0 ? Go::stop : one_strided(address + displacements[0] + skip,
-                                                   std::min(length - skip, bytes_left_));
+        return one_strided(address + displacements[0] + skip,
+                           std::min(length - skip, bytes_left_));
     }
     for (const std::int64_t displacement : displacements) {
         if (add(address + displacement, length) == Go::stop) {
@@ -128,12 +159,32 @@ void Walker::fetch(std::int64_t position, std::int64_t end, Batch& batch,
         return;
     }
     const std::int64_t tile = position / root.size;
-    std::int64_t address = base_ + tile * extent_;
-    std::int64_t skip = position - tile * root.size;
-    while (walk(root, address, skip, batch) == Batch::Go::on) {
+    const std::int64_t address = base_ + tile * extent_;
+    const std::int64_t skip = position - tile * root.size;
+    const std::int64_t count = (end - position) / root.size + 2;
+    walk_copies(root, address, extent_, count, skip, batch);
+}
+
+// `count` copies of a loop, `stride` apart: the first is walked, the others are that again, as
+// long as the table holds them whole.
+Batch::Go Walker::walk_copies(const Loop& loop, std::int64_t address, std::int64_t stride,
+                              std::int64_t count, std::int64_t skip,
+                              Batch& batch) const noexcept {
+    while (count > 0) {
+        const std::int64_t before = batch.count_;
+        if (walk(loop, address, skip, batch) == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+        const std::int64_t done =
+            skip > 0 ? 1 : 1 + batch.replicate(batch.count_ - before, loop.size, stride, count - 1);
+        if (batch.go() == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+        count -= done;
+        address += done * stride;
         skip = 0;
-        address += extent_;
     }
+    return Batch::Go::on;
 }
 
 Batch::Go Walker::walk(const Loop& loop, std::int64_t address, std::int64_t skip,
@@ -159,12 +210,7 @@ Batch::Go Walker::walk_repeat(const Loop& loop, std::int64_t address, std::int64
     if (child.kind == LoopKind::run) {
         return batch.add_series(address, child.length, loop.stride, loop.count - index, skip);
     }
-    for (; index < loop.count; ++index, address += loop.stride, skip = 0) {
-        if (walk(child, address, skip, batch) == Batch::Go::stop) {
-            return Batch::Go::stop;
-        }
-    }
-    return Batch::Go::on;
+    return walk_copies(child, address, loop.stride, loop.count - index, skip, batch);
 }
 
 Batch::Go Walker::walk_list(const Loop& loop, std::int64_t address, std::int64_t skip,
@@ -180,10 +226,19 @@ Batch::Go Walker::walk_list(const Loop& loop, std::int64_t address, std::int64_t
     if (child.kind == LoopKind::run) {
         return batch.add_list(address, child.length, displacements, skip);
     }
+    std::int64_t pieces = 0;  // of the entry before, as far as the table has them whole
+    std::int64_t before = 0;
     for (const std::int64_t displacement : displacements) {
-        if (walk(child, address + displacement, skip, batch) == Batch::Go::stop) {
+        const std::int64_t had = batch.count_;
+        if (pieces == 0 || batch.replicate(pieces, child.size, displacement - before, 1) == 0) {
+            if (walk(child, address + displacement, skip, batch) == Batch::Go::stop) {
+                return Batch::Go::stop;
+            }
+        } else if (batch.go() == Batch::Go::stop) {
             return Batch::Go::stop;
         }
+        pieces = skip > 0 ? 0 : batch.count_ - had;
+        before = displacement;
         skip = 0;
     }
     return Batch::Go::on;
@@ -199,8 +254,11 @@ Batch::Go Walker::walk_each(const Loop& loop, std::int64_t address, std::int64_t
     }
     for (; index < loop.count; ++index, skip = 0) {
         const Loop& child = loop_at(nest_->children()[at(loop.first_child + index)]);
-        const std::int64_t displacement = nest_->displacements()[at(loop.first + index)];
-        if (walk(child, address + displacement, skip, batch) == Batch::Go::stop) {
+        const std::int64_t place = address + nest_->displacements()[at(loop.first + index)];
+        const Batch::Go go = child.kind == LoopKind::run && skip == 0
+                                 ? batch.add(place, child.length)
+                                 : walk(child, place, skip, batch);
+        if (go == Batch::Go::stop) {
             return Batch::Go::stop;
         }
     }

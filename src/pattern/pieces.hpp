@@ -21,17 +21,17 @@ public:
 
     [[nodiscard]] std::int64_t count() const noexcept { return count_; }
     [[nodiscard]] bool strided() const noexcept { return strided_; }
-    // Length of all pieces, or 0 when they differ (only in a table).
+    // Length of all pieces, or 0 when they differ (only in a table): then it has lengths().
     [[nodiscard]] std::int64_t common_length() const noexcept { return common_length_; }
     [[nodiscard]] std::int64_t stride() const noexcept { return stride_; }
     [[nodiscard]] std::int64_t address(std::int64_t i) const noexcept {
         return strided_ ? first_ + i * stride_ : addresses_[static_cast<std::size_t>(i)];
     }
     [[nodiscard]] std::int64_t length(std::int64_t i) const noexcept {
-        return strided_ ? common_length_ : lengths_[static_cast<std::size_t>(i)];
+        return common_length_ != 0 ? common_length_ : lengths_[static_cast<std::size_t>(i)];
     }
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
-    // Not for strided batches.
+    // Only of tables.
     [[nodiscard]] std::span<const std::int64_t> addresses() const noexcept {
         return {addresses_.data(), static_cast<std::size_t>(count_)};
     }
@@ -52,6 +52,16 @@ private:
     Go add_list(std::int64_t address, std::int64_t length,
                 std::span<const std::int64_t> displacements, std::int64_t skip) noexcept;
     Go one_strided(std::int64_t address, std::int64_t length) noexcept;
+    // The last `pieces` once more, `count` times at most, each `stride` further; returns how often
+    // that fitted.
+    std::int64_t replicate(std::int64_t pieces, std::int64_t bytes, std::int64_t stride,
+                           std::int64_t count) noexcept;
+    // Makes room for pieces of `length`; from the first that differs on lengths are written.
+    void use_length(std::int64_t length) noexcept;
+    [[nodiscard]] Go go() const noexcept {
+        return static_cast<std::size_t>(count_) < pieces_max_ && bytes_left_ > 0 ? Go::on
+                                                                                 : Go::stop;
+    }
 
     std::int64_t count_ = 0;
     std::int64_t common_length_ = 0;
@@ -81,6 +91,8 @@ private:
     }
     Batch::Go walk(const Loop& loop, std::int64_t address, std::int64_t skip,
                    Batch& batch) const noexcept;
+    Batch::Go walk_copies(const Loop& loop, std::int64_t address, std::int64_t stride,
+                          std::int64_t count, std::int64_t skip, Batch& batch) const noexcept;
     Batch::Go walk_repeat(const Loop& loop, std::int64_t address, std::int64_t skip,
                           Batch& batch) const noexcept;
     Batch::Go walk_list(const Loop& loop, std::int64_t address, std::int64_t skip,
