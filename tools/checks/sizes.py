@@ -45,7 +45,13 @@ def text_findings(name: str, text: str) -> Iterator[Finding]:
 
 def function_findings(name: str, text: str) -> Iterator[Finding]:
     """Too long functions of a Python file."""
-    for node in ast.walk(ast.parse(text)):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        todo = "Write what 3.11 reads."
+        yield Finding(f"{name}:{error.lineno}", "not Python 3.11", error.msg, todo)
+        return
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > FUNCTION_LINES_MAX:

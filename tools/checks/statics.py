@@ -15,14 +15,15 @@ _NOT_OURS = re.compile(
     r"|(guard variable for )?(std|fmt|nlohmann|toml|CLI|tl)::|std::__ioinit|__odr_asan|\.L)"
 )
 
+_ENTRY = "libforebay_entry_"
+
 
 def mutable(symbols: Iterable[DataSymbol]) -> Iterator[tuple[DataSymbol, str]]:
     """Mutable objects among `symbols`, with their readable names."""
     kept = [symbol for symbol in symbols if _MUTABLE.match(symbol.section)]
     names = binary.demangle([symbol.name for symbol in kept])
     for symbol, name in zip(kept, names, strict=True):
-        at_home = symbol.member.startswith("process.cpp")
-        if not at_home and not _NOT_OURS.match(name):
+        if not _NOT_OURS.match(name):
             yield symbol, name
 
 
@@ -38,7 +39,7 @@ def check(place: Place) -> Outcome:
         )
         for archive in archives
         for symbol, name in mutable(binary.data_symbols(archive))
-        if symbol.member != "process.cpp.o" or "entry" in archive.name
+        if not (symbol.member == "process.cpp.o" and archive.name.startswith(_ENTRY))
     ]
     return Outcome(f"statics of {len(archives)} archives", findings)
 

@@ -1,0 +1,36 @@
+# The commands of a working day. Each installs what is missing first and is quick when nothing is.
+STEPS ?=
+PREFIX ?= /usr/local
+
+.PHONY: help demo build test bench lint format install clean
+
+help:  ## These lines
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+demo: build  ## The ocean model with and without Forebay: same bytes, less time
+	@tools/ci/packages.sh demo
+	@tools/demo.sh
+
+build:  ## Build what users run, in build/release
+	@tools/ci/packages.sh demo
+	@tools/ci/venv.sh demo
+	@tools/ci/build.sh release
+
+test:  ## Everything; STEPS="unit checks" for some of it
+	@python3 tools/ci/steps.py $(STEPS)
+
+bench: build  ## The benchmarks of docs/performance.md
+	@bench/run.sh
+
+lint:  ## Checks of the house rules, formatters, clang-tidy
+	@python3 tools/ci/steps.py unit checks tidy
+
+format:  ## Apply clang-format and ruff format
+	@clang-format-19 -i $$(git ls-files 'src/*.cpp' 'src/*.hpp' 'apps/*.cpp' 'apps/*.hpp')
+	@.venv/bin/ruff format -q python tools
+
+install: build  ## Install to PREFIX (/usr/local)
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:  ## Remove what was built (keeps .venv)
+	@rm -rf build out

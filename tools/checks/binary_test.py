@@ -1,0 +1,130 @@
+"""The checks of archives, on archives compiled for the purpose."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from checks import layers, purity, statics
+from checks.layer_table import Layer
+from checks.report import Place
+
+TABLE = """
+[[layer]]
+name = "base"
+uses = []
+[[layer]]
+name = "pattern"
+uses = ["base"]
+pure = true
+[[layer]]
+name = "engine"
+uses = ["base"]
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "layers.toml").write_text(TABLE)
+    (tmp_path / "archives").mkdir()
+    (tmp_path / "src").mkdir()
+    return Place(tmp_path, tmp_path)
+
+
+def archive(place: Place, name: str, text: str, file: str = "x.cpp") -> Path:
+    """Compiles `text` into archives/libforebay_<name>.a."""
+    source = place.root / file
+    source.write_text(text)
+    made = place.root / f"{file}.o"
+    subprocess.run(["c++", "-std=c++20", "-O1", "-fPIC", "-c", source, "-o", made], check=True)
+    target = place.build / "archives" / f"libforebay_{name}.a"
+    target.unlink(missing_ok=True)
+    subprocess.run(["ar", "rc", target, made], check=True)
+    return target
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "#include <unistd.h>\nlong f() { return getpid(); }",
+        "#include <chrono>\nlong f() { return std::chrono::steady_clock::now()"
+        ".time_since_epoch().count(); }",
+        '#include <cstdio>\nvoid f() { std::puts("x"); }',
+        "#include <thread>\nvoid f() { std::thread{[] {}}.join(); }",
+        "#include <random>\nunsigned f() { return std::random_device{}(); }",
+        'extern "C" int MPI_Barrier(int);\nint f() { return MPI_Barrier(0); }',
+    ],
+)
+def test_pure_layer_that_calls_the_world_is_found(place: Place, body: str) -> None:
+    archive(place, "pattern", body)
+    assert purity.check(place).findings
+
+
+def test_pure_layer_may_use_containers_and_its_base(place: Place) -> None:
+    archive(place, "base", "namespace forebay { int g() { return 1; } }", "base.cpp")
+    archive(
+        place,
+        "pattern",
+        "#include <map>\n#include <string>\n#include <vector>\nnamespace forebay { int g(); }\n"
+        "std::string f(std::vector<int> v, std::map<int, int> m) { m[v.at(0)] = forebay::g();"
+        " return std::to_string(m.size()); }",
+    )
+    assert not purity.check(place).findings
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int counter = 0; int f() { return ++counter; }",
+        "static int counter; int f() { return ++counter; }",
+        "int f() { static int calls = 3; return ++calls; }",
+        "thread_local int mine = 1; int f() { return ++mine; }",
+        '#include <string>\nnamespace forebay { const std::string name = "a long enough name"; '
+        "const char* f() { return name.c_str(); } }",
+    ],
+)
+def test_mutable_static_is_found(place: Place, body: str) -> None:
+    archive(place, "engine", body)
+    assert statics.check(place).findings
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'constexpr const char* names[] = {"a", "b"}; const char* f(int i) { return names[i]; }',
+        "struct A { virtual ~A() = default; virtual int f() = 0; };"
+        " struct B : A { int f() override; }; int B::f() { return 1; }",
+        "const int table[] = {1, 2, 3}; const int* f() { return table; }",
+    ],
+)
+def test_constant_is_no_mutable_static(place: Place, body: str) -> None:
+    archive(place, "engine", body)
+    assert not statics.check(place).findings
+
+
+def test_process_file_of_an_entry_may_hold_state(place: Place) -> None:
+    archive(place, "entry_mpi_mpich", "int counter; int* f() { return &counter; }", "process.cpp")
+    assert not statics.check(place).findings
+
+
+def test_process_file_elsewhere_may_not_hold_state(place: Place) -> None:
+    archive(place, "engine", "int counter; int* f() { return &counter; }", "process.cpp")
+    assert statics.check(place).findings
+
+
+def test_link_against_the_direction_is_found(place: Place) -> None:
+    archive(place, "engine", "namespace forebay { int g() { return 1; } }", "engine.cpp")
+    archive(place, "pattern", "namespace forebay { int g(); }\nint f() { return forebay::g(); }")
+    findings = layers.check(place).findings
+    assert [finding.problem for finding in findings] == ["pattern links forebay::g() of engine"]
+
+
+def test_link_in_the_direction_is_fine(place: Place) -> None:
+    archive(place, "base", "namespace forebay { int g() { return 1; } }", "base.cpp")
+    archive(place, "engine", "namespace forebay { int g(); }\nint f() { return forebay::g(); }")
+    assert not layers.check(place).findings
+
+
+def test_family_layer_has_one_archive_a_family() -> None:
+    names = Layer(name="adapters/mpi", families=True).archives()
+    assert names == ["libforebay_adapters_mpi_mpich.a", "libforebay_adapters_mpi_openmpi.a"]

@@ -1,0 +1,151 @@
+"""The checks that read sources and documents."""
+
+from pathlib import Path
+
+import pytest
+
+from checks import docs, exports, headers, layers, sizes, tidy
+from checks.report import Finding, Place, run
+
+TABLE = """
+[[layer]]
+name = "base"
+uses = []
+[[layer]]
+name = "ports"
+uses = ["base"]
+[[layer]]
+name = "pattern"
+uses = ["base"]
+test_uses = ["ports"]
+pure = true
+[[layer]]
+name = "adapters/mpi"
+uses = ["ports"]
+families = true
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "layers.toml").write_text(TABLE)
+    return Place(tmp_path, tmp_path / "build")
+
+
+def write(place: Place, name: str, text: str) -> None:
+    path = place.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("file", "include", "fine"),
+    [
+        ("ports/a.hpp", '"base/units.hpp"', True),
+        ("base/a.hpp", '"ports/clock.hpp"', False),
+        ("pattern/a.cpp", '"ports/clock.hpp"', False),
+        ("pattern/a_test.cpp", '"ports/clock.hpp"', True),
+        ("pattern/a.cpp", '"pattern/b.hpp"', True),
+        ("pattern/a.cpp", "<thread>", False),
+        ("pattern/a.cpp", "<sys/mman.h>", False),
+        ("pattern/a.cpp", "<vector>", True),
+        ("ports/a.cpp", "<mpi.h>", False),
+        ("adapters/mpi/a.cpp", "<mpi.h>", True),
+        ("adapters/mpi/a.cpp", '"base/units.hpp"', False),
+        ("pattern/a.cpp", '"generated_table.hpp"', True),
+        ("nowhere/a.cpp", "<vector>", False),
+    ],
+)
+def test_direction_of_an_include(place: Place, file: str, include: str, fine: bool) -> None:
+    write(place, f"src/{file}", f"// Why.\n\n#include {include}\n")
+    findings = layers.check(place).findings
+    assert fine == (not findings)
+    if not fine and "nowhere" not in file:
+        assert findings[0].where == f"src/{file}:3"
+
+
+def test_circle_in_the_table_is_found(place: Place) -> None:
+    table = '[[layer]]\nname = "a"\nuses = ["b"]\n[[layer]]\nname = "b"\nuses = ["a"]\n'
+    write(place, "layers.toml", table)
+    assert [finding.where for finding in layers.check(place).findings] == ["layers.toml"]
+
+
+def test_header_that_leans_on_another_is_found(place: Place) -> None:
+    write(place, "src/base/good.hpp", "#pragma once\n#include <string>\nstd::string f();\n")
+    write(place, "src/base/bad.hpp", "#pragma once\nstd::string g();\n")
+    write(place, "src/base/twice.hpp", "struct Twice {};\n")
+    found = [finding.where for finding in headers.check(place).findings]
+    assert found == ["src/base/bad.hpp", "src/base/twice.hpp"]
+
+
+def test_flags_without_input_and_output() -> None:
+    command = "/usr/bin/ccache c++ -I/a -MD -MT x.o -MF x.d -o x.o -Werror -std=c++20 -c x.cpp"
+    assert headers.flags_of(command) == ["c++", "-I/a", "-std=c++20"]
+
+
+def test_table_of_functions_gives_four_names_for_a_large_one() -> None:
+    text = '[[function]]\nname = "open"\n[[function]]\nname = "write_all"\nlarge = true\n'
+    assert exports.expected_names(text) == {
+        "MPI_File_open",
+        "PMPI_File_open",
+        "MPI_File_write_all",
+        "PMPI_File_write_all",
+        "MPI_File_write_all_c",
+        "PMPI_File_write_all_c",
+    }
+
+
+def test_exports_differ_both_ways() -> None:
+    found = list(exports.compare(frozenset({"a", "b"}), frozenset({"b", "c"})))
+    assert [finding.problem for finding in found] == ["a is not exported", "c is exported"]
+
+
+def test_sizes_hold_lines_and_functions() -> None:
+    long_line = "x" * (sizes.LINE_COLUMNS_MAX + 1)
+    assert list(sizes.text_findings("a.cpp", long_line))
+    assert list(sizes.text_findings("a.cpp", "x\n" * (sizes.FILE_LINES_MAX + 1)))
+    assert list(sizes.text_findings("a.cpp", "x \n"))
+    assert not list(sizes.text_findings("a.cpp", "x\n" * sizes.FILE_LINES_MAX))
+    body = "    x = 1\n" * sizes.FUNCTION_LINES_MAX
+    assert list(sizes.function_findings("a.py", f"def f():\n{body}"))
+    assert not list(sizes.function_findings("a.py", "def f():\n    x = 1\n"))
+    assert list(sizes.function_findings("a.py", "def f(:\n"))
+
+
+def test_documents_name_only_what_exists(place: Place) -> None:
+    write(place, "Makefile", "demo: build  ## Show it\n\ttrue\n")
+    write(place, "python/forebay/cli/run.py", "")
+    write(
+        place,
+        "README.md",
+        "Try `make demo`, then [more](docs/a.md).\n```sh\nforebay run -- ./x\nmake nothing\n"
+        "forebay fly\nbench/run.sh\n```\n",
+    )
+    found = [finding.problem for finding in docs.check(place).findings]
+    assert found == [
+        "`make nothing` does not work",
+        "`forebay fly` does not work",
+        "docs/a.md does not exist",
+        "bench/run.sh does not exist",
+    ]
+
+
+def test_tidy_asks_again_when_an_included_header_changed(place: Place) -> None:
+    write(place, ".clang-tidy", "Checks: '*'\n")
+    write(place, "src/base/a.hpp", "int f();\n")
+    write(place, "src/base/a.cpp", '#include "base/a.hpp"\n')
+    file = place.root / "src/base/a.cpp"
+    before = tidy.key(file, "c++", place.root)
+    assert before == tidy.key(file, "c++", place.root)
+    write(place, "src/base/a.hpp", "int g();\n")
+    assert before != tidy.key(file, "c++", place.root)
+
+
+def test_finding_reads_problem_why_todo(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        str(Finding("x:1", "it broke", "because", "Mend it."))
+        == "x:1: it broke (because). Mend it."
+    )
+    write(place, "README.md", "[gone](gone.md)\n")
+    assert run(docs.check, ["--root", str(place.root)]) == 1
+    assert "README.md: gone.md does not exist (" in capsys.readouterr().out

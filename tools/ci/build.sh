@@ -1,0 +1,12 @@
+#!/bin/bash
+# Configures and builds one preset in build/<preset>.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+preset=${1:-release}
+if [[ ! -f build/$preset/build.ninja ]]; then
+    cmake --preset "$preset" -Wno-dev > "/tmp/forebay-configure-$$" \
+        || { cat "/tmp/forebay-configure-$$"; exit 1; }
+    rm -f "/tmp/forebay-configure-$$"
+fi
+# Ninja builds what it can; -k 0 shows every mistake at once in CI.
+cmake --build "build/$preset" -- -k "${FOREBAY_KEEP_GOING:-1}" "${@:2}"

@@ -1,0 +1,37 @@
+#!/bin/bash
+# Installs the Debian packages of apt-packages.txt that are missing, up to a purpose (build, demo
+# or test). Asks apt nothing when nothing is missing.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+purpose=${1:-build}
+
+case $purpose in
+    build) wanted='build' ;;
+    demo) wanted='build|demo' ;;
+    test) wanted='build|demo|test' ;;
+    *) echo "unknown purpose $purpose (it is build, demo or test). Name one of them." >&2; exit 2 ;;
+esac
+
+missing=()
+while read -r name first _; do
+    if [[ $name != '#'* && $first =~ ^($wanted)$ ]] \
+        && ! dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'ok installed'; then
+        missing+=("$name")
+    fi
+done < apt-packages.txt
+
+if ((${#missing[@]} == 0)); then
+    exit 0
+fi
+as_root=()
+if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+        echo "cannot install ${missing[*]} (neither root nor sudo). Ask for them to be installed." >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+echo "installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
