@@ -1,0 +1,60 @@
+// A file whose requests are done by a few threads with pwrite and pread: works on every kernel and
+// file system. The threads never call MPI and take no signals.
+#pragma once
+
+#include "base/own_fd.hpp"
+#include "base/result.hpp"
+#include "ports/storage.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+
+namespace forebay::adapters {
+
+// Opens an existing file for reading only or writing only.
+[[nodiscard]] Result<OwnFd> open_file(const std::string& path, ports::Direction direction);
+
+[[nodiscard]] Result<ports::Identity> identity_of(int fd, const std::string& path);
+
+Result<void> sync_file(int fd, const std::string& path);
+
+struct PosixOptions {
+    int threads = 2;
+};
+
+class PosixStorage final : public ports::Storage {
+public:
+    PosixStorage(OwnFd fd, std::string path, PosixOptions options = {});
+    // Finishes what is in flight; its memory must live until then.
+    ~PosixStorage() override;
+
+    [[nodiscard]] int depth() const noexcept override { return depth_max; }
+    void submit(const ports::Request& request) override;
+    std::size_t poll(std::span<ports::Completion> out) override;
+    std::size_t wait(std::span<ports::Completion> out) override;
+    Result<void> sync() override;
+    [[nodiscard]] Result<ports::Identity> identity() const override;
+    Result<void> close() override;
+    [[nodiscard]] const char* name() const noexcept override { return "posix"; }
+
+private:
+    class Pool;
+    static constexpr int depth_max = 64;
+
+    void leave_if_forked();
+
+    OwnFd fd_;
+    std::string path_;
+    PosixOptions options_;
+    std::unique_ptr<Pool> pool_;  // made by the first request
+    pid_t owner_ = 0;             // process whose threads they are
+    std::size_t in_flight_ = 0;
+};
+
+[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path,
+                                                                 ports::Direction direction,
+                                                                 PosixOptions options = {});
+
+}  // namespace forebay::adapters
