@@ -109,6 +109,7 @@ void Crew::publish_ballots(Moment moment) {
         const Ballot mine = all;
         const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
                                                    std::as_writable_bytes(nodes));
+        all = Ballot{};
         for (std::int32_t n = 0; done && n < place_.nodes; ++n) {
             if (moment == Moment::start) {
                 lane_.node(NodeId{n}) = nodes[static_cast<std::size_t>(n)].summary;

@@ -1,0 +1,289 @@
+// Whole collective calls on ranks in memory: any nodes, layouts, views and memories give the file
+// that a byte-by-byte oracle gives, and reading gives the bytes back.
+#include "engine/file.hpp"
+
+#include "adapters/memory/communicator.hpp"
+#include "adapters/memory/storage.hpp"
+#include "adapters/posix/clock.hpp"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+
+namespace forebay::engine {
+namespace {
+
+using adapters::MemoryFile;
+
+class NoRecorder final : public ports::Recorder {
+public:
+    void call(const ports::CallRecord& record) override { calls.push_back(record); }
+    void error(const Error& error) override { errors.push_back(error); }
+    std::vector<ports::CallRecord> calls;
+    std::vector<Error> errors;
+};
+
+// What one rank asks for, with memory that holds a recognisable stream.
+struct Ask {
+    pattern::View view;
+    pattern::Request request;
+    pattern::Nest nest = pattern::Nest::run(1);
+    std::int64_t extent = 1;
+    std::int64_t base = 0;  // of displacement 0 in memory
+    std::vector<std::byte> memory;
+
+    [[nodiscard]] pattern::Memory memory_of() {
+        return {memory.data() + base, &nest, extent};
+    }
+    [[nodiscard]] std::byte& byte(std::int64_t position) {
+        const std::int64_t tile = position / nest.size();
+        const std::int64_t at = tile * extent + nest.displacement_of(position % nest.size());
+        return memory[static_cast<std::size_t>(base + at)];
+    }
+};
+
+struct Job {
+    std::vector<std::int32_t> nodes;
+    plan::Layout layout;
+    plan::Tuning tuning;
+    std::vector<Ask> asks;
+    std::int32_t per_node = 1;
+};
+
+using Random = std::mt19937_64;
+
+std::int64_t pick(Random& random, std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>{low, high}(random);
+}
+
+// Interleaved, possibly with holes, so that ranks do not overlap: rank r's pieces lie in its share
+// of each stride.
+pattern::View interleaved(Random& random, std::int64_t rank, std::int64_t ranks) {
+    const std::int64_t unit = std::int64_t{1} << pick(random, 0, 9);
+    const std::int64_t share = unit * pick(random, 1, 20);
+    const std::int64_t piece = std::min(share, unit * pick(random, 1, 20));
+    const std::int64_t gap = pick(random, 0, 3) == 0 ? unit * pick(random, 0, 3000) : 0;
+    const std::int64_t displacement = unit * pick(random, 0, 100);
+    return *pattern::View::make(Offset{displacement + rank * share},
+                                pattern::Nest::run(piece), Length{ranks * share + gap}, Length{1});
+}
+
+void give_memory(Random& random, Ask& ask) {
+    if (pick(random, 0, 1) == 1) {
+        const std::int64_t piece = pick(random, 1, 40);
+        const std::int64_t stride = piece + pick(random, 0, 20);
+        ask.nest = pattern::Nest::repeat(pattern::Nest::run(piece), pick(random, 1, 5), stride);
+        ask.extent = ask.nest.high() + pick(random, 0, 30);
+    }
+    ask.base = pick(random, 0, 100);
+    const std::int64_t tiles = ask.request.length / ask.nest.size() + 1;
+    ask.memory.resize(static_cast<std::size_t>(ask.base + (tiles + 1) * ask.extent +
+                                               ask.nest.high()));
+}
+
+Job random_job(std::uint64_t seed) {
+    Random random{seed};
+    Job job;
+    const std::int64_t nodes = pick(random, 1, 4);
+    for (std::int64_t n = 0; n < nodes; ++n) {
+        job.nodes.push_back(static_cast<std::int32_t>(pick(random, 1, 3)));
+    }
+    job.layout.targets = static_cast<std::int32_t>(pick(random, 1, 7));
+    job.layout.stripe_bytes = job.layout.targets == 1 ? 0 : 4096 * pick(random, 1, 40);
+    job.tuning.window_bytes = 65536 * pick(random, 1, 4);
+    job.tuning.staging_bytes_max = 4 << 20;
+    job.tuning.buffers = static_cast<std::int32_t>(pick(random, 3, 5));
+    job.tuning.request_bytes_max = 65536 * pick(random, 1, 3);
+    job.tuning.requests_in_flight = static_cast<std::int32_t>(pick(random, 1, 3));
+    job.tuning.bypass_bytes_min = pick(random, 0, 3) == 0 ? 4096 : 1 << 20;
+    job.per_node = static_cast<std::int32_t>(pick(random, 1, 3));
+    const std::int64_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
+    const std::uint64_t views = random();
+    for (std::int64_t r = 0; r < ranks; ++r) {
+        Random same{views};
+        Ask ask;
+        ask.view = interleaved(same, r, ranks);
+        if (pick(random, 0, 5) > 0) {
+            ask.request = {pick(random, 0, 5000), pick(random, 0, 300000)};
+        }
+        give_memory(random, ask);
+        job.asks.push_back(std::move(ask));
+    }
+    return job;
+}
+
+std::byte stream_byte(std::int64_t rank, std::int64_t position) {
+    return static_cast<std::byte>((rank * 131 + position * 7 + (position >> 8) * 13) & 0xff);
+}
+
+std::vector<std::byte> oracle(Job& job, std::vector<std::byte> file) {
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        Ask& ask = job.asks[r];
+        for (std::int64_t i = 0; i < ask.request.length; ++i) {
+            const auto at =
+                static_cast<std::size_t>(ask.view.offset_of(ask.request.position + i).bytes());
+            if (file.size() <= at) {
+                file.resize(at + 1);
+            }
+            file[at] = stream_byte(static_cast<std::int64_t>(r), ask.request.position + i);
+        }
+    }
+    return file;
+}
+
+void fill(Job& job) {
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        Ask& ask = job.asks[r];
+        for (std::int64_t i = 0; i < ask.request.length; ++i) {
+            ask.byte(i) = stream_byte(static_cast<std::int64_t>(r), ask.request.position + i);
+        }
+    }
+}
+
+FileOptions options_of(const Job& job) {
+    FileOptions options;
+    options.path = "/memory/file";
+    options.layout = job.layout;
+    options.tuning = job.tuning;
+    options.aggregators_per_node_max = job.per_node;
+    return options;
+}
+
+template <class Body>
+void on_ranks(const Job& job, MemoryFile& file, Body body) {
+    std::int32_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
+    adapters::ClusterOptions cluster;
+    cluster.node_sizes = job.nodes;
+    cluster.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
+    adapters::run_ranks(
+        cluster,
+        [&](ports::Communicator& communicator) {
+            const adapters::SteadyClock clock;
+            NoRecorder recorder;
+            File opened{communicator, clock, recorder,
+                        [&](ports::Direction direction) {
+                            return adapters::open_memory(file, direction);
+                        },
+                        options_of(job)};
+            body(opened, communicator.place().rank.position());
+        });
+}
+
+// Faults that a file system may have without anything being wrong.
+adapters::Faults some_trouble(std::uint64_t seed) {
+    adapters::Faults faults;
+    faults.seed = seed;
+    faults.short_percent = seed % 2 == 0 ? 30 : 0;
+    faults.interrupted_percent = seed % 3 == 0 ? 20 : 0;
+    faults.again_percent = seed % 5 == 0 ? 10 : 0;
+    faults.delay_polls_max = seed % 4 == 0 ? 5 : 0;
+    return faults;
+}
+
+class AnyJob : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
+    Job job = random_job(GetParam());
+    fill(job);
+    std::vector<std::byte> before(100000, std::byte{0xee});
+    const std::vector<std::byte> expected = oracle(job, before);
+    MemoryFile file{some_trouble(GetParam())};
+    file.put(Offset{0}, before);
+    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+        Ask& ask = job.asks[rank];
+        const Outcome out = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
+        EXPECT_EQ(out.passed, Refusal::none);
+        EXPECT_FALSE(out.error.has_value());
+        EXPECT_EQ(out.bytes.bytes(), ask.request.length);
+    });
+    ASSERT_EQ(file.size().bytes(), static_cast<std::int64_t>(expected.size()));
+    ASSERT_TRUE(file.get({Offset{0}, file.size()}) == expected);
+    for (Ask& ask : job.asks) {
+        std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
+    }
+    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+        Ask& ask = job.asks[rank];
+        const Outcome out = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
+        EXPECT_EQ(out.bytes.bytes(), ask.request.length);
+    });
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        Ask& ask = job.asks[r];
+        for (std::int64_t i = 0; i < ask.request.length; ++i) {
+            ASSERT_EQ(ask.byte(i), stream_byte(static_cast<std::int64_t>(r),
+                                               ask.request.position + i));
+        }
+    }
+}
+
+class FullDisk : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(FullDisk, GivesEveryRankTheSameErrorAndOnlyWhatIsBelowIt) {
+    Job job = random_job(GetParam());
+    fill(job);
+    const std::vector<std::byte> expected = oracle(job, {});
+    const auto middle = static_cast<std::int64_t>(expected.size() / 2);
+    adapters::Faults faults = some_trouble(GetParam());
+    faults.full_at = Offset{middle};
+    MemoryFile file{faults};
+    bool anything = false;
+    for (Ask& ask : job.asks) {
+        anything = anything || ask.view.bytes_below(Offset{middle}) <
+                                   ask.request.position + ask.request.length;
+    }
+    std::vector<Outcome> outcomes(job.asks.size());
+    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+        Ask& ask = job.asks[rank];
+        outcomes[rank] = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
+    });
+    const std::vector<std::byte> got = file.get({Offset{0}, file.size()});
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        Ask& ask = job.asks[r];
+        ASSERT_EQ(outcomes[r].error.has_value(), anything);
+        if (anything) {
+            ASSERT_EQ(outcomes[r].error->code, ErrorCode::no_space);
+        }
+        for (std::int64_t i = 0; i < outcomes[r].bytes.bytes(); ++i) {
+            const auto at =
+                static_cast<std::size_t>(ask.view.offset_of(ask.request.position + i).bytes());
+            ASSERT_EQ(got.at(at), ask.byte(i)) << "acknowledged, but not written";
+        }
+    }
+}
+
+class ShortFile : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(ShortFile, ReadsCountWhatIsThereAndLeaveTheRestAlone) {
+    Job job = random_job(GetParam());
+    const std::vector<std::byte> whole = oracle(job, {});
+    const std::size_t size = whole.size() * (GetParam() % 5) / 4;
+    MemoryFile file{some_trouble(GetParam())};
+    file.put(Offset{0}, std::span{whole}.first(std::min(size, whole.size())));
+    for (Ask& ask : job.asks) {
+        std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
+    }
+    std::vector<Outcome> outcomes(job.asks.size());
+    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+        Ask& ask = job.asks[rank];
+        outcomes[rank] = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
+    });
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        Ask& ask = job.asks[r];
+        const std::int64_t there = std::clamp<std::int64_t>(
+            ask.view.bytes_below(Offset{file.size().bytes()}) - ask.request.position, 0,
+            ask.request.length);
+        ASSERT_EQ(outcomes[r].bytes.bytes(), there);
+        ASSERT_FALSE(outcomes[r].error.has_value());
+        for (std::int64_t i = 0; i < ask.request.length; ++i) {
+            const auto at =
+                static_cast<std::size_t>(ask.view.offset_of(ask.request.position + i).bytes());
+            ASSERT_EQ(ask.byte(i), i < there ? whole[at] : std::byte{0x55});
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, AnyJob, testing::Range<std::uint64_t>(1, 151));
+INSTANTIATE_TEST_SUITE_P(Seeds, FullDisk, testing::Range<std::uint64_t>(1, 61));
+INSTANTIATE_TEST_SUITE_P(Seeds, ShortFile, testing::Range<std::uint64_t>(1, 61));
+
+}  // namespace
+}  // namespace forebay::engine
