@@ -116,15 +116,15 @@ void Channel::complete(const ports::Completion& completion) {
     const bool again = completion.system == EINTR || completion.system == EAGAIN;
     const std::int64_t left = trim(entry, completion.bytes.bytes());
     const bool moved = completion.bytes.bytes() > 0;
-    if (left > 0 && !failure_.happened() && (again || (completion.system == 0 && moved))) {
+    // Also after another request's failure: what lies below it is to be acknowledged rightly.
+    if (left > 0 && (again || (completion.system == 0 && moved))) {
         submit(number);
         return;
     }
     if (left > 0 && direction_ == ports::Direction::read && completion.system == 0) {
         end_of_file_ = std::min(end_of_file_, entry.pieces[entry.first].at.bytes());
     } else if (left > 0) {
-        const int system = again ? failure_.system : completion.system;
-        fail(entry.pieces[entry.first].at, system == 0 ? EIO : system);
+        fail(entry.pieces[entry.first].at, completion.system == 0 ? EIO : completion.system);
     }
     release(number);
 }
