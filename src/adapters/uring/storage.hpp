@@ -1,0 +1,54 @@
+// A file whose large requests are done by the kernel's own threads through io_uring, and whose
+// small pieces are done at once: for a few KiB the ring costs three times a plain pwrite.
+#pragma once
+
+#include "adapters/posix/storage.hpp"
+#include "base/own_fd.hpp"
+#include "base/result.hpp"
+#include "ports/storage.hpp"
+
+#include <memory>
+#include <string>
+
+namespace forebay::adapters {
+
+// Whether this process may use io_uring for reading and writing: the kernel has it, the
+// administrator has not switched it off, no seccomp filter and no memory limit forbids it.
+[[nodiscard]] bool uring_allowed();
+
+class UringStorage final : public ports::Storage {
+public:
+    // Fails where uring_allowed() is false.
+    [[nodiscard]] static Result<std::unique_ptr<UringStorage>> create(OwnFd fd, std::string path);
+    // Finishes what is in flight; its memory must live until then.
+    ~UringStorage() override;
+    UringStorage(const UringStorage&) = delete;
+    UringStorage& operator=(const UringStorage&) = delete;
+
+    [[nodiscard]] int depth() const noexcept override;
+    void submit(const ports::Request& request) override;
+    std::size_t poll(std::span<ports::Completion> out) override;
+    std::size_t wait(std::span<ports::Completion> out) override;
+    Result<void> sync() override;
+    [[nodiscard]] Result<ports::Identity> identity() const override;
+    Result<void> close() override;
+    [[nodiscard]] const char* name() const noexcept override { return "uring"; }
+
+private:
+    class Ring;
+    UringStorage(OwnFd fd, std::string path, std::unique_ptr<Ring> ring) noexcept;
+
+    OwnFd fd_;
+    std::string path_;
+    std::unique_ptr<Ring> ring_;
+};
+
+enum class Preference { automatic, uring, posix };
+
+// Opens an existing file: through io_uring where that is allowed and not unwanted, else through
+// threads. Preference::uring fails where it is not allowed.
+[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_storage(
+    const std::string& path, ports::Direction direction,
+    Preference preference = Preference::automatic);
+
+}  // namespace forebay::adapters
