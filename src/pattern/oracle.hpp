@@ -4,6 +4,7 @@
 
 #include "pattern/nest.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -112,7 +113,9 @@ inline Sample sample_each(Choices& choices, int depth, Order order) {
     std::vector<Nest> children;
     std::vector<Sample> samples;
     for (std::int64_t i = choices.between(1, 3); i > 0; --i) {
-        samples.push_back(sample(choices, depth - 1, order));
+        // Only one of them is deep: three of each depth would take for ever.
+        const int deep = samples.empty() ? depth - 1 : std::min(depth - 1, 2);
+        samples.push_back(sample(choices, deep, order));
         palette.push_back(samples.back().nest);
     }
     std::vector<std::int64_t> displacements;
