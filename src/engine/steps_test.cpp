@@ -1,0 +1,84 @@
+// The order that keeps leaders from waiting in a circle: both ends of every message see it at the
+// same place among the messages between the two.
+#include "engine/steps.hpp"
+
+#include "adapters/memory/communicator.hpp"
+#include "adapters/posix/clock.hpp"
+#include "engine/file.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+
+namespace forebay::engine {
+namespace {
+
+using Message = std::tuple<std::int64_t, std::int32_t>;                // round, aggregator
+using Between = std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Message>>;
+
+struct Seen {
+    Between sent;
+    Between received;
+};
+
+// One rank a node; every node's span is what `spans` says.
+Seen walk(const plan::Plan& plan, const std::vector<plan::Summary>& spans) {
+    Seen seen;
+    adapters::ClusterOptions options;
+    options.node_sizes.assign(spans.size(), 1);
+    options.node_bytes =
+        File::lane_bytes(static_cast<std::int32_t>(spans.size()), std::int64_t{4} << 20);
+    adapters::MemoryCluster cluster{options};
+    const adapters::SteadyClock clock;
+    for (std::int32_t n = 0; n < cluster.ranks(); ++n) {
+        Crew crew{cluster.communicator(Rank{n}), clock};
+        for (std::size_t i = 0; i < spans.size(); ++i) {
+            crew.lane().node(NodeId{static_cast<std::int32_t>(i)}) = spans[i];
+        }
+        const Rounds rounds{plan, spans[static_cast<std::size_t>(n)], crew.place()};
+        OutwardSteps outward{crew, rounds};
+        plan::Window window;
+        while (const auto step = outward.next(window)) {
+            seen.sent[{n, rounds.aggregator(step->id).node.value()}].emplace_back(
+                step->round, step->id.value());
+        }
+        InwardSteps inward{crew, rounds};
+        while (const auto step = inward.next()) {
+            seen.received[{step->from.value(), n}].emplace_back(step->round, step->id.value());
+        }
+        EXPECT_TRUE(outward.exhausted());
+        EXPECT_TRUE(inward.exhausted());
+    }
+    return seen;
+}
+
+class Steps : public testing::TestWithParam<std::tuple<int, int, int>> {};
+
+TEST_P(Steps, SenderAndReceiverAgreeOnTheOrder) {
+    const auto [nodes, targets, aggregators] = GetParam();
+    plan::Topology topology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), 4), 2};
+    plan::Tuning tuning;
+    tuning.aggregators_max = aggregators;
+    tuning.window_bytes = 65536;
+    tuning.staging_bytes_max = 4 << 20;
+    std::vector<plan::Summary> spans;
+    plan::Summary all;
+    for (std::int64_t n = 0; n < nodes; ++n) {
+        spans.push_back(plan::Summary{n * 300000, n * 300000 + 1500000, 1500000, 4, 4});
+        all = plan::merge(all, spans.back());
+    }
+    const plan::Plan plan = plan::make_plan(all, plan::Layout{targets, 65536}, topology, tuning,
+                                            plan::Kind::write);
+    const Seen seen = walk(plan, spans);
+    EXPECT_EQ(seen.sent, seen.received);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Steps,
+                         testing::Combine(testing::Values(1, 2, 3, 5, 8),
+                                          testing::Values(1, 2, 5, 7, 16),
+                                          testing::Values(0, 1, 3)));
+
+}  // namespace
+}  // namespace forebay::engine
