@@ -33,8 +33,7 @@ Type vector_of(std::int64_t piece, std::int64_t stride) {
 // Rows of `count` pieces: a subarray.
 Type rows_of(std::int64_t piece, std::int64_t stride, std::int64_t count, std::int64_t row) {
     const std::int64_t rows = data_bytes / (piece * count);
-    return Type{Nest::repeat(Nest::repeat(Nest::run(piece), count, stride), rows, row),
-                rows * row};
+    return Type{Nest::repeat(Nest::repeat(Nest::run(piece), count, stride), rows, row), rows * row};
 }
 
 Type list_of(std::int64_t piece, std::int64_t spread) {
@@ -71,8 +70,7 @@ public:
     }
 
     void run(const std::string& name, const Type& file, const Type& memory, std::int64_t piece) {
-        const View view =
-            View::make(Offset{0}, file.nest, Length{file.extent}, Length{1}).value();
+        const View view = View::make(Offset{0}, file.nest, Length{file.extent}, Length{1}).value();
         const Transfer transfer(view, Request{0, data_bytes},
                                 Memory{memory_.data(), &memory.nest, memory.extent});
         const std::int64_t end = view.offset_of(data_bytes - 1).bytes() + 1;
@@ -86,9 +84,8 @@ public:
         report(name + " gather", data_bytes / piece, [&] {
             windows([&](const Extent& window) { transfer.gather(window, image_, nullptr, 0); });
         });
-        report(name + " scatter", data_bytes / piece, [&] {
-            windows([&](const Extent& window) { transfer.scatter(window, image_); });
-        });
+        report(name + " scatter", data_bytes / piece,
+               [&] { windows([&](const Extent& window) { transfer.scatter(window, image_); }); });
         report(name + " mark", data_bytes / piece, [&] {
             windows([&](const Extent& window) {
                 coverage.clear();

@@ -26,8 +26,8 @@ struct Case {
 inline std::byte value_of(std::size_t i) { return static_cast<std::byte>(1 + i * 7 % 251); }
 
 inline std::optional<View> view_of(Choices& choices, const Sample& type) {
-    const std::int64_t extent = type.nest.high() - type.nest.low() +
-                                (choices.below(2) == 0 ? 0 : choices.below(30));
+    const std::int64_t extent =
+        type.nest.high() - type.nest.low() + (choices.below(2) == 0 ? 0 : choices.below(30));
     const std::int64_t displacement =
         std::max<std::int64_t>(0, -type.nest.low()) + choices.below(40);
     const auto view = View::make(Offset{displacement}, type.nest, Length{extent}, Length{1});
@@ -76,8 +76,8 @@ inline std::vector<Extent> windows_of(const Case& made, Choices& choices) {
     const std::int64_t end = made.offsets.empty() ? 10 : made.offsets.back() + 20;
     std::vector<Extent> windows;
     for (std::int64_t at = 0; at < end;) {
-        const std::int64_t length = choices.below(3) == 1 ? choices.between(1, 64)
-                                                          : choices.between(300, 4000);
+        const std::int64_t length =
+            choices.below(3) == 1 ? choices.between(1, 64) : choices.between(300, 4000);
         windows.push_back(Extent{Offset{at}, Length{length}});
         at += length;
     }
@@ -145,7 +145,8 @@ inline const char* wrong_with_scatter(const Case& made, const Extent& window,
     }
     const std::vector<std::byte> before = made.arena;
     std::vector<std::byte> expected = before;
-    const std::int64_t end = std::min(window.length.bytes(), static_cast<std::int64_t>(image_bytes));
+    const std::int64_t end =
+        std::min(window.length.bytes(), static_cast<std::int64_t>(image_bytes));
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < made.offsets.size(); ++i) {
         const std::int64_t at = made.offsets[i] - window.begin.bytes();

@@ -74,8 +74,7 @@ std::size_t Coverage::words_for(std::int64_t image_bytes, std::int64_t granulari
 }
 
 Coverage::Coverage(std::span<Bits> words, std::int64_t image_bytes, std::int64_t granularity)
-    : image_bytes_(image_bytes),
-      shift_(std::countr_zero(static_cast<std::uint64_t>(granularity))) {
+    : image_bytes_(image_bytes), shift_(std::countr_zero(static_cast<std::uint64_t>(granularity))) {
     const std::size_t needed = words_for(image_bytes, granularity);
     expects(needed <= words.size(), "the coverage of the image fits its words");
     words_ = words.first(needed);
@@ -159,8 +158,7 @@ void Coverage::mark_pieces(std::span<const std::int64_t> addresses, std::int64_t
         highest = std::max(highest, address);
         bits |= address;
     }
-    expects(lowest >= 0 && length > 0 && length <= image_bytes_ &&
-                highest <= image_bytes_ - length,
+    expects(lowest >= 0 && length > 0 && length <= image_bytes_ && highest <= image_bytes_ - length,
             "what is marked lies in the image");
     if ((bits & (granularity() - 1)) != 0) {  // the image's end may cut a unit, nothing else may
         for (const std::int64_t address : addresses) {

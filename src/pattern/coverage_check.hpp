@@ -40,8 +40,8 @@ inline const char* wrong_with(const Coverage& coverage, const std::vector<char>&
     return coverage.full() == (covered == size) ? nullptr : "full";
 }
 
-inline void mark_somehow(Coverage& coverage, Choices& choices, std::int64_t at,
-                         std::int64_t length, std::int64_t stride, std::int64_t count) {
+inline void mark_somehow(Coverage& coverage, Choices& choices, std::int64_t at, std::int64_t length,
+                         std::int64_t stride, std::int64_t count) {
     if (length == 0 || choices.below(2) == 0) {
         coverage.mark_strided(at, length, stride, count);
         return;

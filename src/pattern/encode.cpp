@@ -96,8 +96,8 @@ Header header_of(const Coverage& coverage, Data data) noexcept {
     header.covered_bytes = coverage.covered_bytes();
     const auto words = static_cast<std::int64_t>(coverage.words().size());
     const std::int64_t runs = runs_of(coverage);
-    const bool fits = units_of(header.image_bytes, header.shift) <=
-                      std::numeric_limits<std::uint32_t>::max();
+    const bool fits =
+        units_of(header.image_bytes, header.shift) <= std::numeric_limits<std::uint32_t>::max();
     header.form = fits && runs < words ? Form::runs : Form::bitmap;
     header.entries = header.form == Form::runs ? runs : words;
     return header;
@@ -152,8 +152,7 @@ private:
             return Coverage::Run{};
         }
         const std::int64_t first = begin << header_.shift;
-        const std::int64_t last =
-            end == units_ ? header_.image_bytes : end << header_.shift;
+        const std::int64_t last = end == units_ ? header_.image_bytes : end << header_.shift;
         return Coverage::Run{first, last - first};
     }
 
@@ -261,8 +260,7 @@ Result<Header> checked_header(std::span<const std::byte> message, Data data,
 }  // namespace
 
 std::size_t encoded_coverage_bytes_max(std::int64_t image_bytes, std::int64_t granularity) {
-    return sizeof(Header) +
-           Coverage::words_for(image_bytes, granularity) * sizeof(std::uint64_t);
+    return sizeof(Header) + Coverage::words_for(image_bytes, granularity) * sizeof(std::uint64_t);
 }
 
 std::size_t encoded_bytes_max(std::int64_t image_bytes, std::int64_t granularity) {

@@ -67,8 +67,8 @@ RC_GTEST_PROP(Encode, CarriesWhatIsCovered, ()) {
         RC_ASSERT(covers(to.coverage, at) == covers(from.coverage, at));
         RC_ASSERT(to.image[i] == (covers(from.coverage, at) ? from.image[i] : std::byte{0}));
     }
-    RC_ASSERT(!decode_into(std::span(message).first(length - 1), to.image, to.coverage)
-                   .has_value());
+    RC_ASSERT(
+        !decode_into(std::span(message).first(length - 1), to.image, to.coverage).has_value());
 }
 
 RC_GTEST_PROP(Encode, AsksAndAnswers, ()) {
@@ -98,8 +98,7 @@ RC_GTEST_PROP(Encode, AsksAndAnswers, ()) {
             ++count;
         }
     }
-    const auto taken =
-        decode_covered(std::span(answer).first(size), asks.coverage, asks.image);
+    const auto taken = decode_covered(std::span(answer).first(size), asks.coverage, asks.image);
     RC_ASSERT(taken.value() == count);
     RC_ASSERT(asks.image == expected);
 }

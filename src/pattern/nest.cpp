@@ -135,9 +135,8 @@ std::int64_t Nest::entry_below(const Loop& loop, std::int64_t displacement) cons
     std::int64_t above = loop.count;
     while (below < above) {
         const std::int64_t middle = below + (above - below) / 2;
-        const std::int32_t child = loop.kind == LoopKind::list
-                                       ? loop.child
-                                       : children_[at(loop.first_child + middle)];
+        const std::int32_t child =
+            loop.kind == LoopKind::list ? loop.child : children_[at(loop.first_child + middle)];
         if (displacements_[at(loop.first + middle)] + loops_[at(child)].low <= displacement) {
             below = middle + 1;
         } else {
@@ -167,8 +166,7 @@ std::int64_t Nest::bytes_below(std::int64_t displacement) const noexcept {
         }
         if (loop.kind == LoopKind::repeat) {
             const Loop& child = loops_[at(loop.child)];
-            const std::int64_t index =
-                std::min((rest - child.low) / loop.stride, loop.count - 1);
+            const std::int64_t index = std::min((rest - child.low) / loop.stride, loop.count - 1);
             bytes += index * child.size;
             rest -= index * loop.stride;
             here = loop.child;
@@ -246,10 +244,9 @@ std::string Nest::describe(std::int32_t index, int levels) const {
         }
     }
     text += loop.count > entries_max ? ", …" : "";
-    return loop.kind == LoopKind::each
-               ? fmt::format("each of {} {{ {} }}", loop.count, text)
-               : fmt::format("list of {} at {} {{ {} }}", loop.count, text,
-                             describe(loop.child, levels - 1));
+    return loop.kind == LoopKind::each ? fmt::format("each of {} {{ {} }}", loop.count, text)
+                                       : fmt::format("list of {} at {} {{ {} }}", loop.count, text,
+                                                     describe(loop.child, levels - 1));
 }
 
 }  // namespace forebay::pattern

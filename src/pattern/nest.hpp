@@ -27,16 +27,16 @@ enum class LoopKind : std::uint8_t {
 // child stands before its parent in the array.
 struct Loop {
     LoopKind kind = LoopKind::run;
-    std::int32_t child = -1;          // repeat, list
-    std::int64_t count = 1;           // repeat, list, each
-    std::int64_t stride = 0;          // repeat
-    std::int64_t length = 0;          // run
-    std::int64_t first = 0;           // list, each: into displacements()
-    std::int64_t first_child = 0;     // each: into children()
-    std::int64_t first_sum = 0;       // each: into the sampled prefix sums
-    std::int64_t size = 0;            // bytes of data in this loop
-    std::int64_t low = 0;             // true lower bound: first byte of data
-    std::int64_t high = 0;            // true upper bound: one past the last byte of data
+    std::int32_t child = -1;       // repeat, list
+    std::int64_t count = 1;        // repeat, list, each
+    std::int64_t stride = 0;       // repeat
+    std::int64_t length = 0;       // run
+    std::int64_t first = 0;        // list, each: into displacements()
+    std::int64_t first_child = 0;  // each: into children()
+    std::int64_t first_sum = 0;    // each: into the sampled prefix sums
+    std::int64_t size = 0;         // bytes of data in this loop
+    std::int64_t low = 0;          // true lower bound: first byte of data
+    std::int64_t high = 0;         // true upper bound: one past the last byte of data
     bool operator==(const Loop&) const noexcept = default;
 };
 
@@ -59,8 +59,7 @@ public:
     static Nest each(std::span<const Nest> palette, std::span<const std::int32_t> which,
                      std::span<const std::int64_t> displacements);
     // What (h)indexed says: entry i is repeat(unit, counts[i], stride) at displacements[i].
-    static Nest blocks(const Nest& unit, std::int64_t stride,
-                       std::span<const std::int64_t> counts,
+    static Nest blocks(const Nest& unit, std::int64_t stride, std::span<const std::int64_t> counts,
                        std::span<const std::int64_t> displacements);
 
     [[nodiscard]] std::int64_t size() const noexcept;  // bytes of data

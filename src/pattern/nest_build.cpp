@@ -173,8 +173,8 @@ Nest NestBuilder::repeated(Nest nest, std::int64_t count, std::int64_t stride) {
                     .stride = loop.stride};
         nest.loops_.pop_back();
     } else {
-        loop = Loop{.kind = LoopKind::repeat, .child = nest.root_, .count = count,
-                    .stride = stride};
+        loop =
+            Loop{.kind = LoopKind::repeat, .child = nest.root_, .count = count, .stride = stride};
     }
     push(nest, loop);
     return nest;
@@ -238,8 +238,8 @@ Nest NestBuilder::same(const Nest& child, Displacements displacements) {
     const auto count = static_cast<std::int64_t>(displacements.size());
     const std::size_t group = group_of(displacements);
     if (group > 1) {
-        Nest inner = repeated(child, static_cast<std::int64_t>(group),
-                              displacements[1] - displacements[0]);
+        Nest inner =
+            repeated(child, static_cast<std::int64_t>(group), displacements[1] - displacements[0]);
         std::vector<std::int64_t> starts;
         for (std::size_t i = 0; i < displacements.size(); i += group) {
             starts.push_back(displacements[i]);
@@ -321,8 +321,7 @@ std::size_t NestBuilder::progression_at(std::size_t from) const noexcept {
     std::size_t end = from + 1;
     while (end < entries_.size() && entries_[end].child == entries_[from].child &&
            (end == from + 1 || entries_[end].displacement - entries_[end - 1].displacement ==
-                                   entries_[from + 1].displacement -
-                                       entries_[from].displacement)) {
+                                   entries_[from + 1].displacement - entries_[from].displacement)) {
         ++end;
     }
     return end - from;
@@ -345,9 +344,9 @@ bool NestBuilder::compress(std::size_t cost_before) {
         } else {
             const auto count = static_cast<std::int64_t>(length);
             const std::int64_t stride = entries_[i + 1].displacement - entry.displacement;
-            const auto [found, inserted] = known.try_emplace(
-                {entry.child, count, stride},
-                static_cast<std::int32_t>(palette_.size() + added.size()));
+            const auto [found, inserted] =
+                known.try_emplace({entry.child, count, stride},
+                                  static_cast<std::int32_t>(palette_.size() + added.size()));
             if (inserted) {
                 added.push_back(repeated(child, count, stride));
                 cost += sizeof(Loop) * (child.loops_.size() + 1);

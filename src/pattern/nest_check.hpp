@@ -26,8 +26,8 @@ inline const char* wrong_with(const Sample& sample) {
             return "displacement_of";
         }
     }
-    const bool ascending = std::ranges::adjacent_find(bytes, std::ranges::greater_equal{}) ==
-                           bytes.end();
+    const bool ascending =
+        std::ranges::adjacent_find(bytes, std::ranges::greater_equal{}) == bytes.end();
     if (nest.ascending() != ascending) {
         return "ascending";
     }

@@ -121,8 +121,8 @@ inline Sample sample_each(Choices& choices, int depth, Order order) {
     std::vector<std::int64_t> displacements;
     const std::int64_t count = choices.below(8) == 0 ? choices.below(60) : choices.below(6);
     for (std::int64_t i = 0; i < count && made.bytes.size() < bytes_max; ++i) {
-        which.push_back(static_cast<std::int32_t>(
-            choices.below(static_cast<std::int64_t>(samples.size()))));
+        which.push_back(
+            static_cast<std::int32_t>(choices.below(static_cast<std::int64_t>(samples.size()))));
         const Sample& child = samples[static_cast<std::size_t>(which.back())];
         children.push_back(child.nest);
         displacements.push_back(displacement_for(child, made.bytes, order, choices));

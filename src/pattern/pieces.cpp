@@ -71,9 +71,8 @@ Batch::Go Batch::add_series(std::int64_t address, std::int64_t length, std::int6
     if (skip > 0) {
         return one_strided(address + skip, std::min(length - skip, bytes_left_));
     }
-    const std::int64_t whole = count == 1 && length <= bytes_left_
-                                   ? 1
-                                   : std::min(count, bytes_left_ / length);
+    const std::int64_t whole =
+        count == 1 && length <= bytes_left_ ? 1 : std::min(count, bytes_left_ / length);
     if (whole >= series_min) {
         if (count_ == 0) {
             strided_ = true;
@@ -125,11 +124,9 @@ std::int64_t Batch::replicate(std::int64_t pieces, std::int64_t bytes, std::int6
 }
 
 Batch::Go Batch::add_list(std::int64_t address, std::int64_t length,
-                          std::span<const std::int64_t> displacements,
-                          std::int64_t skip) noexcept {
+                          std::span<const std::int64_t> displacements, std::int64_t skip) noexcept {
     if (skip > 0) {
-        return one_strided(address + displacements[0] + skip,
-                           std::min(length - skip, bytes_left_));
+        return one_strided(address + displacements[0] + skip, std::min(length - skip, bytes_left_));
     }
     for (const std::int64_t displacement : displacements) {
         if (add(address + displacement, length) == Go::stop) {
@@ -168,8 +165,7 @@ void Walker::fetch(std::int64_t position, std::int64_t end, Batch& batch,
 // `count` copies of a loop, `stride` apart: the first is walked, the others are that again, as
 // long as the table holds them whole.
 Batch::Go Walker::walk_copies(const Loop& loop, std::int64_t address, std::int64_t stride,
-                              std::int64_t count, std::int64_t skip,
-                              Batch& batch) const noexcept {
+                              std::int64_t count, std::int64_t skip, Batch& batch) const noexcept {
     while (count > 0) {
         const std::int64_t before = batch.count_;
         if (walk(loop, address, skip, batch) == Batch::Go::stop) {
@@ -221,8 +217,8 @@ Batch::Go Walker::walk_list(const Loop& loop, std::int64_t address, std::int64_t
         index = skip / child.size;
         skip -= index * child.size;
     }
-    const auto displacements = nest_->displacements().subspan(at(loop.first + index),
-                                                              at(loop.count - index));
+    const auto displacements =
+        nest_->displacements().subspan(at(loop.first + index), at(loop.count - index));
     if (child.kind == LoopKind::run) {
         return batch.add_list(address, child.length, displacements, skip);
     }

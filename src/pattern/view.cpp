@@ -50,10 +50,10 @@ Result<View> View::make(Offset displacement, const Nest& filetype, Length extent
     view.extent_ = extent;
     view.etype_size_ = etype_size;
     view.contiguous_ = filetype.contiguous() && filetype.size() == extent.bytes();
-    view.granularity_ = view.contiguous_
-                            ? lowest_bit(first)
-                            : std::min(filetype.granularity(),
-                                       lowest_bit(displacement.bytes() | extent.bytes()));
+    view.granularity_ =
+        view.contiguous_
+            ? lowest_bit(first)
+            : std::min(filetype.granularity(), lowest_bit(displacement.bytes() | extent.bytes()));
     return view;
 }
 

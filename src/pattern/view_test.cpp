@@ -18,8 +18,8 @@ RC_GTEST_PROP(View, FindsEveryByte, ()) {
     const oracle::Sample type = oracle::sample(choices, depth, oracle::Order::ascending);
     RC_PRE(!type.bytes.empty());
     const std::int64_t extent = type.nest.high() - type.nest.low() + choices.below(30);
-    const std::int64_t displacement = std::max<std::int64_t>(0, -type.nest.low()) +
-                                      choices.below(100);
+    const std::int64_t displacement =
+        std::max<std::int64_t>(0, -type.nest.low()) + choices.below(100);
     const auto view = View::make(Offset{displacement}, type.nest, Length{extent}, Length{1});
     RC_ASSERT(view.has_value());
     std::vector<std::int64_t> offsets;
