@@ -12,6 +12,10 @@ target_compile_options(
               -Wshadow
               -Werror>)
 
+# libstdc++ 12 uses its own deprecated get_temporary_buffer, which only Clang mentions.
+target_compile_options(
+    forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
+
 # FOREBAY_SANITIZE is a list as GCC and Clang spell it: "address,undefined" or "thread".
 if(FOREBAY_SANITIZE)
     target_compile_options(

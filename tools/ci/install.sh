@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
-cmake --install build/release --prefix "$prefix/first" > "$prefix/log" || { cat "$prefix/log"; exit 1; }
+cmake --install "${FOREBAY_BUILD:-build/release}" --prefix "$prefix/first" > "$prefix/log" \
+    || { cat "$prefix/log"; exit 1; }
 mv "$prefix/first" "$prefix/moved"
 if [[ -d src/entry/preload ]]; then
     ls "$prefix/moved/lib/forebay/libforebay_mpi.so"

@@ -26,7 +26,7 @@ fi
 as_root=()
 if ((EUID != 0)); then
     if ! command -v sudo >/dev/null; then
-        echo "cannot install ${missing[*]} (neither root nor sudo). Ask for them to be installed." >&2
+        echo "cannot install ${missing[*]} (neither root nor sudo). Have them installed." >&2
         exit 1
     fi
     as_root=(sudo)
