@@ -37,8 +37,8 @@ std::string_view advice(ErrorCode code) noexcept {
 Error system_error(int system, std::string_view doing) {
     const ErrorCode code = error_code_of(system);
     return Error{code, system,
-                 fmt::format("cannot {} ({}). {}", doing,
-                             std::generic_category().message(system), advice(code))};
+                 fmt::format("cannot {} ({}). {}", doing, std::generic_category().message(system),
+                             advice(code))};
 }
 
 }  // namespace forebay

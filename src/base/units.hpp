@@ -132,10 +132,10 @@ private:
     std::int32_t value_ = 0;
 };
 
-using Rank = Index<struct RankTag>;              // of the file's communicator
-using NodeId = Index<struct NodeTag>;            // of the nodes of that communicator
-using LocalRank = Index<struct LocalRankTag>;    // of the ranks of one node
-using TargetId = Index<struct TargetTag>;        // of the storage targets of one file
+using Rank = Index<struct RankTag>;                // of the file's communicator
+using NodeId = Index<struct NodeTag>;              // of the nodes of that communicator
+using LocalRank = Index<struct LocalRankTag>;      // of the ranks of one node
+using TargetId = Index<struct TargetTag>;          // of the storage targets of one file
 using AggregatorId = Index<struct AggregatorTag>;  // of the aggregators of one plan
 
 }  // namespace forebay

@@ -27,8 +27,7 @@ void NodeGate::leave(TargetId target) {
     crew_.communicator().wake(count);
 }
 
-DirectSource::DirectSource(pattern::Transfer& transfer, const Extent& span,
-                           const CutLimits& limits)
+DirectSource::DirectSource(pattern::Transfer& transfer, const Extent& span, const CutLimits& limits)
     : transfer_{transfer}, rest_{span}, limits_{limits} {}
 
 // True: there is a run with bytes left.

@@ -12,13 +12,9 @@ void take_part(Crew& crew, WindowControl& control) {
     }
 }
 
-Exchange::Exchange(Crew& crew, Rounds& rounds, const Staging& staging,
-                   pattern::Transfer& transfer, ports::Direction direction)
-    : crew_{crew},
-      rounds_{rounds},
-      staging_{staging},
-      transfer_{transfer},
-      direction_{direction} {}
+Exchange::Exchange(Crew& crew, Rounds& rounds, const Staging& staging, pattern::Transfer& transfer,
+                   ports::Direction direction)
+    : crew_{crew}, rounds_{rounds}, staging_{staging}, transfer_{transfer}, direction_{direction} {}
 
 void Exchange::run(const pattern::View& view, const pattern::Request& request) {
     const NodeId node = crew_.place().node;
@@ -132,8 +128,8 @@ void Exchange::move(const plan::Window& window, WindowControl& control, std::siz
         if (direction_ == ports::Direction::write) {
             transfer_.gather(extent, part, &coverage, at);
         } else {
-            const std::int64_t valid = std::clamp<std::int64_t>(
-                end_of_file - extent.begin.bytes(), 0, extent.length.bytes());
+            const std::int64_t valid = std::clamp<std::int64_t>(end_of_file - extent.begin.bytes(),
+                                                                0, extent.length.bytes());
             transfer_.scatter(extent, part.first(static_cast<std::size_t>(valid)));
         }
         at += extent.length.bytes();

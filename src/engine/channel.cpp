@@ -17,8 +17,8 @@ Channel::Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
                  ports::Direction direction, std::size_t jobs)
     : storage_{storage}, gate_{gate}, clock_{clock}, direction_{direction}, jobs_(jobs) {
     order_.reserve(jobs);
-    entries_.resize(std::clamp<std::size_t>(static_cast<std::size_t>(storage.depth()), 1,
-                                            entries_max));
+    entries_.resize(
+        std::clamp<std::size_t>(static_cast<std::size_t>(storage.depth()), 1, entries_max));
 }
 
 void Channel::begin(std::size_t job, std::unique_ptr<RequestSource> source) {
@@ -103,8 +103,8 @@ void Channel::submit(std::size_t number) {
     if (in_flight_++ == 0) {
         busy_since_ = clock_.now_ns();
     }
-    storage_.submit({direction_, number,
-                     std::span<const ports::Piece>{entry.pieces}.subspan(entry.first)});
+    storage_.submit(
+        {direction_, number, std::span<const ports::Piece>{entry.pieces}.subspan(entry.first)});
 }
 
 void Channel::complete(const ports::Completion& completion) {

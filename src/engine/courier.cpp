@@ -23,9 +23,7 @@ bool ParcelPair::reap(ports::Communicator& communicator) {
     return any;
 }
 
-bool ParcelPair::quiet() const noexcept {
-    return !parcels_[0].ticket && !parcels_[1].ticket;
-}
+bool ParcelPair::quiet() const noexcept { return !parcels_[0].ticket && !parcels_[1].ticket; }
 
 Courier::Courier(Crew& crew, const Rounds& rounds, const Staging& staging)
     : crew_{crew},
@@ -43,8 +41,7 @@ bool Courier::open(std::int64_t number) {
     one.home = rounds_.aggregator(step->id).node;
     one.expected = 0;
     for (std::int32_t i = 0; i < crew_.place().locals; ++i) {
-        const plan::Summary& rank =
-            crew_.lane().slot(LocalRank{i}).ballot(Moment::start).summary;
+        const plan::Summary& rank = crew_.lane().slot(LocalRank{i}).ballot(Moment::start).summary;
         one.expected += plan::touches(rank, one.window.hull()) ? 1U : 0U;
     }
     coverage_of(number).clear();
@@ -64,8 +61,9 @@ void Courier::announce(std::int64_t number, std::uint32_t phase, std::int64_t en
 }
 
 bool Courier::done_by_all(std::int64_t number) {
-    return crew_.lane().control(rounds_.image_index(number)).parts.load(std::memory_order_acquire) ==
-           image(number).expected;
+    return crew_.lane()
+               .control(rounds_.image_index(number))
+               .parts.load(std::memory_order_acquire) == image(number).expected;
 }
 
 std::span<std::byte> Courier::bytes_of(std::int64_t number) {

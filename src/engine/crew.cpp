@@ -11,8 +11,8 @@ Crew::Crew(ports::Communicator& communicator, const ports::Clock& clock)
       clock_{clock},
       place_{communicator.place()},
       lane_{communicator.node_memory(), place_} {
-    const auto most = static_cast<std::size_t>(
-        place_.locals > place_.nodes ? place_.locals : place_.nodes);
+    const auto most =
+        static_cast<std::size_t>(place_.locals > place_.nodes ? place_.locals : place_.nodes);
     gathered_claims_.resize(most);
     gathered_ballots_.resize(most);
 }
@@ -64,9 +64,8 @@ void Crew::meet(Publish publish) {
     const bool last = header.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == locals;
     const bool publishes = place_.nodes == 1 ? last : place_.leader();
     if (publishes) {
-        wait_until(header.arrived, [&] {
-            return header.arrived.load(std::memory_order_acquire) == locals;
-        });
+        wait_until(header.arrived,
+                   [&] { return header.arrived.load(std::memory_order_acquire) == locals; });
         // Leaders are about to block on one another: first everything under way must be through.
         attend_until([this] { return settled(); });
         publish();
@@ -78,9 +77,8 @@ void Crew::meet(Publish publish) {
     if (last) {
         communicator_.wake(header.arrived);
     }
-    wait_until(header.generation, [&] {
-        return header.generation.load(std::memory_order_acquire) != generation;
-    });
+    wait_until(header.generation,
+               [&] { return header.generation.load(std::memory_order_acquire) != generation; });
 }
 
 Ballot Crew::agree(Moment moment, const Ballot& mine) {
@@ -117,8 +115,8 @@ void Crew::publish_ballots(Moment moment) {
             all = merge(all, nodes[static_cast<std::size_t>(n)]);
         }
         if (!done) {
-            all.failure = Failure{0, static_cast<std::uint32_t>(done.error().code),
-                                  done.error().system};
+            all.failure =
+                Failure{0, static_cast<std::uint32_t>(done.error().code), done.error().system};
         }
     }
     lane_.header().verdict = all;

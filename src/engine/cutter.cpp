@@ -26,9 +26,7 @@ bool Cutter::load_run() {
             continue;
         }
         const std::int64_t length =
-            !coverage_
-                ? end - begin
-                : std::min(end - begin, coverage_->next_run(begin).length);
+            !coverage_ ? end - begin : std::min(end - begin, coverage_->next_run(begin).length);
         run_ = Run{extent.begin + Length{begin - extent_image_}, begin, length};
         position_ = begin + length;
     }

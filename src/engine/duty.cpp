@@ -64,8 +64,8 @@ void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
 
 bool AggregatorDuty::done_by_all(std::int64_t round) {
     const Stage& one = stage(round);
-    return one.expected == 0 || crew_.lane().control(one.index).parts.load(
-                                    std::memory_order_acquire) == one.expected;
+    return one.expected == 0 ||
+           crew_.lane().control(one.index).parts.load(std::memory_order_acquire) == one.expected;
 }
 
 std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
@@ -82,10 +82,10 @@ bool WriteDuty::attend() {
     while (middle_ < opened_ && done_by_all(middle_)) {
         const Stage& one = stage(middle_);
         if (one.expected > 0) {
-            channel_.begin(job_of(middle_),
-                           std::make_unique<Cutter>(
-                               one.window, image(one),
-                               staging_.coverage(one.index, one.window.bytes), limits_));
+            channel_.begin(
+                job_of(middle_),
+                std::make_unique<Cutter>(one.window, image(one),
+                                         staging_.coverage(one.index, one.window.bytes), limits_));
         }
         ++middle_;
         any = channel_.advance() || true;
@@ -131,8 +131,8 @@ bool ReadDuty::attend() {
         load(opened_);
         const Stage& one = stage(opened_);
         if (one.expected > 0) {
-            channel_.begin(job_of(opened_), std::make_unique<Cutter>(one.window, image(one),
-                                                                     std::nullopt, limits_));
+            channel_.begin(job_of(opened_),
+                           std::make_unique<Cutter>(one.window, image(one), std::nullopt, limits_));
         }
         ++opened_;
         any = channel_.advance() || true;

@@ -56,8 +56,8 @@ struct Way {
 
 class File::State {
 public:
-    State(ports::Communicator& communicator, const ports::Clock& clock,
-          ports::Recorder& recorder, StorageOpener opener, FileOptions options);
+    State(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
+          StorageOpener opener, FileOptions options);
 
     Outcome transfer(const Call& call, ports::Direction direction);
     Result<void> sync();
@@ -242,11 +242,11 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     if (const auto id = own_aggregator()) {
         channel.emplace(*way(direction).storage, gate, crew_.clock(), direction,
                         static_cast<std::size_t>(plan.buffers));
-        duty = direction == ports::Direction::write
-                   ? std::unique_ptr<AggregatorDuty>{std::make_unique<WriteDuty>(
-                         *id, crew_, rounds, staging, *channel, limits(plan))}
-                   : std::make_unique<ReadDuty>(*id, crew_, rounds, staging, *channel,
-                                                limits(plan));
+        duty =
+            direction == ports::Direction::write
+                ? std::unique_ptr<AggregatorDuty>{std::make_unique<WriteDuty>(
+                      *id, crew_, rounds, staging, *channel, limits(plan))}
+                : std::make_unique<ReadDuty>(*id, crew_, rounds, staging, *channel, limits(plan));
         duties.push_back(duty.get());
     }
     const std::unique_ptr<Courier> courier = courier_for(rounds, staging, direction);
@@ -257,8 +257,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     pattern::Transfer transfer{*call.view, call.request, call.memory};
     Exchange exchange{crew_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
-    crew_.attend_until(
-        [&] { return (!duty || duty->idle()) && (!courier || courier->idle()); });
+    crew_.attend_until([&] { return (!duty || duty->idle()) && (!courier || courier->idle()); });
     Ballot end;
     if (courier) {
         end.failure = courier->failure();
@@ -293,8 +292,8 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
 
 Error File::State::error_of(const Failure& failure, ports::Direction direction) const {
     const char* verb = direction == ports::Direction::write ? "write" : "read";
-    Error error = system_error(failure.system, fmt::format("{} {} at byte {}", verb,
-                                                           options_.path, failure.at));
+    Error error = system_error(failure.system,
+                               fmt::format("{} {} at byte {}", verb, options_.path, failure.at));
     error.code = static_cast<ErrorCode>(failure.code);
     return error;
 }
@@ -332,16 +331,14 @@ std::optional<Error> File::State::agree(const std::optional<Error>& mine) {
     return error;
 }
 
-File::File(ports::Communicator& communicator, const ports::Clock& clock,
-           ports::Recorder& recorder, StorageOpener opener, FileOptions options)
+File::File(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
+           StorageOpener opener, FileOptions options)
     : state_{std::make_unique<State>(communicator, clock, recorder, std::move(opener),
                                      std::move(options))} {}
 
 File::~File() = default;
 
-Outcome File::write(const Call& call) {
-    return state_->transfer(call, ports::Direction::write);
-}
+Outcome File::write(const Call& call) { return state_->transfer(call, ports::Direction::write); }
 
 Outcome File::read(const Call& call) { return state_->transfer(call, ports::Direction::read); }
 
@@ -349,15 +346,12 @@ Result<void> File::sync() { return state_->sync(); }
 
 Result<void> File::close() { return state_->close(); }
 
-std::optional<Error> File::agree(const std::optional<Error>& mine) {
-    return state_->agree(mine);
-}
+std::optional<Error> File::agree(const std::optional<Error>& mine) { return state_->agree(mine); }
 
 std::string File::aggregators() const {
     std::string text;
     for (const plan::Aggregator& aggregator : state_->aggregators()) {
-        text += fmt::format("{}{}", text.empty() ? "" : ",",
-                            state_->rank_of(aggregator).value());
+        text += fmt::format("{}{}", text.empty() ? "" : ",", state_->rank_of(aggregator).value());
     }
     return text;
 }

@@ -22,11 +22,11 @@ namespace forebay::engine {
 // Why a call is left to the MPI. One rank's refusal is everyone's; the largest value wins.
 enum class Refusal : std::uint32_t {
     none = 0,
-    disabled,           // by a setting or hint
-    excluded,           // path prefix, or not a plain local path ("pvfs2:…")
+    disabled,  // by a setting or hint
+    excluded,  // path prefix, or not a plain local path ("pvfs2:…")
     atomic_mode,
     data_representation,
-    view_unsupported,   // overlapping or descending filetype
+    view_unsupported,  // overlapping or descending filetype
     memory_unsupported,
     not_the_same_file,  // renamed, replaced or removed since it was opened
     cannot_open,        // the file cannot be opened a second time by its name
@@ -64,15 +64,17 @@ struct FileOptions {
 
 class File {
 public:
-    // The communicator's node memory must be at least lane_bytes() large (pages are touched only as far as used), and be used by one file's
-    // call at a time (several files may share it when their calls do not run at the same time).
+    // The communicator's node memory must be at least lane_bytes() large (pages are touched only as
+    // far as used), and be used by one file's call at a time (several files may share it when their
+    // calls do not run at the same time).
     File(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
          StorageOpener opener, FileOptions options);
     ~File();
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
-    // Collective; each rank's request may be empty. Blocks until the bytes are with the file system.
+    // Collective; each rank's request may be empty. Blocks until the bytes are with the file
+    // system.
     Outcome write(const Call& call);
     Outcome read(const Call& call);
 
@@ -87,8 +89,7 @@ public:
     [[nodiscard]] std::int32_t targets() const noexcept;
 
     // Size of node memory that a communicator of `ranks` ranks must provide.
-    [[nodiscard]] static std::size_t lane_bytes(std::int32_t ranks,
-                                                std::int64_t staging_bytes_max);
+    [[nodiscard]] static std::size_t lane_bytes(std::int32_t ranks, std::int64_t staging_bytes_max);
 
 private:
     class State;

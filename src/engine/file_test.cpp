@@ -32,9 +32,7 @@ struct Ask {
     std::int64_t base = 0;  // of displacement 0 in memory
     std::vector<std::byte> memory;
 
-    [[nodiscard]] pattern::Memory memory_of() {
-        return {memory.data() + base, &nest, extent};
-    }
+    [[nodiscard]] pattern::Memory memory_of() { return {memory.data() + base, &nest, extent}; }
     [[nodiscard]] std::byte& byte(std::int64_t position) {
         const std::int64_t tile = position / nest.size();
         const std::int64_t at = tile * extent + nest.displacement_of(position % nest.size());
@@ -64,8 +62,8 @@ pattern::View interleaved(Random& random, std::int64_t rank, std::int64_t ranks)
     const std::int64_t piece = std::min(share, unit * pick(random, 1, 20));
     const std::int64_t gap = pick(random, 0, 3) == 0 ? unit * pick(random, 0, 3000) : 0;
     const std::int64_t displacement = unit * pick(random, 0, 100);
-    return *pattern::View::make(Offset{displacement + rank * share},
-                                pattern::Nest::run(piece), Length{ranks * share + gap}, Length{1});
+    return *pattern::View::make(Offset{displacement + rank * share}, pattern::Nest::run(piece),
+                                Length{ranks * share + gap}, Length{1});
 }
 
 void give_memory(Random& random, Ask& ask) {
@@ -77,8 +75,8 @@ void give_memory(Random& random, Ask& ask) {
     }
     ask.base = pick(random, 0, 100);
     const std::int64_t tiles = ask.request.length / ask.nest.size() + 1;
-    ask.memory.resize(static_cast<std::size_t>(ask.base + (tiles + 1) * ask.extent +
-                                               ask.nest.high()));
+    ask.memory.resize(
+        static_cast<std::size_t>(ask.base + (tiles + 1) * ask.extent + ask.nest.high()));
 }
 
 Job random_job(std::uint64_t seed) {
@@ -155,18 +153,15 @@ void on_ranks(const Job& job, MemoryFile& file, Body body) {
     adapters::ClusterOptions cluster;
     cluster.node_sizes = job.nodes;
     cluster.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
-    adapters::run_ranks(
-        cluster,
-        [&](ports::Communicator& communicator) {
-            const adapters::SteadyClock clock;
-            NoRecorder recorder;
-            File opened{communicator, clock, recorder,
-                        [&](ports::Direction direction) {
-                            return adapters::open_memory(file, direction);
-                        },
-                        options_of(job)};
-            body(opened, communicator.place().rank.position());
-        });
+    adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
+        const adapters::SteadyClock clock;
+        NoRecorder recorder;
+        File opened{
+            communicator, clock, recorder,
+            [&](ports::Direction direction) { return adapters::open_memory(file, direction); },
+            options_of(job)};
+        body(opened, communicator.place().rank.position());
+    });
 }
 
 // Faults that a file system may have without anything being wrong.
@@ -209,8 +204,8 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
         for (std::int64_t i = 0; i < ask.request.length; ++i) {
-            ASSERT_EQ(ask.byte(i), stream_byte(static_cast<std::int64_t>(r),
-                                               ask.request.position + i));
+            ASSERT_EQ(ask.byte(i),
+                      stream_byte(static_cast<std::int64_t>(r), ask.request.position + i));
         }
     }
 }
@@ -227,8 +222,8 @@ TEST_P(FullDisk, GivesEveryRankTheSameErrorAndOnlyWhatIsBelowIt) {
     MemoryFile file{faults};
     bool anything = false;
     for (Ask& ask : job.asks) {
-        anything = anything || ask.view.bytes_below(Offset{middle}) <
-                                   ask.request.position + ask.request.length;
+        anything = anything ||
+                   ask.view.bytes_below(Offset{middle}) < ask.request.position + ask.request.length;
     }
     std::vector<Outcome> outcomes(job.asks.size());
     on_ranks(job, file, [&](File& opened, std::size_t rank) {

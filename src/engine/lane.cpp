@@ -23,8 +23,8 @@ std::size_t nodes_at(std::int32_t locals) noexcept {
 }
 
 std::size_t controls_at(std::int32_t locals, std::int32_t nodes) noexcept {
-    return rounded_up(
-        nodes_at(locals) + sizeof(plan::Summary) * static_cast<std::size_t>(nodes), 64);
+    return rounded_up(nodes_at(locals) + sizeof(plan::Summary) * static_cast<std::size_t>(nodes),
+                      64);
 }
 
 // Node memory starts as zero bytes, which is a valid state of every type used here.
@@ -54,8 +54,8 @@ Lane::Lane(std::span<std::byte> memory, const ports::Place& place)
     const std::size_t overhead = overhead_bytes(place.locals, place.nodes);
     expects(memory.size() > overhead, "node memory has room for a lane");
     slots_ = typed<Slot>(memory, slots_at(), static_cast<std::size_t>(place.locals));
-    nodes_ = typed<plan::Summary>(memory, nodes_at(place.locals),
-                                  static_cast<std::size_t>(place.nodes));
+    nodes_ =
+        typed<plan::Summary>(memory, nodes_at(place.locals), static_cast<std::size_t>(place.nodes));
     controls_ = typed<WindowControl>(memory, controls_at(place.locals, place.nodes), controls);
     staging_ = memory.subspan(overhead);
 }
@@ -90,8 +90,8 @@ std::span<std::byte> Staging::image(std::size_t window) const noexcept {
 }
 
 pattern::Coverage Staging::coverage(std::size_t window, std::int64_t image_bytes) const {
-    const auto words = typed<pattern::Coverage::Bits>(
-        area_, window * window_stride_ + image_bytes_, words_);
+    const auto words =
+        typed<pattern::Coverage::Bits>(area_, window * window_stride_ + image_bytes_, words_);
     return pattern::Coverage{words, image_bytes, granularity_};
 }
 

@@ -62,7 +62,7 @@ struct alignas(64) Slot {
 // opens it by setting `tag`; ranks that have done their part in it count up `parts`.
 struct alignas(64) WindowControl {
     std::atomic<std::uint64_t> tag{0};
-    ports::Word bell{0};      // changes with the tag
+    ports::Word bell{0};  // changes with the tag
     ports::Word parts{0};
     std::atomic<std::uint32_t> expected{0};
     std::atomic<std::int64_t> end_of_file{0};

@@ -42,8 +42,8 @@ bool ReadCourier::attend() {
 }
 
 bool ReadCourier::idle() {
-    return outward_.exhausted() && taken_ == opened_ && wants_out_.quiet() &&
-           data_out_.quiet() && wanted_.empty() && inward_.exhausted();
+    return outward_.exhausted() && taken_ == opened_ && wants_out_.quiet() && data_out_.quiet() &&
+           wanted_.empty() && inward_.exhausted();
 }
 
 // Sends what the ranks here want of the next image, and gets ready for the answer.
@@ -58,8 +58,7 @@ bool ReadCourier::ask() {
         const NodeId home = image(asked_).home;
         answer.ticket = crew_.communicator().receive(home, data_tag, answer.buffer);
         const std::size_t size = pattern::encode_coverage(coverage_of(asked_), parcel->buffer);
-        parcel->ticket =
-            crew_.communicator().send(home, want_tag, parcel->buffer.first(size));
+        parcel->ticket = crew_.communicator().send(home, want_tag, parcel->buffer.first(size));
         ++asked_;
         any = true;
     }
@@ -81,9 +80,9 @@ bool ReadCourier::take_data() {
             pattern::decode_into(answer.buffer.subspan(prefix_bytes), bytes_of(given_), coverage);
         if (!taken) {
             const std::int64_t at = image(given_).window.hull().begin.bytes();
-            failure_ = first_of(failure_,
-                                Failure{at, static_cast<std::uint32_t>(taken.error().code),
-                                        taken.error().system});
+            failure_ = first_of(
+                failure_,
+                Failure{at, static_cast<std::uint32_t>(taken.error().code), taken.error().system});
         }
         announce(given_++, 1, taken ? end_of_file : 0);
         any = true;
@@ -135,8 +134,7 @@ bool ReadCourier::give() {
         }
         std::memcpy(out->buffer.data(), &end_of_file, prefix_bytes);
         const auto bytes = staging_.image(index).first(static_cast<std::size_t>(window.bytes));
-        const std::size_t size =
-            pattern::encode(wants, bytes, out->buffer.subspan(prefix_bytes));
+        const std::size_t size = pattern::encode(wants, bytes, out->buffer.subspan(prefix_bytes));
         out->ticket = crew_.communicator().send(one.step.from, data_tag,
                                                 out->buffer.first(prefix_bytes + size));
         take_part(crew_, control);

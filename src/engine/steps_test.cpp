@@ -15,7 +15,7 @@
 namespace forebay::engine {
 namespace {
 
-using Message = std::tuple<std::int64_t, std::int32_t>;                // round, aggregator
+using Message = std::tuple<std::int64_t, std::int32_t>;  // round, aggregator
 using Between = std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Message>>;
 
 struct Seen {
@@ -41,8 +41,8 @@ Seen walk(const plan::Plan& plan, const std::vector<plan::Summary>& spans) {
         OutwardSteps outward{crew, rounds};
         plan::Window window;
         while (const auto step = outward.next(window)) {
-            seen.sent[{n, rounds.aggregator(step->id).node.value()}].emplace_back(
-                step->round, step->id.value());
+            seen.sent[{n, rounds.aggregator(step->id).node.value()}].emplace_back(step->round,
+                                                                                  step->id.value());
         }
         InwardSteps inward{crew, rounds};
         while (const auto step = inward.next()) {
@@ -69,8 +69,8 @@ TEST_P(Steps, SenderAndReceiverAgreeOnTheOrder) {
         spans.push_back(plan::Summary{n * 300000, n * 300000 + 1500000, 1500000, 4, 4});
         all = plan::merge(all, spans.back());
     }
-    const plan::Plan plan = plan::make_plan(all, plan::Layout{targets, 65536}, topology, tuning,
-                                            plan::Kind::write);
+    const plan::Plan plan =
+        plan::make_plan(all, plan::Layout{targets, 65536}, topology, tuning, plan::Kind::write);
     const Seen seen = walk(plan, spans);
     EXPECT_EQ(seen.sent, seen.received);
 }

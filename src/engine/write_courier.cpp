@@ -42,8 +42,8 @@ bool WriteCourier::send_filled() {
         }
         const std::size_t size =
             pattern::encode(coverage_of(sent_), bytes_of(sent_), parcel->buffer);
-        parcel->ticket = crew_.communicator().send(image(sent_).home, data_tag,
-                                                   parcel->buffer.first(size));
+        parcel->ticket =
+            crew_.communicator().send(image(sent_).home, data_tag, parcel->buffer.first(size));
         ++sent_;
         any = true;
     }

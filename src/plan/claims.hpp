@@ -27,9 +27,7 @@ struct Claims {
     std::int32_t count = 0;
     std::array<Run, runs_max> runs{};
 
-    [[nodiscard]] bool finished() const noexcept {
-        return count == 0 && horizon == no_horizon;
-    }
+    [[nodiscard]] bool finished() const noexcept { return count == 0 && horizon == no_horizon; }
     [[nodiscard]] std::int64_t blocks() const noexcept;
     // Adds `block`, which is above all others; false when there is no room for it.
     bool add(std::int64_t block) noexcept;

@@ -32,8 +32,8 @@ RC_GTEST_PROP(Claims, MergedRoundsAreExactlyTheBlocksWithData, ()) {
         const auto piece = *rc::gen::inRange<std::int64_t>(1, 200);
         views.push_back(strided(*rc::gen::inRange<std::int64_t>(0, 5000), piece,
                                 piece + *rc::gen::inRange<std::int64_t>(0, 3000)));
-        requests.push_back({*rc::gen::inRange<std::int64_t>(0, 300),
-                            *rc::gen::inRange<std::int64_t>(0, 3000)});
+        requests.push_back(
+            {*rc::gen::inRange<std::int64_t>(0, 300), *rc::gen::inRange<std::int64_t>(0, 3000)});
         expected.merge(blocks_of(views.back(), requests.back()));
     }
     const auto blocks_max = *rc::gen::inRange<std::int64_t>(1, 100);

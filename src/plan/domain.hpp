@@ -27,8 +27,8 @@ public:
     [[nodiscard]] std::int64_t contiguous_from(std::int64_t linear) const noexcept;
 
 private:
-    std::int64_t start_ = 0;   // of the run in each cycle
-    std::int64_t run_ = 0;     // 0: the whole file
+    std::int64_t start_ = 0;  // of the run in each cycle
+    std::int64_t run_ = 0;    // 0: the whole file
     std::int64_t period_ = 0;
 };
 

@@ -80,7 +80,8 @@ std::int64_t fitting_window(const Plan& plan, const Topology& topology, const Tu
 std::int64_t shared_window(std::int64_t window, const Plan& plan) {
     const std::int64_t share = (plan.span.end() - plan.span.begin).bytes() /
                                (static_cast<std::int64_t>(plan.aggregators.size()) * 4);
-    const auto rounded = std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(share, 1)));
+    const auto rounded =
+        std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(share, 1)));
     return std::clamp(whole_units(static_cast<std::int64_t>(rounded)),
                       std::min(window, window_bytes_min * 8), window);
 }

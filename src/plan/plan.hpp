@@ -44,8 +44,8 @@ constexpr std::int64_t messages_under_way = 8;
 constexpr std::int64_t staged_for_others = images_for_others + messages_under_way;
 
 enum class Path {
-    nothing,   // no rank has bytes
-    bypass,    // each rank reads or writes its own pieces: they are already what a file system likes
+    nothing,  // no rank has bytes
+    bypass,   // each rank reads or writes its own pieces: they are already what a file system likes
     exchange,  // through aggregators
 };
 
@@ -62,8 +62,8 @@ struct Plan {
     std::int32_t aggregators_on_a_node = 1;  // the most on any node
     std::int64_t window_bytes = 0;
     std::int32_t buffers = 0;
-    std::int64_t block_bytes = 0;   // unit of claims
-    std::int64_t granularity = 1;   // unit of coverage
+    std::int64_t block_bytes = 0;  // unit of claims
+    std::int64_t granularity = 1;  // unit of coverage
     Extent span;
     std::int64_t bytes = 0;
 

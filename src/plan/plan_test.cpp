@@ -20,8 +20,8 @@ Topology nodes_of(std::int32_t nodes, std::int32_t locals, std::int32_t per_node
 }
 
 TEST(Plan, OneNodeOneTargetReadsAsText) {
-    const Plan plan = make_plan(dense(0, 128 * mib, 256), Layout{}, nodes_of(1, 4), Tuning{},
-                                Kind::write);
+    const Plan plan =
+        make_plan(dense(0, 128 * mib, 256), Layout{}, nodes_of(1, 4), Tuning{}, Kind::write);
     EXPECT_EQ(describe(plan),
               "path: exchange through aggregators\n"
               "data: 134217728 bytes in [0, 134217728)\n"
@@ -32,8 +32,8 @@ TEST(Plan, OneNodeOneTargetReadsAsText) {
 }
 
 TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
-    const Plan plan = make_plan(dense(0, 20 * mib, 4096), Layout{5, mib}, nodes_of(4, 2), Tuning{},
-                                Kind::write);
+    const Plan plan =
+        make_plan(dense(0, 20 * mib, 4096), Layout{5, mib}, nodes_of(4, 2), Tuning{}, Kind::write);
     EXPECT_EQ(describe(plan),
               "path: exchange through aggregators\n"
               "data: 20971520 bytes in [0, 20971520)\n"
@@ -47,8 +47,8 @@ TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
 }
 
 TEST(Plan, LargeAlignedPiecesBypassTheExchange) {
-    const Plan plan = make_plan(dense(0, 64 * mib, mib), Layout{4, mib}, nodes_of(2, 4), Tuning{},
-                                Kind::write);
+    const Plan plan =
+        make_plan(dense(0, 64 * mib, mib), Layout{4, mib}, nodes_of(2, 4), Tuning{}, Kind::write);
     EXPECT_EQ(plan.path, Path::bypass);
 }
 
@@ -61,16 +61,15 @@ TEST(Plan, PiecesThatCutStripesDoNotBypass) {
 TEST(Plan, OverlappingForSureDoesNotBypass) {
     Summary all = dense(0, mib, mib);
     all.bytes = 4 * mib;  // four ranks with the same megabyte
-    EXPECT_EQ(make_plan(all, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write).path,
-              Path::exchange);
+    EXPECT_EQ(make_plan(all, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write).path, Path::exchange);
 }
 
 TEST(Plan, EnabledCollectiveBufferingNeverBypasses) {
     Tuning tuning;
     tuning.write = Mode::enable;
-    EXPECT_EQ(make_plan(dense(0, 64 * mib, mib), Layout{}, nodes_of(1, 4), tuning, Kind::write)
-                  .path,
-              Path::exchange);
+    EXPECT_EQ(
+        make_plan(dense(0, 64 * mib, mib), Layout{}, nodes_of(1, 4), tuning, Kind::write).path,
+        Path::exchange);
 }
 
 TEST(Plan, NothingToDo) {
@@ -96,8 +95,8 @@ rc::Gen<Case> cases() {
         Case one;
         one.layout.targets = *rc::gen::inRange(1, 40);
         one.layout.stripe_bytes = one.layout.targets == 1 ? 0 : *rc::gen::inRange(1, 64) * 65536;
-        one.topology = nodes_of(*rc::gen::inRange(1, 12), *rc::gen::inRange(1, 5),
-                                *rc::gen::inRange(1, 5));
+        one.topology =
+            nodes_of(*rc::gen::inRange(1, 12), *rc::gen::inRange(1, 5), *rc::gen::inRange(1, 5));
         one.tuning.aggregators_max = *rc::gen::inRange(0, 20);
         one.tuning.window_bytes = *rc::gen::inRange<std::int64_t>(1, 16 * mib);
         one.tuning.staging_bytes_max = *rc::gen::inRange<std::int64_t>(8, 128) * mib;

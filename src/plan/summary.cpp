@@ -23,8 +23,8 @@ std::int64_t granularity_of(const pattern::View& view, const pattern::Request& r
         const std::int64_t begin = view.offset_of(request.position).bytes();
         return std::min(power_of_two_in(begin), power_of_two_in(request.length));
     }
-    return std::min({view.granularity(), power_of_two_in(request.position),
-                     power_of_two_in(request.length)});
+    return std::min(
+        {view.granularity(), power_of_two_in(request.position), power_of_two_in(request.length)});
 }
 
 }  // namespace

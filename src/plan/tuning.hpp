@@ -8,11 +8,11 @@ namespace forebay::plan {
 enum class Mode { automatic, enable, disable };
 
 struct Tuning {
-    std::int32_t aggregators_max = 0;            // cb_nodes; 0: as many as the plan likes
-    std::int64_t window_bytes = 4 << 20;         // cb_buffer_size
-    std::int32_t buffers = 4;                    // buffers_per_aggregator
-    std::int64_t staging_bytes_max = 64 << 20;   // per node
-    std::int32_t requests_in_flight = 2;         // k
+    std::int32_t aggregators_max = 0;           // cb_nodes; 0: as many as the plan likes
+    std::int64_t window_bytes = 4 << 20;        // cb_buffer_size
+    std::int32_t buffers = 4;                   // buffers_per_aggregator
+    std::int64_t staging_bytes_max = 64 << 20;  // per node
+    std::int32_t requests_in_flight = 2;        // k
     std::int64_t request_bytes_max = 4 << 20;
     std::int64_t bypass_bytes_min = 256 << 10;
     Mode write = Mode::automatic;

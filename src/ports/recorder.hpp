@@ -13,14 +13,14 @@ namespace forebay::ports {
 // What one collective call of one rank came to. Durations in nanoseconds of the Clock.
 struct CallRecord {
     Direction direction = Direction::write;
-    Length bytes;                    // of this rank, really moved
+    Length bytes;  // of this rank, really moved
     std::int64_t rounds = 0;
-    std::int64_t requests = 0;       // given to storage by this rank
-    bool bypassed = false;           // the exchange was not needed
+    std::int64_t requests = 0;  // given to storage by this rank
+    bool bypassed = false;      // the exchange was not needed
     std::int64_t total_ns = 0;
-    std::int64_t exchange_ns = 0;    // copying and messages
-    std::int64_t storage_ns = 0;     // at least one request of this rank in flight
-    std::int64_t wait_ns = 0;        // blocked on other ranks or on storage
+    std::int64_t exchange_ns = 0;  // copying and messages
+    std::int64_t storage_ns = 0;   // at least one request of this rank in flight
+    std::int64_t wait_ns = 0;      // blocked on other ranks or on storage
 };
 
 class Recorder {
