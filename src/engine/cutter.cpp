@@ -8,7 +8,7 @@ namespace forebay::engine {
 
 Cutter::Cutter(const plan::Window& window, std::span<std::byte> image,
                std::optional<pattern::Coverage> coverage, const CutLimits& limits)
-    : window_{&window}, image_{image}, coverage_{std::move(coverage)}, limits_{limits} {}
+    : window_{&window}, image_{image}, coverage_{coverage}, limits_{limits} {}
 
 // The next run of wanted bytes, within one extent of the window. False: there is none.
 bool Cutter::load_run() {
