@@ -20,4 +20,7 @@ void futex_wait(const ports::Word& word, std::uint32_t seen) noexcept;
 // Wakes all who sleep on `word`, in every process that maps it.
 void futex_wake(ports::Word& word) noexcept;
 
+// Tells the core that this is a loop that waits.
+void relax_core() noexcept;
+
 }  // namespace forebay::adapters
