@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DATA_CLASSES = ("write", "read", "begin_write", "begin_read")
+STARTS = {"explicit": "offset", "individual": "pointer", "shared": "shared_pointer"}
 CLASSES = (*DATA_CLASSES, "real", "own", "end_write", "end_read", "left")
+STARTS = {"explicit": "offset", "individual": "pointer", "shared": "shared_pointer"}
+OURS = "forebay_file_"
 NOTE = "// Made by tools/generate_entry.py from src/entry/mpi/functions.toml. Do not edit."
 
 
@@ -93,30 +96,27 @@ def call_of(function: Function, number: int) -> str:
     """The statement that an entry point consists of."""
     arguments = function.arguments
     real = ", ".join(("on", *arguments[1:]))
-    pass_on = f"[&](MPI_File on) noexcept {{ return real({real}); }}"
+    pass_on = f"[&](MPI_File on) noexcept {{ return real::{function.name}({real}); }}"
+    start = f"Start::{STARTS.get(function.pointer, '')}"
     where = "offset" if "offset" in arguments else "0"
     status = "status" if "status" in arguments else "nullptr"
     if function.kind in DATA_CLASSES:
         access = (
-            f"{{{number}, fh, Start::{function.pointer}, {where}, "
+            f"{{{number}, fh, {start}, {where}, "
             f"const_cast<void*>(buffer), count, datatype, {status}}}"
         )
         return f"    return take_{function.kind}({access}, {pass_on});\n"
     if function.kind in ("end_write", "end_read"):
         return f"    return take_{function.kind}({{{number}, fh, status}}, {pass_on});\n"
     collective = "true" if function.collective else "false"
-    left = (
-        f"{{{number}, fh, Start::{function.pointer}, {where}, count, datatype, "
-        f'{collective}, "{function.reason}"}}'
-    )
+    left = f"{{{number}, fh, {start}, count, datatype, {collective}}}"
     return f"    return leave({left}, {pass_on});\n"
 
 
 def entry_point(function: Function, number: int) -> str:
     parameters = ", ".join(function.parameters)
     return (
-        f"int {function.name}({parameters}) noexcept {{\n"
-        f"    const auto real = real_function<decltype(&{function.name})>({number});\n"
+        f"int {OURS}{function.name}({parameters}) noexcept {{\n"
         f"{call_of(function, number)}}}\n"
     )
 
@@ -127,36 +127,46 @@ def entry_points(functions: list[Function]) -> str:
     rows = "\n".join(
         "    nullptr,"
         if function.kind == "real"
-        else f"    reinterpret_cast<void*>(&{function.name}),"
+        else f"    reinterpret_cast<void*>(&{OURS}{function.name}),"
         for function in functions
     )
     return (
-        f'{NOTE}\n#include "entry/mpi/access.hpp"\n#include "entry/mpi/functions.hpp"\n\n'
+        f'{NOTE}\n#include "entry/mpi/access.hpp"\n#include "entry/functions.hpp"\n\n'
         f'namespace forebay::entry {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
-        f"void* const own_table[] = {{\n{rows}\n}};\n\n}}  // namespace forebay::entry\n"
+        f"namespace {{\n\nvoid* const table[] = {{\n{rows}\n}};\n\n}}  // namespace\n\n"
+        "void* const* own_table() noexcept {\n    return table;\n}\n\n"
+        "}  // namespace forebay::entry\n"
     )
 
 
 def functions_header(functions: list[Function]) -> str:
     """Declares the entry points, their numbers and their names."""
     declared = "\n".join(
-        f"{f.returns} {f.name}({', '.join(f.parameters)}) noexcept;"
+        f"{f.returns} {OURS}{f.name}({', '.join(f.parameters)}) noexcept;"
         for f in functions
         if f.kind != "real"
     )
-    types = "\n".join(
-        f"using {f.name}_t = {f.returns} (*)({', '.join(f.parameters)});" for f in functions
+    real = "\n".join(
+        f"inline {f.returns} {f.name}({', '.join(f.parameters)}) noexcept {{\n"
+        f"    using Function = {f.returns} (*)({', '.join(f.parameters)});\n"
+        f"    return reinterpret_cast<Function>(real_address({n}))({', '.join(f.arguments)});\n}}"
+        for n, f in enumerate(functions)
+        if f.name != "delete"  # a C++ keyword, and never called by us
     )
-    numbers = "\n".join(f"    {f.name} = {number}," for number, f in enumerate(functions))
     names = "\n".join(f'    "MPI_File_{function.name}",' for function in functions)
+    reasons = "\n".join(f'    "{function.reason}",' for function in functions)
     return (
         f"{NOTE}\n#pragma once\n\n#include <cstddef>\n#include <mpi.h>\n\n"
         "namespace forebay::entry {\n\n"
         f"inline constexpr std::size_t function_count = {len(functions)};\n"
-        f"namespace number {{\nenum : std::size_t {{\n{numbers}\n}};\n}}  // namespace number\n"
-        f"namespace real_type {{\n{types}\n}}  // namespace real_type\n"
+        "[[nodiscard]] void* real_address(std::size_t number) noexcept;\n\n"
+        "// The MPI's own functions, whatever name the program's calls are bound to.\n"
+        f"namespace real {{\n{real}\n}}  // namespace real\n\n"
         f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n"
-        "extern void* const own_table[];  // nullptr: the MPI's own\n\n"
+        "// Why a function is always left to the MPI; empty where it is not.\n"
+        f"inline constexpr const char* function_reasons[] = {{\n{reasons}\n}};\n"
+        "// In the order above; nullptr: the MPI's own.\n"
+        "[[nodiscard]] void* const* own_table() noexcept;\n\n"
         f'extern "C" {{\n{declared}\n}}\n\n}}  // namespace forebay::entry\n'
     )
 

@@ -182,6 +182,21 @@ Result<void> Settings::set(Setting setting, std::string_view text) {
     return {};
 }
 
+void Settings::set_number(Setting setting, std::int64_t number) {
+    const SettingRow& row = row_of(setting);
+    Value& value = values_[static_cast<std::size_t>(setting)];
+    value.number = number;
+    switch (row.kind) {
+        case SettingKind::bool_: value.text = number != 0 ? "true" : "false"; break;
+        case SettingKind::integer:
+        case SettingKind::bytes: value.text = std::to_string(number); break;
+        case SettingKind::enum_:
+            value.text = split(row.choices, '|').at(static_cast<std::size_t>(number));
+            break;
+        default: break;  // texts stay where they were read
+    }
+}
+
 std::int64_t Settings::number(Setting setting) const noexcept {
     return values_[static_cast<std::size_t>(setting)].number;
 }

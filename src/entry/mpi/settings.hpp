@@ -23,6 +23,9 @@ public:
     // Takes `text` as the setting's value, or says why not (ErrorCode::argument) and keeps the old.
     Result<void> set(Setting setting, std::string_view text);
 
+    // A number that another rank has checked.
+    void set_number(Setting setting, std::int64_t number);
+
     [[nodiscard]] std::int64_t number(Setting setting) const noexcept;  // enum: index of choice
     [[nodiscard]] bool flag(Setting setting) const noexcept { return number(setting) != 0; }
     [[nodiscard]] const std::string& text(Setting setting) const noexcept;  // canonical

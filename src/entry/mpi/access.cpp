@@ -1,0 +1,74 @@
+// See access.hpp.
+#include "entry/mpi/access.hpp"
+
+#include "entry/mpi/process.hpp"
+
+namespace forebay::entry {
+
+namespace {
+
+using ports::Direction;
+
+int take(const Access& access, Direction direction, PassOn pass) {
+    OpenFile* file = find_file(access.file);
+    if (file == nullptr) {
+        return pass(access.file);
+    }
+    const Inside inside;
+    return file->access(access, direction, pass);
+}
+
+int take_begin(const Access& access, Direction direction, PassOn pass) {
+    OpenFile* file = find_file(access.file);
+    if (file == nullptr) {
+        return pass(access.file);
+    }
+    const Inside inside;
+    return file->begin(access, direction, pass);
+}
+
+int take_end(const Ending& ending, PassOn pass) {
+    OpenFile* file = find_file(ending.file);
+    if (file == nullptr) {
+        return pass(ending.file);
+    }
+    const Inside inside;
+    return file->end(ending, pass);
+}
+
+}  // namespace
+
+int take_write(const Access& access, PassOn pass) noexcept {
+    return take(access, Direction::write, pass);
+}
+
+int take_read(const Access& access, PassOn pass) noexcept {
+    return take(access, Direction::read, pass);
+}
+
+int take_begin_write(const Access& access, PassOn pass) noexcept {
+    return take_begin(access, Direction::write, pass);
+}
+
+int take_begin_read(const Access& access, PassOn pass) noexcept {
+    return take_begin(access, Direction::read, pass);
+}
+
+int take_end_write(const Ending& ending, PassOn pass) noexcept {
+    return take_end(ending, pass);
+}
+
+int take_end_read(const Ending& ending, PassOn pass) noexcept {
+    return take_end(ending, pass);
+}
+
+int leave(const Left& left, PassOn pass) noexcept {
+    OpenFile* file = find_file(left.file);
+    if (file == nullptr) {
+        return pass(left.file);
+    }
+    const Inside inside;
+    return file->leave(left, pass);
+}
+
+}  // namespace forebay::entry

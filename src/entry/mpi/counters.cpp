@@ -1,0 +1,115 @@
+// See counters.hpp.
+#include "entry/mpi/counters.hpp"
+
+#include "entry/mpi/status.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr std::size_t errors_max = 100;  // noted for one file
+
+using Numbers = std::vector<std::int64_t>;
+
+// A collective call counts once and lasts as long as on its slowest rank.
+constexpr std::array largest{
+    &record::Traffic::calls,       &record::Traffic::rounds,     &record::Traffic::bypassed_calls,
+    &record::Traffic::total_ns,    &record::Traffic::exchange_ns, &record::Traffic::storage_ns,
+    &record::Traffic::wait_ns,
+};
+constexpr std::array summed{&record::Traffic::bytes, &record::Traffic::requests};
+
+void reduce(Numbers& numbers, MPI_Op operation, MPI_Comm communicator) {
+    if (communicator == MPI_COMM_NULL) {
+        return;
+    }
+    int rank = 0;
+    PMPI_Comm_rank(communicator, &rank);
+    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : numbers.data(), numbers.data(),
+                static_cast<int>(numbers.size()), MPI_INT64_T, operation, 0, communicator);
+}
+
+void reduce_fields(std::span<std::int64_t record::Traffic::*const> fields, record::FileLine& line,
+                   MPI_Op operation, MPI_Comm communicator) {
+    Numbers numbers;
+    for (const auto field : fields) {
+        numbers.push_back(line.write.*field);
+        numbers.push_back(line.read.*field);
+    }
+    reduce(numbers, operation, communicator);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        line.write.*fields[i] = numbers[2 * i];
+        line.read.*fields[i] = numbers[2 * i + 1];
+    }
+}
+
+}  // namespace
+
+void Counters::call(const ports::CallRecord& record) {
+    const bool writes = record.direction == ports::Direction::write;
+    record::Traffic& traffic = writes ? write_ : read_;
+    traffic.calls += 1;
+    traffic.bytes += record.bytes.bytes();
+    traffic.rounds += record.rounds;
+    traffic.requests += record.requests;
+    traffic.bypassed_calls += record.bypassed ? 1 : 0;
+    traffic.total_ns += record.total_ns;
+    traffic.exchange_ns += record.exchange_ns;
+    traffic.storage_ns += record.storage_ns;
+    traffic.wait_ns += record.wait_ns;
+}
+
+void Counters::error(const Error& error) {
+    if (errors_.size() < errors_max) {
+        errors_.push_back(
+            {function_names[function_], error_class_name(error.code), error.message});
+    }
+}
+
+void Counters::passed(std::size_t function, engine::Refusal refusal, std::int64_t bytes) noexcept {
+    Tally& tally = passed_[function][static_cast<std::size_t>(refusal)];
+    tally.calls.fetch_add(1, std::memory_order_relaxed);
+    if (bytes >= 0) {
+        tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    } else {
+        tally.unknown.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+void Counters::fill(record::FileLine& line, MPI_Comm communicator,
+                    const char* standing) const {
+    line.write = write_;
+    line.read = read_;
+    line.errors = errors_;
+    reduce_fields(largest, line, MPI_MAX, communicator);
+    reduce_fields(summed, line, MPI_SUM, communicator);
+    Numbers numbers;
+    for (const auto& function : passed_) {
+        for (const Tally& tally : function) {
+            for (const auto* number : {&tally.calls, &tally.bytes, &tally.unknown}) {
+                numbers.push_back(number->load(std::memory_order_relaxed));
+            }
+        }
+    }
+    reduce(numbers, MPI_SUM, communicator);
+    for (std::size_t i = 0; i < function_count * reasons; ++i) {
+        const std::size_t function = i / reasons;
+        const auto refusal = static_cast<engine::Refusal>(i % reasons);
+        const std::int64_t calls = numbers[3 * i];
+        if (calls == 0) {
+            continue;
+        }
+        const char* own = function_reasons[function];
+        const char* reason = *own != '\0' ? own : standing;
+        if (refusal != engine::Refusal::none) {
+            reason = engine::reason_of(refusal);
+        }
+        line.passed_through.push_back({function_names[function], calls,
+                                       numbers[3 * i + 2] > 0 ? -1 : numbers[3 * i + 1], reason});
+    }
+}
+
+}  // namespace forebay::entry

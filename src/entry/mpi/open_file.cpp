@@ -1,0 +1,230 @@
+// See open_file.hpp. Collective access: say what is asked, let the engine do it, and tell the MPI
+// and the program what came of it.
+#include "entry/mpi/open_file.hpp"
+
+#include "adapters/uring/storage.hpp"
+#include "entry/mpi/file_layout.hpp"
+#include "entry/mpi/gpu.hpp"
+#include "entry/mpi/process.hpp"
+#include "entry/mpi/report.hpp"
+#include "entry/mpi/status.hpp"
+
+#include <array>
+#include <utility>
+
+namespace forebay::entry {
+
+// What one rank asks the engine for, with what the call refers to.
+struct OpenFile::Asked {
+    engine::Call call;
+    Layout memory;
+};
+
+namespace {
+
+plan::Layout told_or_found(const Settings& settings, plan::Layout found) {
+    if (settings.number(Setting::striping_factor) > 0) {
+        found.targets = static_cast<std::int32_t>(settings.number(Setting::striping_factor));
+    }
+    if (settings.number(Setting::striping_unit) > 0) {
+        found.stripe_bytes = settings.number(Setting::striping_unit);
+    }
+    return found.stripe_bytes > 0 ? found : plan::Layout{};
+}
+
+struct Known {  // what rank 0 tells the others before the first collective access
+    std::int32_t targets = 1;
+    std::int32_t has_identity = 0;
+    std::int32_t aggregators_per_node = 1;
+    std::int32_t spare = 0;
+    std::int64_t stripe_bytes = 0;
+    ports::Identity identity;
+};
+
+adapters::Preference preference_of(const Settings& settings) noexcept {
+    constexpr std::array choices{adapters::Preference::automatic, adapters::Preference::uring,
+                                 adapters::Preference::posix};
+    return choices.at(static_cast<std::size_t>(settings.number(Setting::storage)));
+}
+
+}  // namespace
+
+OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* circle,
+                   const LargeCountInquiry& inquiry)
+    : handle_(handle),
+      facts_(std::move(facts)),
+      settings_(std::move(settings)),
+      circle_(circle),
+      inquiry_(&inquiry),
+      counters_(std::make_unique<Counters>()) {}
+
+engine::File& OpenFile::engine() {
+    if (engine_) {
+        return *engine_;
+    }
+    Known known;
+    if (facts_.rank == 0) {
+        const plan::Layout layout = told_or_found(settings_, layout_of_file(facts_.path));
+        known.targets = layout.targets;
+        known.stripe_bytes = layout.stripe_bytes;
+        known.has_identity = facts_.identity ? 1 : 0;
+        known.identity = facts_.identity.value_or(ports::Identity{});
+        known.aggregators_per_node = aggregators_per_node();
+    }
+    PMPI_Bcast(&known, sizeof known, MPI_BYTE, 0, circle_->group->own());
+    layout_ = {known.targets, known.stripe_bytes};
+    engine::FileOptions options;
+    options.path = facts_.path;
+    options.layout = layout_;
+    options.tuning = settings_.tuning();
+    options.aggregators_per_node_max = known.aggregators_per_node;
+    if (known.has_identity != 0) {
+        options.identity = known.identity;
+    }
+    const auto opener = [this](ports::Direction direction) {
+        return adapters::open_storage(facts_.path, direction, preference_of(settings_));
+    };
+    engine_ = std::make_unique<engine::File>(*circle_->group, clock_, *counters_, opener, options);
+    return *engine_;
+}
+
+// What only this rank knows against the call; the engine makes it everyone's.
+engine::Refusal OpenFile::refusal_of(const Access& access,
+                                     ports::Direction direction) const noexcept {
+    using engine::Refusal;
+    const bool writes = direction == ports::Direction::write;
+    const auto mode = writes ? Setting::collective_write : Setting::collective_read;
+    if (settings_.text(mode) == "disable") {
+        return Refusal::disabled;
+    }
+    if (atomic_) {
+        return Refusal::atomic_mode;
+    }
+    // What is wrong is left to the MPI, so that the error is its own.
+    const int forbidden = writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
+    if ((facts_.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
+        access.datatype == MPI_DATATYPE_NULL || (access.start == Start::offset && access.offset < 0)) {
+        return Refusal::other;
+    }
+    return view_.refusal;
+}
+
+OpenFile::Asked OpenFile::asked(const Access& access, ports::Direction direction) const {
+    Asked asked;
+    engine::Call& call = asked.call;
+    call.view = &view_.bytes;
+    call.refusal = refusal_of(access, direction);
+    if (call.refusal != engine::Refusal::none) {
+        return asked;
+    }
+    auto memory = decode(access.datatype, *inquiry_);
+    MPI_Offset offset = access.offset;
+    if (access.start == Start::pointer) {
+        get_position(&offset);
+    }
+    const bool fits =
+        memory && !__builtin_mul_overflow(access.count, memory->size, &call.request.length) &&
+        call.request.length % view_.etype_bytes == 0 &&
+        !__builtin_mul_overflow(offset, view_.etype_bytes, &call.request.position);
+    if (!fits) {
+        call.refusal = engine::Refusal::memory_unsupported;
+        call.request = {};
+        return asked;
+    }
+    if (call.request.length > 0 && is_gpu_memory(access.buffer)) {
+        call.refusal = engine::Refusal::gpu_memory;
+    }
+    asked.memory = std::move(*memory);
+    call.memory.base = static_cast<std::byte*>(access.buffer);
+    call.memory.extent = asked.memory.extent;
+    return asked;
+}
+
+engine::Outcome OpenFile::transfer(const Access& access, ports::Direction direction) {
+    counters_->now_in(access.function);
+    Asked ask = asked(access, direction);
+    ask.call.memory.nest = &ask.memory.nest;
+    engine::File& file = engine();
+    return direction == ports::Direction::write ? file.write(ask.call) : file.read(ask.call);
+}
+
+// All ranks come here together.
+int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
+    const std::int64_t size =
+        access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
+    counters_->passed(access.function, refusal, size < 0 ? -1 : size * access.count);
+    if (const int code = tell_view(); code != MPI_SUCCESS) {
+        return code;
+    }
+    return pass(handle_);
+}
+
+// The pointer moves by what was asked for, also where the file ended before. MPI-4.1, 14.4.3.
+int OpenFile::complete(const Access& access, const engine::Outcome& outcome) {
+    if (outcome.error) {
+        return fail(*outcome.error);
+    }
+    if (access.start == Start::pointer) {
+        return advance(access.count * size_of(access.datatype) / view_.etype_bytes);
+    }
+    return MPI_SUCCESS;
+}
+
+int OpenFile::access(const Access& access, ports::Direction direction, PassOn pass) {
+    if (!ours()) {
+        return this->pass(access, engine::Refusal::none, pass);
+    }
+    const engine::Outcome outcome = transfer(access, direction);
+    if (outcome.passed != engine::Refusal::none) {
+        return this->pass(access, outcome.passed, pass);
+    }
+    set_status(access.status, outcome.bytes.bytes());
+    return complete(access, outcome);
+}
+
+// MPI allows to do everything in `begin`; then `end` has only the status to give.
+int OpenFile::begin(const Access& access, ports::Direction direction, PassOn pass) {
+    if (!ours()) {
+        return this->pass(access, engine::Refusal::none, pass);
+    }
+    const engine::Outcome outcome = transfer(access, direction);
+    if (outcome.passed != engine::Refusal::none) {
+        return this->pass(access, outcome.passed, pass);
+    }
+    begun_ = outcome.bytes.bytes();
+    return complete(access, outcome);
+}
+
+int OpenFile::end(const Ending& ending, PassOn pass) {
+    if (!begun_) {
+        return pass(handle_);
+    }
+    set_status(ending.status, *begun_);
+    begun_.reset();
+    return MPI_SUCCESS;
+}
+
+int OpenFile::fail(const Error& error) {
+    return raise(handle_, error_class_of(error.code));
+}
+
+int OpenFile::finish() {
+    int code = MPI_SUCCESS;
+    if (engine_) {
+        const auto closed = engine_->close();
+        const auto error = engine_->agree(closed ? std::nullopt : std::optional(closed.error()));
+        if (error) {
+            counters_->error(*error);
+            code = fail(*error);
+        }
+    }
+    const int stand_in = stand_in_.close();
+    report_closed(*this);
+    return code != MPI_SUCCESS ? code : stand_in;
+}
+
+std::string OpenFile::aggregators() const {
+    return engine_ ? engine_->aggregators() : std::string();
+}
+
+}  // namespace forebay::entry

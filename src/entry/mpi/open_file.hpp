@@ -1,0 +1,107 @@
+// One file that the program has open: what Forebay knows of it beside the MPI's own handle.
+#pragma once
+
+#include "adapters/posix/clock.hpp"
+#include "engine/file.hpp"
+#include "entry/mpi/access.hpp"
+#include "entry/mpi/circle.hpp"
+#include "entry/mpi/counters.hpp"
+#include "entry/mpi/file_view.hpp"
+#include "entry/mpi/opening.hpp"
+#include "entry/mpi/settings.hpp"
+#include "entry/mpi/stand_in.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mpi.h>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace forebay::entry {
+
+// What is fixed when the file is opened.
+struct FileFacts {
+    std::string name;  // as the program gave it
+    std::string path;  // absolute; the name where it is no plain path
+    int amode = 0;
+    int rank = 0;
+    int ranks = 1;
+    Standing standing = Standing::ours;
+    bool recording = false;
+    std::int64_t open_ns = 0;
+    std::optional<ports::Identity> identity;  // on rank 0
+};
+
+class OpenFile {
+public:
+    OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* circle,
+             const LargeCountInquiry& inquiry);
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    ~OpenFile() = default;
+
+    // Data access; `pass` is the MPI's own function.
+    int access(const Access& access, ports::Direction direction, PassOn pass);
+    int begin(const Access& access, ports::Direction direction, PassOn pass);
+    int end(const Ending& ending, PassOn pass);
+    int leave(const Left& left, PassOn pass);
+
+    int set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                 const char* datarep, MPI_Info info);
+    int get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                 char* datarep) const;
+    int seek(MPI_Offset offset, int whence);
+    int get_position(MPI_Offset* offset) const;
+    int get_byte_offset(MPI_Offset offset, MPI_Offset* displacement);
+    int seek_shared(MPI_Offset offset, int whence);
+    int get_position_shared(MPI_Offset* offset);
+
+    int set_info(MPI_Info info);
+    int get_info(MPI_Info* info) const;
+    int set_atomicity(int flag);
+    int sync();
+    // Everything but the MPI's own close; an MPI error code. Collective.
+    int finish();
+
+    [[nodiscard]] bool ours() const noexcept { return facts_.standing == Standing::ours; }
+    [[nodiscard]] const FileFacts& facts() const noexcept { return facts_; }
+    [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] Circle* circle() const noexcept { return circle_; }
+    [[nodiscard]] std::string aggregators() const;
+    [[nodiscard]] plan::Layout layout() const noexcept { return layout_; }
+    [[nodiscard]] const Counters& counters() const noexcept { return *counters_; }
+
+private:
+    struct Asked;
+
+    engine::Outcome transfer(const Access& access, ports::Direction direction);
+    Asked asked(const Access& access, ports::Direction direction) const;
+    [[nodiscard]] engine::Refusal refusal_of(const Access& access,
+                                             ports::Direction direction) const noexcept;
+    engine::File& engine();
+    int pass(const Access& access, engine::Refusal refusal, PassOn pass);
+    int complete(const Access& access, const engine::Outcome& outcome);
+    int advance(MPI_Offset etypes);
+    int tell_view();
+    int leave_alone(const Left& left, PassOn pass);
+    int fail(const Error& error);
+
+    MPI_File handle_;
+    FileFacts facts_;
+    Settings settings_;
+    Circle* circle_;
+    const LargeCountInquiry* inquiry_;
+    adapters::SteadyClock clock_;
+    std::unique_ptr<Counters> counters_;
+    std::unique_ptr<engine::File> engine_;  // made by the first collective access
+    plan::Layout layout_;
+    FileView view_;
+    std::uint64_t view_serial_ = 1;
+    bool atomic_ = false;
+    std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
+    StandIn stand_in_;
+    mutable std::mutex pointer_;         // of threads that access the file independently
+};
+
+}  // namespace forebay::entry

@@ -1,0 +1,130 @@
+// See opening.hpp.
+#include "entry/mpi/opening.hpp"
+
+#include "entry/mpi/path.hpp"
+#include "entry/mpi/process.hpp"
+#include "entry/mpi/status.hpp"
+
+#include <cstring>
+
+namespace forebay::entry {
+
+namespace {
+
+void take_hint(MPI_Info info, const std::string& key, Setting setting, Settings& settings) {
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    int there = 0;
+    PMPI_Info_get(info, key.c_str(), MPI_MAX_INFO_VAL, value.data(), &there);
+    if (there == 0) {
+        return;
+    }
+    const auto done = settings.set(setting, value.data());
+    if (!done && settings.flag(Setting::verbose)) {
+        say("hint " + key + " is ignored: " + done.error().message);
+    }
+}
+
+// MPI's own name for both directions at once.
+void take_collective_buffering(MPI_Info info, Settings& settings) {
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    int there = 0;
+    PMPI_Info_get(info, "collective_buffering", MPI_MAX_INFO_VAL, value.data(), &there);
+    if (there != 0 && std::strcmp(value.data(), "false") == 0) {
+        for (const Setting setting : {Setting::collective_write, Setting::collective_read}) {
+            static_cast<void>(settings.set(setting, "disable"));
+        }
+    }
+}
+
+Standing standing_of(const OpeningRequest& request, int ranks, const Settings& settings) {
+    if (ranks == 1) {
+        return Standing::one_rank;
+    }
+    if ((request.amode & MPI_MODE_SEQUENTIAL) != 0) {
+        return Standing::sequential;
+    }
+    if (!settings.flag(Setting::enabled)) {
+        return Standing::disabled;
+    }
+    if (request.path.empty() || is_excluded(request.path, settings)) {
+        return Standing::excluded;
+    }
+    return Standing::ours;
+}
+
+CircleNeeds needs_of(const Settings& settings) {
+    return {static_cast<std::int32_t>(settings.number(Setting::ranks_per_node)),
+            settings.number(Setting::staging_bytes_max)};
+}
+
+Opening decide(const OpeningRequest& request, int ranks, Settings& settings) {
+    Opening opening;
+    const auto read = process_settings();
+    if (!read) {
+        say(read.error().message);
+        opening.failed = 1;
+        return opening;
+    }
+    settings = *read;
+    read_hints(request.info, settings);
+    opening.standing = standing_of(request, ranks, settings);
+    opening.recording = settings.text(Setting::record).empty() ? 0 : 1;
+    if (ranks > 1 && (opening.standing == Standing::ours || opening.recording != 0)) {
+        choose_circle(request.communicator, needs_of(settings), opening);
+    }
+    for (std::size_t i = 0; i < setting_count; ++i) {
+        opening.numbers[i] = settings.number(static_cast<Setting>(i));
+    }
+    return opening;
+}
+
+}  // namespace
+
+const char* reason_of(Standing standing) noexcept {
+    switch (standing) {
+        case Standing::ours: return "";
+        case Standing::disabled: return engine::reason_of(engine::Refusal::disabled);
+        case Standing::excluded: return engine::reason_of(engine::Refusal::excluded);
+        case Standing::one_rank: return "file of one rank";
+        case Standing::sequential: return "MPI_MODE_SEQUENTIAL";
+        case Standing::no_group: break;
+    }
+    return "no memory can be shared between the ranks of a node";
+}
+
+void read_hints(MPI_Info info, Settings& settings) {
+    if (info == MPI_INFO_NULL) {
+        return;
+    }
+    take_collective_buffering(info, settings);
+    for (std::size_t i = 0; i < setting_count; ++i) {
+        const auto setting = static_cast<Setting>(i);
+        const SettingRow& row = setting_rows[i];
+        if (*row.hint != '\0') {
+            take_hint(info, row.hint, setting, settings);
+        }
+        take_hint(info, std::string("forebay_") + row.name, setting, settings);
+    }
+}
+
+Opening agree_on_opening(const OpeningRequest& request, Settings& settings) {
+    int rank = 0;
+    int ranks = 1;
+    PMPI_Comm_rank(request.communicator, &rank);
+    PMPI_Comm_size(request.communicator, &ranks);
+    Opening opening;
+    if (rank == 0) {
+        opening = decide(request, ranks, settings);
+    }
+    if (ranks > 1) {
+        PMPI_Bcast(&opening, sizeof opening, MPI_BYTE, 0, request.communicator);
+    }
+    if (rank != 0 && opening.failed == 0) {
+        for (std::size_t i = 0; i < setting_count; ++i) {
+            settings.set_number(static_cast<Setting>(i), opening.numbers[i]);
+        }
+    }
+    return opening;
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,45 @@
+// What the ranks that open a file agree on before they do: rank 0 reads the settings and says what
+// is to happen, in one broadcast. So the settings file is read once, not by thousands of ranks, a
+// mistake in it fails the open everywhere, and no rank decides alone.
+#pragma once
+
+#include "entry/mpi/settings.hpp"
+
+#include <array>
+#include <cstdint>
+#include <mpi.h>
+#include <string>
+
+namespace forebay::entry {
+
+// Whether a file's collective calls are ours; else why not. The same on all its ranks.
+enum class Standing : std::uint32_t { ours, disabled, excluded, one_rank, sequential, no_group };
+
+[[nodiscard]] const char* reason_of(Standing standing) noexcept;
+
+struct Opening {
+    std::int32_t failed = 0;  // the settings are wrong: rank 0 said so, the open must fail
+    std::int32_t recording = 0;
+    Standing standing = Standing::ours;
+    std::int32_t make_circle = 0;
+    std::uint64_t circle = 0;  // label; 0: none
+    std::array<std::int64_t, setting_count> numbers{};
+};
+
+// Rank 0's decision. `path` is empty when the name is no plain path.
+struct OpeningRequest {
+    MPI_Comm communicator = MPI_COMM_NULL;
+    std::string path;
+    int amode = 0;
+    MPI_Info info = MPI_INFO_NULL;
+};
+
+// Adds the hints of `info` to `settings`. Values that are not valid are ignored, as MPI demands;
+// with setting `verbose` a line says so.
+void read_hints(MPI_Info info, Settings& settings);
+
+// Decides on rank 0 and tells all ranks; collective over the communicator. `settings` becomes the
+// effective settings (on other ranks without those that are texts).
+Opening agree_on_opening(const OpeningRequest& request, Settings& settings);
+
+}  // namespace forebay::entry

@@ -1,0 +1,202 @@
+// The entry points of class `own` in functions.toml: one lookup, then the open file's own method.
+#include "entry/functions.hpp"
+#include "entry/mpi/path.hpp"
+#include "entry/mpi/process.hpp"
+#include "entry/mpi/report.hpp"
+#include "entry/mpi/status.hpp"
+
+#include <sys/stat.h>
+
+namespace forebay::entry {
+
+namespace {
+
+// Between processes of two worlds there is nothing for us to do, and MPI does not allow files.
+bool is_ordinary(MPI_Comm communicator, const char* filename, const MPI_File* fh) noexcept {
+    if (communicator == MPI_COMM_NULL || filename == nullptr || fh == nullptr) {
+        return false;
+    }
+    int inter = 0;
+    return PMPI_Comm_test_inter(communicator, &inter) == MPI_SUCCESS && inter == 0;
+}
+
+std::optional<ports::Identity> identity_of_path(const std::string& path) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) {
+        return std::nullopt;
+    }
+    return ports::Identity{facts.st_dev, facts.st_ino};
+}
+
+struct OpenArguments {
+    MPI_Comm communicator;
+    const char* filename;
+    int amode;
+    MPI_Info info;
+    MPI_File* fh;
+};
+
+FileFacts facts_of(const OpenArguments& arguments, const std::string& path) {
+    FileFacts facts;
+    facts.name = arguments.filename;
+    facts.path = path.empty() ? facts.name : path;
+    facts.amode = arguments.amode;
+    PMPI_Comm_rank(arguments.communicator, &facts.rank);
+    PMPI_Comm_size(arguments.communicator, &facts.ranks);
+    return facts;
+}
+
+CircleNeeds needs_of(const Settings& settings) {
+    return {static_cast<std::int32_t>(settings.number(Setting::ranks_per_node)),
+            settings.number(Setting::staging_bytes_max)};
+}
+
+int open_file(const OpenArguments& arguments) {
+    const std::int64_t begin = adapters::SteadyClock().now_ns();
+    const std::string path = plain_path(arguments.filename).value_or("");
+    Settings settings;
+    const Opening opening = agree_on_opening(
+        {arguments.communicator, path, arguments.amode, arguments.info}, settings);
+    if (opening.failed != 0) {
+        return raise(MPI_FILE_NULL, MPI_ERR_OTHER);
+    }
+    Circle* circle = join_circle(arguments.communicator, opening, needs_of(settings));
+    const int code = real::open(arguments.communicator, arguments.filename, arguments.amode,
+                                arguments.info, arguments.fh);
+    if (code != MPI_SUCCESS) {
+        leave_circle(circle);
+        return code;
+    }
+    FileFacts facts = facts_of(arguments, path);
+    facts.standing = opening.standing;
+    if (circle != nullptr && !circle->group && facts.standing == Standing::ours) {
+        facts.standing = Standing::no_group;
+    }
+    facts.recording = opening.recording != 0;
+    if (facts.rank == 0) {
+        facts.identity = identity_of_path(path);
+    }
+    facts.open_ns = adapters::SteadyClock().now_ns() - begin;
+    auto file = std::make_unique<OpenFile>(*arguments.fh, std::move(facts), std::move(settings),
+                                           circle, large_count_inquiry());
+    announce(*file);
+    report_job(*file);
+    keep_file(*arguments.fh, std::move(file));
+    return MPI_SUCCESS;
+}
+
+int close_file(MPI_File* fh) {
+    const MPI_File handle = *fh;
+    const std::unique_ptr<OpenFile> file = take_file(handle);
+    const int finished = file->finish();
+    const int code = real::close(fh);
+    leave_circle(file->circle());
+    return code != MPI_SUCCESS ? code : finished;
+}
+
+// Calls `own` with the open file, or `other` when Forebay does not know it.
+template <class Own, class Other>
+int with_file(MPI_File fh, const Own& own, const Other& other) {
+    OpenFile* file = find_file(fh);
+    if (file == nullptr) {
+        return other();
+    }
+    const Inside inside;
+    return own(*file);
+}
+
+}  // namespace
+
+extern "C" {
+
+int forebay_file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info,
+                      MPI_File* fh) noexcept {
+    if (Inside::now() || !is_ordinary(comm, filename, fh)) {
+        return real::open(comm, filename, amode, info, fh);
+    }
+    const Inside inside;
+    return open_file({comm, filename, amode, info, fh});
+}
+
+int forebay_file_close(MPI_File* fh) noexcept {
+    if (fh == nullptr || find_file(*fh) == nullptr) {
+        return real::close(fh);
+    }
+    const Inside inside;
+    return close_file(fh);
+}
+
+int forebay_file_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype,
+                          MPI_Datatype filetype, const char* datarep, MPI_Info info) noexcept {
+    return with_file(
+        fh,
+        [&](OpenFile& file) {
+            return file.set_view(displacement, etype, filetype, datarep, info);
+        },
+        [&] { return real::set_view(fh, displacement, etype, filetype, datarep, info); });
+}
+
+int forebay_file_get_view(MPI_File fh, MPI_Offset* displacement, MPI_Datatype* etype,
+                          MPI_Datatype* filetype, char* datarep) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.get_view(displacement, etype, filetype, datarep); },
+        [&] { return real::get_view(fh, displacement, etype, filetype, datarep); });
+}
+
+int forebay_file_set_info(MPI_File fh, MPI_Info info) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.set_info(info); },
+        [&] { return real::set_info(fh, info); });
+}
+
+int forebay_file_get_info(MPI_File fh, MPI_Info* info) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.get_info(info); },
+        [&] { return real::get_info(fh, info); });
+}
+
+int forebay_file_sync(MPI_File fh) noexcept {
+    return with_file(
+        fh, [](OpenFile& file) { return file.sync(); }, [&] { return real::sync(fh); });
+}
+
+int forebay_file_set_atomicity(MPI_File fh, int flag) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.set_atomicity(flag); },
+        [&] { return real::set_atomicity(fh, flag); });
+}
+
+int forebay_file_seek(MPI_File fh, MPI_Offset offset, int whence) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.seek(offset, whence); },
+        [&] { return real::seek(fh, offset, whence); });
+}
+
+int forebay_file_get_position(MPI_File fh, MPI_Offset* offset) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.get_position(offset); },
+        [&] { return real::get_position(fh, offset); });
+}
+
+int forebay_file_get_byte_offset(MPI_File fh, MPI_Offset offset,
+                                 MPI_Offset* displacement) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.get_byte_offset(offset, displacement); },
+        [&] { return real::get_byte_offset(fh, offset, displacement); });
+}
+
+int forebay_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.seek_shared(offset, whence); },
+        [&] { return real::seek_shared(fh, offset, whence); });
+}
+
+int forebay_file_get_position_shared(MPI_File fh, MPI_Offset* offset) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.get_position_shared(offset); },
+        [&] { return real::get_position_shared(fh, offset); });
+}
+
+}  // extern "C"
+
+}  // namespace forebay::entry

@@ -1,0 +1,158 @@
+// See report.hpp.
+#include "entry/mpi/report.hpp"
+
+#include "entry/mpi/process.hpp"
+#include "entry/mpi/status.hpp"
+#include "record/lines.hpp"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <unistd.h>
+
+namespace forebay::entry {
+
+namespace {
+
+#ifdef FOREBAY_VERSION
+constexpr const char* version = FOREBAY_VERSION;
+#else
+constexpr const char* version = "0.1.0";
+#endif
+
+std::string mpi_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    PMPI_Get_library_version(text.data(), &length);
+    const std::string_view all(text.data());
+    std::string line(all.substr(0, all.find('\n')));
+    for (char& c : line) {
+        c = c == '\t' ? ' ' : c;
+    }
+    return line;
+}
+
+std::string command_line() {
+    std::ifstream in("/proc/self/cmdline", std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    while (!text.empty() && text.back() == '\0') {
+        text.pop_back();
+    }
+    for (char& c : text) {
+        c = c == '\0' ? ' ' : c;
+    }
+    return text;
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+std::vector<std::int32_t> numbers_of(std::string_view text) {
+    std::vector<std::int32_t> numbers;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        std::int32_t number = 0;
+        std::from_chars(text.data(), text.data() + end, number);
+        numbers.push_back(number);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return numbers;
+}
+
+std::int64_t nodes_of(const OpenFile& file) {
+    const Circle* circle = file.circle();
+    return circle == nullptr || !circle->group ? 1 : circle->group->place().nodes;
+}
+
+record::FileLine line_of(const OpenFile& file) {
+    record::FileLine line;
+    line.path = file.facts().path;
+    line.ranks = file.facts().ranks;
+    line.nodes = nodes_of(file);
+    line.aggregators = numbers_of(file.aggregators());
+    line.targets = file.layout().targets;
+    line.stripe_bytes = file.layout().stripe_bytes;
+    line.open_ns = file.facts().open_ns;
+    for (std::size_t i = 0; i < setting_count; ++i) {
+        line.settings.emplace_back(setting_rows[i].name,
+                                   file.settings().text(static_cast<Setting>(i)));
+    }
+    return line;
+}
+
+void append(const OpenFile& file, const std::string& line) {
+    const auto done = record::append_line(file.settings().text(Setting::record), line);
+    if (!done) {
+        say(done.error().message);
+    }
+}
+
+}  // namespace
+
+void announce(const OpenFile& file) {
+    if (!file.settings().flag(Setting::verbose) || file.facts().rank != 0) {
+        return;
+    }
+    if (file.ours()) {
+        say(fmt::format("{}: collective calls of {} ranks on {} nodes are taken over",
+                        file.facts().path, file.facts().ranks, nodes_of(file)));
+    } else {
+        say(fmt::format("{}: left to the MPI ({})", file.facts().path,
+                        reason_of(file.facts().standing)));
+    }
+}
+
+void report_job(const OpenFile& file) {
+    if (!file.facts().recording || file.facts().rank != 0 || !first_record()) {
+        return;
+    }
+    int ranks = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const auto now = std::chrono::time_point_cast<std::chrono::seconds>(
+        std::chrono::system_clock::now());
+    record::JobLine line;
+    line.forebay = version;
+    line.mpi = mpi_version();
+    line.family = FOREBAY_MPI_FAMILY;
+    line.ranks = ranks;
+    line.nodes = nodes_of(file);
+    line.pid = ::getpid();
+    line.host = host_name();
+    line.command = command_line();
+    line.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+    append(file, record::to_json(line));
+}
+
+void report_closed(const OpenFile& file) {
+    if (!file.facts().recording) {
+        return;
+    }
+    const Circle* circle = file.circle();
+    const bool together = circle != nullptr && circle->group;
+    record::FileLine line = line_of(file);
+    file.counters().fill(line, together ? circle->group->own() : MPI_COMM_NULL,
+                         reason_of(file.facts().standing));
+    if (file.facts().rank == 0) {
+        append(file, record::to_json(line));
+    }
+}
+
+void report_unclosed(const OpenFile& file) {
+    if (!file.facts().recording || file.facts().rank != 0) {
+        return;
+    }
+    record::FileLine line = line_of(file);
+    line.closed = false;
+    file.counters().fill(line, MPI_COMM_NULL, reason_of(file.facts().standing));
+    append(file, record::to_json(line));
+}
+
+}  // namespace forebay::entry

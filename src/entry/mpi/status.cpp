@@ -1,0 +1,64 @@
+// See status.hpp.
+#include "entry/mpi/status.hpp"
+
+#include "entry/functions.hpp"
+
+#include <array>
+#include <unistd.h>
+
+namespace forebay::entry {
+
+namespace {
+
+struct ErrorRow {
+    ErrorCode code;
+    int error_class;
+    const char* name;
+};
+
+constexpr std::array error_rows{
+    ErrorRow{ErrorCode::no_space, MPI_ERR_NO_SPACE, "MPI_ERR_NO_SPACE"},
+    ErrorRow{ErrorCode::quota, MPI_ERR_QUOTA, "MPI_ERR_QUOTA"},
+    ErrorRow{ErrorCode::read_only, MPI_ERR_READ_ONLY, "MPI_ERR_READ_ONLY"},
+    ErrorRow{ErrorCode::access, MPI_ERR_ACCESS, "MPI_ERR_ACCESS"},
+    ErrorRow{ErrorCode::input_output, MPI_ERR_IO, "MPI_ERR_IO"},
+};
+
+const ErrorRow& row_of(ErrorCode code) noexcept {
+    for (const ErrorRow& row : error_rows) {
+        if (row.code == code) {
+            return row;
+        }
+    }
+    return error_rows.back();
+}
+
+}  // namespace
+
+void set_status(MPI_Status* status, std::int64_t bytes) noexcept {
+    if (status == nullptr || status == MPI_STATUS_IGNORE) {
+        return;
+    }
+    PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+    PMPI_Status_set_cancelled(status, 0);
+}
+
+int error_class_of(ErrorCode code) noexcept {
+    return row_of(code).error_class;
+}
+
+const char* error_class_name(ErrorCode code) noexcept {
+    return row_of(code).name;
+}
+
+int raise(MPI_File file, int code) noexcept {
+    real::call_errhandler(file, code);
+    return code;
+}
+
+void say(const std::string& message) noexcept {
+    const std::string line = "forebay: " + message + "\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace forebay::entry
