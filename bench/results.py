@@ -1,0 +1,152 @@
+"""A campaign's result as a file: JSON, complete enough to render the documentation from it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.model import (
+    BenchError,
+    Case,
+    Limit,
+    Memory,
+    Operation,
+    Outcome,
+    Repetition,
+    Sample,
+    StorageKind,
+    Target,
+    View,
+)
+
+SCHEMA = "forebay.bench/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Where it was measured."""
+
+    processor: str
+    cores: int
+    memory_mebibytes: int
+    kernel: str
+    file_systems: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """One suite's campaign."""
+
+    suite: str
+    quick: bool
+    command: str
+    commit: str
+    modified: bool
+    """The work tree differed from the commit."""
+    started: str
+    seconds: float
+    seed: int
+    blocks: int
+    library: str
+    settings: dict[str, str]
+    machine: Machine
+    cases: tuple[Case, ...]
+    limits: tuple[Limit, ...]
+    samples: tuple[Sample, ...]
+
+
+def save(results: Results, path: Path) -> None:
+    """Writes the file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".part")
+    scratch.write_text(json.dumps({"schema": SCHEMA, **asdict(results)}, indent=1) + "\n")
+    os.replace(scratch, path)
+
+
+def load(path: Path) -> Results:
+    """Reads what `save` wrote."""
+    try:
+        data: dict[str, Any] = json.loads(path.read_text())
+        if data.pop("schema") != SCHEMA:
+            raise KeyError("schema")
+        data["machine"] = Machine(**data["machine"])
+        data["cases"] = tuple(_case(one) for one in data["cases"])
+        data["limits"] = tuple(_limit(one) for one in data["limits"])
+        data["samples"] = tuple(_sample(one) for one in data["samples"])
+        return Results(**data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BenchError(
+            f"{path} is no result of this version ({error}). Run the suite again."
+        ) from error
+
+
+def _case(data: dict[str, Any]) -> Case:
+    data["operation"] = Operation(data["operation"])
+    data["storage"] = StorageKind(data["storage"])
+    data["memory"] = Memory(data["memory"])
+    data["view"] = View(data["view"])
+    data["hints"] = tuple(data["hints"])
+    data["target"] = Target(**data["target"])
+    return Case(**data)
+
+
+def _limit(data: dict[str, Any]) -> Limit:
+    data["storage"] = StorageKind(data["storage"])
+    return Limit(**data)
+
+
+def _sample(data: dict[str, Any]) -> Sample:
+    data["outcome"] = Outcome(data["outcome"])
+    data["repetitions"] = tuple(_repetition(one) for one in data["repetitions"])
+    return Sample(**data)
+
+
+def _repetition(data: dict[str, Any]) -> Repetition:
+    data["base_kib"] = tuple(data["base_kib"])
+    data["peak_kib"] = tuple(data["peak_kib"])
+    return Repetition(**data)
+
+
+def this_machine(folders: dict[StorageKind, Path]) -> Machine:
+    """What the results depend on, as the kernel tells it."""
+    model = "unknown"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    return Machine(
+        processor=model,
+        cores=os.cpu_count() or 1,
+        memory_mebibytes=pages * page // 2**20,
+        kernel=platform.release(),
+        file_systems={kind.value: file_system_of(folder) for kind, folder in folders.items()},
+    )
+
+
+def file_system_of(folder: Path) -> str:
+    """The type of the file system that holds the folder, by the longest mount point above it."""
+    best, kind = "", "unknown"
+    real = str(folder.resolve())
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, point, name, *_ = line.split(" ")
+        inside = real == point or real.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, kind = point, name
+    return kind
+
+
+def this_commit(root: Path) -> tuple[str, bool]:
+    """The commit of the work tree and whether it is modified; empty outside of git."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(root), *words]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    return git("rev-parse", "--short", "HEAD"), bool(git("status", "--porcelain", "-uno"))

@@ -1,0 +1,10 @@
+#!/usr/bin/env python3
+"""The same as `python -m bench`, from any directory: `bench/run.py all --quick`."""
+
+import runpy
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    runpy.run_module("bench", run_name="__main__")
