@@ -7,6 +7,7 @@
 #include "pattern/pieces.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace forebay::pattern {
 
@@ -64,7 +65,7 @@ public:
     }
 
 private:
-    const Walker& walker_;
+    Walker walker_;
     std::int64_t position_;
     std::int64_t end_;
     std::int64_t index_ = 0;
@@ -132,6 +133,75 @@ void copy_stream(Side& to, Side& from) noexcept {
     }
 }
 
+// One stretch of the stream as each side sees it.
+struct Stretch {
+    Walker walker;
+    std::int64_t position = 0;
+
+    [[nodiscard]] Side side(std::int64_t from, std::int64_t length, std::int64_t unit) const {
+        Walker split = walker;
+        split.split(unit);
+        return Side{split, position + from, position + from + length};
+    }
+};
+
+// With a unit, what lies before its first and after its last multiple goes as it is.
+void copy_stretch(const Stretch& to, const Stretch& from, std::int64_t length,
+                  std::int64_t unit) noexcept {
+    const bool split = unit > 0 && (to.position - from.position) % unit == 0;
+    const std::int64_t head = split ? std::min(length, (unit - to.position % unit) % unit) : length;
+    const std::int64_t middle = split ? (length - head) / unit * unit : 0;
+    const auto part = [&](std::int64_t begin, std::int64_t bytes, std::int64_t in_units) {
+        if (bytes > 0) {
+            Side to_side = to.side(begin, bytes, in_units);
+            Side from_side = from.side(begin, bytes, in_units);
+            copy_stream(to_side, from_side);
+        }
+    };
+    part(0, head, 0);
+    part(head, middle, unit);
+    part(head + middle, length - head - middle, 0);
+}
+
+// Lengths of the runs of a tiled nest: all their bits, the shortest, the longest and the mean.
+struct Lengths {
+    std::int64_t bits = 0;
+    std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+    std::int64_t longest = 0;
+    std::int64_t mean = 0;
+
+    Lengths(const Nest& nest, std::int64_t extent) noexcept {
+        if (Walker::endless(nest, extent)) {
+            return;
+        }
+        for (const Loop& loop : nest.loops()) {
+            if (loop.kind == LoopKind::run) {
+                bits |= loop.length;
+                shortest = std::min(shortest, loop.length);
+                longest = std::max(longest, loop.length);
+            }
+        }
+        mean = nest.size() / nest.loops()[static_cast<std::size_t>(nest.root())].pieces;
+    }
+};
+
+// Short pieces of lengths that differ cost a guess each (which is shorter, which branch copies
+// it); pieces of one small unit cost none. 0 where pieces are better off whole.
+std::int64_t unit_for(const View& view, const Memory& memory) noexcept {
+    constexpr std::int64_t unit_min = 4;
+    constexpr std::int64_t units_max = 4;  // in a piece
+    const Lengths file(view.filetype(), view.extent().bytes());
+    const Lengths rank(*memory.nest, memory.extent);
+    const std::int64_t bits = file.bits | rank.bits;
+    const std::int64_t unit = bits & -bits;
+    const std::int64_t longest = std::max(file.longest, rank.longest);
+    const std::int64_t shortest = std::min(file.shortest, rank.shortest);
+    const bool differ =
+        file.shortest < file.longest || rank.shortest < rank.longest || longest % shortest != 0;
+    return differ && unit >= unit_min && std::max(file.mean, rank.mean) <= units_max * unit ? unit
+                                                                                            : 0;
+}
+
 }  // namespace
 
 Transfer::Transfer(const View& view, Request request, const Memory& memory)
@@ -139,6 +209,7 @@ Transfer::Transfer(const View& view, Request request, const Memory& memory)
     expects(request.position >= 0 && request.length >= 0, "a request is not negative");
     expects(request.length == 0 || (memory.nest != nullptr && memory.nest->size() > 0),
             "a request with data has memory");
+    unit_ = request.length == 0 ? 0 : unit_for(view, memory);
 }
 
 // The part of the stream that lies in the window, as stream positions.
@@ -164,9 +235,8 @@ std::int64_t Transfer::gather(const Extent& window, std::span<std::byte> image, 
     const Walker file{view_->filetype(), view_->extent().bytes(),
                       origin + view_->displacement().bytes()};
     const Walker memory{*memory_.nest, memory_.extent, address_of(memory_.base)};
-    Side to{file, span.begin, span.end};
-    Side from{memory, span.begin - request_.position, span.end - request_.position};
-    copy_stream(to, from);
+    copy_stretch(Stretch{file, span.begin}, Stretch{memory, span.begin - request_.position},
+                 span.end - span.begin, unit_);
     if (coverage != nullptr) {
         mark(span, window, *coverage, image_offset_in_coverage);
     }
@@ -183,9 +253,8 @@ std::int64_t Transfer::scatter(const Extent& window, std::span<const std::byte> 
     const Walker file{view_->filetype(), view_->extent().bytes(),
                       origin + view_->displacement().bytes()};
     const Walker memory{*memory_.nest, memory_.extent, address_of(memory_.base)};
-    Side to{memory, span.begin - request_.position, span.end - request_.position};
-    Side from{file, span.begin, span.end};
-    copy_stream(to, from);
+    copy_stretch(Stretch{memory, span.begin - request_.position}, Stretch{file, span.begin},
+                 span.end - span.begin, unit_);
     return span.end - span.begin;
 }
 

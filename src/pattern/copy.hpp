@@ -65,6 +65,7 @@ private:
     const View* view_;
     Request request_;
     Memory memory_;
+    std::int64_t unit_ = 0;  // pieces are split into units of this size; 0: they are not
 };
 
 }  // namespace forebay::pattern

@@ -35,6 +35,7 @@ struct Loop {
     std::int64_t first_child = 0;  // each: into children()
     std::int64_t first_sum = 0;    // each: into the sampled prefix sums
     std::int64_t size = 0;         // bytes of data in this loop
+    std::int64_t pieces = 0;       // runs that it comes to
     std::int64_t low = 0;          // true lower bound: first byte of data
     std::int64_t high = 0;         // true upper bound: one past the last byte of data
     bool operator==(const Loop&) const noexcept = default;

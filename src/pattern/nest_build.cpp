@@ -101,11 +101,13 @@ void NestBuilder::measure(Nest& nest, Loop& loop) {
     switch (loop.kind) {
         case LoopKind::run:
             loop.size = loop.length;
+            loop.pieces = 1;
             loop.high = loop.length;
             return;
         case LoopKind::repeat: {
             const Loop& child = nest.loops_[at(loop.child)];
             loop.size = checked_multiply(child.size, loop.count);
+            loop.pieces = child.pieces * loop.count;
             span_of(child, 0);
             span_of(child, checked_multiply(loop.stride, loop.count - 1));
             return;
@@ -115,6 +117,7 @@ void NestBuilder::measure(Nest& nest, Loop& loop) {
             const auto [low, high] = std::minmax_element(first, first + loop.count);
             const Loop& child = nest.loops_[at(loop.child)];
             loop.size = checked_multiply(child.size, loop.count);
+            loop.pieces = child.pieces * loop.count;
             span_of(child, *low);
             span_of(child, *high);
             return;
@@ -126,6 +129,7 @@ void NestBuilder::measure(Nest& nest, Loop& loop) {
                     nest.sizes_before_.push_back(loop.size);
                 }
                 loop.size = checked_add(loop.size, child.size);
+                loop.pieces += child.pieces;
                 span_of(child, nest.displacements_[at(loop.first + i)]);
             }
             return;

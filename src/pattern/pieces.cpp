@@ -3,7 +3,7 @@
 #include "pattern/pieces.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
 
 namespace forebay::pattern {
 
@@ -11,12 +11,16 @@ namespace {
 
 // From this many pieces on a series is worth a batch of its own, that is a descent.
 constexpr std::int64_t series_min = 256;
+// A store this many entries back has left the store buffer's way.
+constexpr std::int64_t far = 16;
 
 constexpr std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-void Batch::reset(std::int64_t bytes_max, std::size_t pieces_max) noexcept {
+void Batch::reset(std::int64_t bytes_max, std::size_t pieces_max, std::int64_t unit) noexcept {
+    unit_ = unit;
+    unit_shift_ = std::countr_zero(static_cast<std::uint64_t>(unit));
     count_ = 0;
     common_length_ = 0;
     bytes_ = 0;
@@ -44,7 +48,23 @@ void Batch::use_length(std::int64_t length) noexcept {
     }
 }
 
+Batch::Go Batch::add_units(std::int64_t address, std::int64_t length) noexcept {
+    common_length_ = unit_;
+    const std::int64_t room = static_cast<std::int64_t>(pieces_max_) - count_;
+    const std::int64_t now = std::min(room, std::min(length, bytes_left_) >> unit_shift_);
+    const std::int64_t end = count_ + now;
+    bytes_ += now << unit_shift_;
+    bytes_left_ -= now << unit_shift_;
+    for (; count_ < end; ++count_, address += unit_) {
+        addresses_[at(count_)] = address;
+    }
+    return go();
+}
+
 Batch::Go Batch::add(std::int64_t address, std::int64_t length) noexcept {
+    if (unit_ != 0) {
+        return add_units(address, length);
+    }
     if (length >= bytes_left_) {
         length = bytes_left_;
         if (count_ == 0) {
@@ -68,6 +88,19 @@ Batch::Go Batch::add(std::int64_t address, std::int64_t length) noexcept {
 
 Batch::Go Batch::add_series(std::int64_t address, std::int64_t length, std::int64_t stride,
                             std::int64_t count, std::int64_t skip) noexcept {
+    if (unit_ != 0) {
+        while (count > 0) {
+            if (add_units(address + skip, length - skip) == Go::stop) {
+                return Go::stop;
+            }
+            const std::int64_t done =
+                skip > 0 ? 1 : 1 + replicate(length >> unit_shift_, length, stride, count - 1);
+            address += done * stride;
+            count -= done;
+            skip = 0;
+        }
+        return go();
+    }
     if (skip > 0) {
         return one_strided(address + skip, std::min(length - skip, bytes_left_));
     }
@@ -106,8 +139,11 @@ std::int64_t Batch::replicate(std::int64_t pieces, std::int64_t bytes, std::int6
     const std::int64_t room = static_cast<std::int64_t>(pieces_max_) - count_;
     const std::int64_t times = std::min({count, room / pieces, bytes_left_ / bytes});
     const std::int64_t end = count_ + times * pieces;
+    for (std::int64_t i = count_; pieces >= far && i < end; ++i) {
+        addresses_[at(i)] = addresses_[at(i - pieces)] + stride;
+    }
     // Piece by piece, not turn by turn: a load that follows its own store would wait for it.
-    for (std::int64_t piece = count_ - pieces; piece < count_; ++piece) {
+    for (std::int64_t piece = count_ - pieces; pieces < far && piece < count_; ++piece) {
         std::int64_t address = addresses_[at(piece)];
         for (std::int64_t i = piece + pieces; i < end; i += pieces) {
             address += stride;
@@ -142,13 +178,13 @@ Walker::Walker(const Nest& nest, std::int64_t extent, std::int64_t base) noexcep
 void Walker::fetch(std::int64_t position, std::int64_t end, Batch& batch,
                    std::size_t pieces_max) const noexcept {
     expects(position >= 0 && position < end, "there are bytes to walk");
-    batch.reset(end - position, pieces_max);
+    batch.reset(end - position, pieces_max, unit_);
     const Loop& root = loop_at(nest_->root());
     if (root.kind == LoopKind::run) {
-        const std::int64_t count = std::numeric_limits<std::int64_t>::max() / root.length;
         if (extent_ == root.length) {
             batch.one_strided(base_ + position, end - position);
         } else {
+            const std::int64_t count = (end - position) / root.length + 2;
             const std::int64_t tile = position / root.length;
             batch.add_series(base_ + tile * extent_, root.length, extent_, count,
                              position - tile * root.length);

@@ -44,7 +44,9 @@ private:
 
     enum class Go : bool { stop, on };
 
-    void reset(std::int64_t bytes_max, std::size_t pieces_max) noexcept;
+    void reset(std::int64_t bytes_max, std::size_t pieces_max, std::int64_t unit) noexcept;
+    // `length` bytes, a multiple of the unit, as pieces of the unit.
+    Go add_units(std::int64_t address, std::int64_t length) noexcept;
     Go add(std::int64_t address, std::int64_t length) noexcept;
     // `count` pieces of `length`, the first without its first `skip` bytes.
     Go add_series(std::int64_t address, std::int64_t length, std::int64_t stride,
@@ -69,6 +71,8 @@ private:
     std::int64_t stride_ = 0;
     std::int64_t bytes_ = 0;
     std::int64_t bytes_left_ = 0;
+    std::int64_t unit_ = 0;
+    int unit_shift_ = 0;
     std::size_t pieces_max_ = table_max;
     bool strided_ = false;
     std::array<std::int64_t, table_max> addresses_;
@@ -79,6 +83,14 @@ class Walker {
 public:
     // The nest tiled `extent` bytes apart from address `base` on; it outlives the walker.
     Walker(const Nest& nest, std::int64_t extent, std::int64_t base) noexcept;
+
+    // Without an end to its run: the tiles touch.
+    [[nodiscard]] static bool endless(const Nest& nest, std::int64_t extent) noexcept {
+        return nest.contiguous() && nest.size() == extent;
+    }
+    // From now on pieces come as pieces of `unit`, a power of two that divides the length of each
+    // run. Contract: positions and ends are multiples of it. 0: pieces as they are.
+    void split(std::int64_t unit) noexcept { unit_ = unit; }
 
     // The pieces from stream position `position` on, at least one and none beyond `end`.
     // Contract: position < end. A table holds at most `pieces_max`.
@@ -104,6 +116,7 @@ private:
     std::span<const Loop> loops_;
     std::int64_t extent_;
     std::int64_t base_;
+    std::int64_t unit_ = 0;
 };
 
 }  // namespace forebay::pattern
