@@ -82,8 +82,11 @@ function(forebay_layer_tests name sources)
     target_compile_definitions(
         ${test} PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                         FOREBAY_TEST_DIR="${CMAKE_CURRENT_BINARY_DIR}")
-    gtest_discover_tests(${test} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 60
-                         PROPERTIES TIMEOUT 300)
+    gtest_discover_tests(
+        ${test}
+        TEST_PREFIX "${name}:" NO_PRETTY_VALUES
+        DISCOVERY_TIMEOUT 60
+        PROPERTIES TIMEOUT 300)
 endfunction()
 
 function(forebay_layer_fuzzers name sources)
