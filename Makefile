@@ -1,5 +1,6 @@
 # The commands of a working day. Each installs what is missing first and is quick when nothing is.
 STEPS ?=
+ARGS ?= all
 PREFIX ?= /usr/local
 
 .PHONY: help demo build test bench lint format install clean
@@ -19,8 +20,8 @@ build:  ## Build what users run, in build/release
 test:  ## Everything; STEPS="unit checks" for some of it
 	@python3 tools/ci/steps.py $(STEPS)
 
-bench: build  ## The benchmarks of docs/performance.md
-	@bench/run.sh
+bench: build  ## The benchmarks of docs/performance.md; ARGS="all --quick"
+	@.venv/bin/python bench/run.py $(ARGS)
 
 lint:  ## Checks of the house rules, formatters, clang-tidy
 	@python3 tools/ci/steps.py unit checks tidy

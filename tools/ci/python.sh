@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folders=()
-for folder in python tools; do
+for folder in python tools bench; do
     if [[ -d $folder ]]; then folders+=("$folder"); fi
 done
-PYTHONPATH=$PWD/tools:$PWD/python .venv/bin/python -m pytest -q -p no:cacheprovider \
+PYTHONPATH=$PWD:$PWD/tools:$PWD/python .venv/bin/python -m pytest -q -p no:cacheprovider \
     -o python_files='*_test.py test_*.py' -o addopts= --import-mode=importlib "${folders[@]}"
