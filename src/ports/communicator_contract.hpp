@@ -84,27 +84,32 @@ protected:
     static void run(const std::function<void(Communicator&)>& body) { GetParam().run(body); }
 };
 
+// Every rank is on one node once; ranks of a node ascend.
+inline void expect_members(const Communicator& communicator, NodeId node,
+                           std::vector<std::int32_t>& seen) {
+    Rank before{-1};
+    for (std::int32_t i = 0; i < communicator.locals_on(node); ++i) {
+        const Rank rank = communicator.rank_at(node, LocalRank{i});
+        EXPECT_LT(before, rank);
+        before = rank;
+        ++seen.at(rank.position());
+    }
+}
+
 TEST_P(CommunicatorContract, PlacesFitTogether) {
     run([](Communicator& communicator) {
         const Place& place = communicator.place();
         EXPECT_EQ(communicator.rank_at(place.node, place.local), place.rank);
         EXPECT_EQ(communicator.locals_on(place.node), place.locals);
-        std::vector<bool> seen(static_cast<std::size_t>(place.ranks));
+        std::vector<std::int32_t> seen(static_cast<std::size_t>(place.ranks));
         Rank leader_before{-1};
         for (std::int32_t node = 0; node < place.nodes; ++node) {
-            Rank before{-1};
             const Rank leader = communicator.rank_at(NodeId{node}, LocalRank{0});
             EXPECT_LT(leader_before, leader) << "nodes are numbered by their lowest rank";
             leader_before = leader;
-            for (std::int32_t i = 0; i < communicator.locals_on(NodeId{node}); ++i) {
-                const Rank rank = communicator.rank_at(NodeId{node}, LocalRank{i});
-                EXPECT_LT(before, rank);
-                before = rank;
-                EXPECT_FALSE(seen.at(rank.position()));
-                seen.at(rank.position()) = true;
-            }
+            expect_members(communicator, NodeId{node}, seen);
         }
-        EXPECT_TRUE(std::ranges::all_of(seen, [](bool one) { return one; }));
+        EXPECT_EQ(seen, std::vector<std::int32_t>(seen.size(), 1));
         meet(communicator);
     });
 }
@@ -145,13 +150,13 @@ TEST_P(CommunicatorContract, WhatWasStoredBeforeAWakeIsSeenAfterTheWait) {
         auto& plain = *reinterpret_cast<std::uint64_t*>(communicator.node_memory().data() + 8192);
         for (std::uint32_t i = 0; i < 300 && place.locals > 1; ++i) {
             if (place.leader()) {
-                plain = i * 3;
+                plain = std::uint64_t{i} * 3;
                 board.ping.store(i + 1, std::memory_order_release);
                 communicator.wake(board.ping);
                 communicator.wait(board.pong, i);
             } else if (place.local.value() == 1) {
                 communicator.wait(board.ping, i);
-                EXPECT_EQ(plain, i * 3);
+                EXPECT_EQ(plain, std::uint64_t{i} * 3);
                 board.pong.store(i + 1, std::memory_order_release);
                 communicator.wake(board.pong);
             }
@@ -200,8 +205,8 @@ TEST_P(CommunicatorContract, LeadersGatherInNodeOrder) {
             std::vector<std::byte> all(bytes * static_cast<std::size_t>(place.nodes));
             EXPECT_TRUE(communicator.all_gather(mine, all).has_value());
             for (std::int32_t node = 0; node < place.nodes; ++node) {
-                const auto part = std::span{all}.subspan(static_cast<std::size_t>(node) * bytes,
-                                                         bytes);
+                const auto part =
+                    std::span{all}.subspan(static_cast<std::size_t>(node) * bytes, bytes);
                 EXPECT_TRUE(std::ranges::equal(part, letter(bytes, node)));
             }
         }

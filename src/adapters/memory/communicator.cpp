@@ -44,7 +44,7 @@ struct MemoryCluster::State {
                             std::span<std::byte> all);
 
     std::vector<std::vector<Rank>> members;  // of each node
-    std::vector<ports::Place> places;               // of each rank
+    std::vector<ports::Place> places;        // of each rank
     std::vector<Mapping> memory;             // of each node
     Mail mail;
 
@@ -156,7 +156,8 @@ private:
     std::atomic<const char*> doing_ = "running";
 };
 
-MemoryCluster::MemoryCluster(ClusterOptions options) : state_{std::make_unique<State>(options)} {
+MemoryCluster::MemoryCluster(const ClusterOptions& options)
+    : state_{std::make_unique<State>(options)} {
     for (const ports::Place& place : state_->places) {
         members_.push_back(std::make_unique<Member>(*state_, place));
     }
@@ -196,6 +197,7 @@ void run_ranks(const ClusterOptions& options, const RankBody& body) {
     std::int32_t running = cluster.ranks();
     std::vector<bool> ended(static_cast<std::size_t>(running));
     std::vector<std::jthread> threads;
+    threads.reserve(ended.size());
     for (std::int32_t rank = 0; rank < cluster.ranks(); ++rank) {
         threads.emplace_back([&, rank] {
             body(cluster.communicator(Rank{rank}));

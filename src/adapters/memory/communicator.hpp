@@ -32,7 +32,7 @@ struct ClusterOptions {
 
 class MemoryCluster {
 public:
-    explicit MemoryCluster(ClusterOptions options);
+    explicit MemoryCluster(const ClusterOptions& options);
     MemoryCluster(const MemoryCluster&) = delete;
     MemoryCluster& operator=(const MemoryCluster&) = delete;
     ~MemoryCluster();

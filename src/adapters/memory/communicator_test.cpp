@@ -33,6 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(MemoryCluster, RoundRobinSpreadsNeighbours) {
     MemoryCluster made{cluster({3, 1, 2}, Arrangement::round_robin)};
     std::vector<std::int32_t> nodes;
+    nodes.reserve(6);
     for (std::int32_t rank = 0; rank < made.ranks(); ++rank) {
         nodes.push_back(made.communicator(Rank{rank}).place().node.value());
     }

@@ -20,9 +20,8 @@ std::int64_t MemoryStorage::delay_of(const ports::Request& request, std::uint64_
     const Faults& faults = file_.faults();
     std::int64_t delay = 0;
     if (faults.delay_polls_max > 0) {
-        delay = static_cast<std::int64_t>(dice % (static_cast<std::uint64_t>(
-                                                      faults.delay_polls_max) +
-                                                  1));
+        delay = static_cast<std::int64_t>(dice %
+                                          (static_cast<std::uint64_t>(faults.delay_polls_max) + 1));
     }
     if (faults.slow_target && !request.pieces.empty()) {
         const SlowTarget& slow = *faults.slow_target;
@@ -34,8 +33,7 @@ std::int64_t MemoryStorage::delay_of(const ports::Request& request, std::uint64_
 
 void MemoryStorage::submit(const ports::Request& request) {
     expects(pending_.size() < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
-    const std::int64_t place =
-        request.pieces.empty() ? 0 : request.pieces.front().at.bytes();
+    const std::int64_t place = request.pieces.empty() ? 0 : request.pieces.front().at.bytes();
     const std::uint64_t dice =
         scramble(file_.faults().seed, static_cast<std::uint64_t>(place), ++attempts_[place]);
     pending_.push_back({request, dice, polls_ + delay_of(request, dice)});

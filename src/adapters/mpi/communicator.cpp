@@ -23,7 +23,7 @@ namespace forebay::adapters {
 namespace {
 
 constexpr std::size_t control_bytes = 4096;
-constexpr std::chrono::microseconds slice{300};       // of a wait, between two looks at MPI
+constexpr std::chrono::microseconds slice{300};  // of a wait, between two looks at MPI
 constexpr std::chrono::microseconds brief_wait{100};
 constexpr std::int64_t look_at_peers_every_ns = 2'000'000'000;
 constexpr int spins_max = 1000;  // about 20 us
@@ -81,16 +81,17 @@ Result<std::unique_ptr<Group>> Group::create(MPI_Comm user, const GroupOptions& 
     mine.memory = memory ? memory->name() : SharedName{};
     mine.failed = memory ? 0 : memory.error().system;
     std::vector<Card> cards(static_cast<std::size_t>(ranks));
-    Result<void> result = mpi_result(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(),
-                                                    sizeof mine, MPI_BYTE, *own),
-                                     "gather from all ranks");
+    Result<void> result = mpi_result(
+        PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, *own),
+        "gather from all ranks");
     std::vector<std::uint64_t> hosts;
+    hosts.reserve(cards.size());
     for (const Card& card : cards) {
         hosts.push_back(card.host);
     }
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the constructor is private
-    std::unique_ptr<Group> group{new Group{*own, Roster{hosts, options.ranks_per_node},
-                                           Rank{rank}}};
+    std::unique_ptr<Group> group{
+        new Group{*own, Roster{hosts, options.ranks_per_node}, Rank{rank}}};
     // Collective among the leaders: each must come, whatever it will say at the agreement.
     const Result<void> joined = group->join_leaders();
     if (result && joined) {
@@ -129,6 +130,7 @@ Result<void> Group::join_leaders() {
         return {};
     }
     std::vector<int> ranks;
+    ranks.reserve(static_cast<std::size_t>(place_.nodes));
     for (std::int32_t node = 0; node < place_.nodes; ++node) {
         ranks.push_back(rank_at(NodeId{node}, LocalRank{0}).value());
     }

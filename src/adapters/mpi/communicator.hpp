@@ -79,7 +79,7 @@ private:
     MPI_Comm leaders_ = MPI_COMM_NULL;  // one rank a node, in node order; on leaders only
     Roster roster_;
     ports::Place place_;
-    Mapping memory_;  // the control page, then node memory
+    Mapping memory_;            // the control page, then node memory
     std::vector<pid_t> peers_;  // other ranks of this machine, to see whether they live
     std::int64_t look_at_peers_ns_ = 0;
     std::vector<MPI_Request> requests_;  // by ticket; MPI_REQUEST_NULL: a free place

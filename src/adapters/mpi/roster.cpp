@@ -34,9 +34,12 @@ ports::Place Roster::place_of(Rank rank) const {
     const NodeId node = node_of_.at(rank.position());
     const std::span<const Rank> here = members(node);
     const auto local = std::ranges::lower_bound(here, rank) - here.begin();
-    return {rank,    static_cast<std::int32_t>(node_of_.size()),
-            node,    nodes(),
-            LocalRank{static_cast<std::int32_t>(local)}, static_cast<std::int32_t>(here.size())};
+    return {rank,
+            static_cast<std::int32_t>(node_of_.size()),
+            node,
+            nodes(),
+            LocalRank{static_cast<std::int32_t>(local)},
+            static_cast<std::int32_t>(here.size())};
 }
 
 std::span<const Rank> Roster::members(NodeId node) const {

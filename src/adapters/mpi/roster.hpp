@@ -24,8 +24,8 @@ public:
     [[nodiscard]] std::span<const Rank> members(NodeId node) const;
 
 private:
-    std::vector<NodeId> node_of_;     // each rank
-    std::vector<std::size_t> begins_; // of each node in members_, and the end
+    std::vector<NodeId> node_of_;      // each rank
+    std::vector<std::size_t> begins_;  // of each node in members_, and the end
     std::vector<Rank> members_;
 };
 

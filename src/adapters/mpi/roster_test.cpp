@@ -24,6 +24,7 @@ TEST(Roster, PretendedNodesNeverSpanMachines) {
     const std::vector<std::uint64_t> hosts{1, 1, 1, 2, 2, 2, 2};
     const Roster roster{hosts, 2};
     std::vector<std::int32_t> nodes;
+    nodes.reserve(7);
     for (std::int32_t rank = 0; rank < 7; ++rank) {
         nodes.push_back(roster.place_of(Rank{rank}).node.value());
     }

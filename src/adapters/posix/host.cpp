@@ -13,7 +13,7 @@ namespace forebay::adapters {
 std::optional<std::uint64_t> host_number() {
     std::ifstream file{"/proc/sys/kernel/random/boot_id"};
     std::string boot;
-    struct stat processes {};
+    struct stat processes{};
     if (!std::getline(file, boot) || ::stat("/proc/self/ns/pid", &processes) != 0) {
         return std::nullopt;
     }

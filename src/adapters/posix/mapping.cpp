@@ -22,8 +22,8 @@ Mapping::~Mapping() {
 }
 
 Result<Mapping> Mapping::map(int fd, int flags, std::size_t bytes) {
-    void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_SHARED | MAP_NORESERVE,
-                      fd, 0);
+    void* at =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (at == MAP_FAILED) {
         const int system = errno;
         return failure(Error{ErrorCode::input_output, system,

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <sys/stat.h>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -24,14 +25,14 @@ Result<OwnFd> open_file(const std::string& path, ports::Direction direction) {
         fd = ::open(path.c_str(), (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0) {
-        return failure(system_error(errno, (writes ? "open for writing " : "open for reading ") +
-                                               path));
+        return failure(
+            system_error(errno, (writes ? "open for writing " : "open for reading ") + path));
     }
     return OwnFd{fd};
 }
 
 Result<ports::Identity> identity_of(int fd, const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     if (::fstat(fd, &status) != 0) {
         return failure(system_error(errno, "stat " + path));
     }
@@ -123,8 +124,7 @@ private:
     std::size_t take_locked(std::span<ports::Completion> out) {
         const std::size_t count = std::min(out.size(), finished_.size());
         std::copy_n(finished_.begin(), count, out.begin());
-        finished_.erase(finished_.begin(),
-                        finished_.begin() + static_cast<std::ptrdiff_t>(count));
+        finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
         return count;
     }
 
@@ -166,7 +166,7 @@ PosixStorage::~PosixStorage() { leave_if_forked(); }
 // file does so without threads.
 void PosixStorage::leave_if_forked() {
     if (pool_ && owner_ != ::getpid()) {
-        static_cast<void>(pool_.release());
+        std::ignore = pool_.release();
         options_.threads = 0;
         in_flight_ = 0;
     }

@@ -24,8 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Posix, StorageContract,
                          testing::Values(file_world("Disk", disk_directory, with_threads(2)),
                                          file_world("Tmpfs", tmpfs_directory, with_threads(2)),
                                          file_world("OneThread", tmpfs_directory, with_threads(1)),
-                                         file_world("NoThread", tmpfs_directory,
-                                                    with_threads(0))),
+                                         file_world("NoThread", tmpfs_directory, with_threads(0))),
                          ports::world_name);
 
 TEST(PosixStorage, AFullDiskComesAsCompletion) {
@@ -45,8 +44,8 @@ TEST(PosixStorage, AMissingFileIsNotMade) {
 }
 
 TEST(PosixStorage, ThePoolTakesNoSignals) {
-    struct sigaction action {};
-    struct sigaction before {};
+    struct sigaction action{};
+    struct sigaction before{};
     action.sa_handler = [](int) {
         if (::gettid() != ::getpid()) {
             ::_exit(99);

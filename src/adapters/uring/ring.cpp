@@ -44,8 +44,8 @@ bool KernelRing::knows_transfers() {
         return false;
     }
     bool all = true;
-    for (const int operation : {IORING_OP_READ, IORING_OP_WRITE, IORING_OP_READV,
-                                IORING_OP_WRITEV}) {
+    for (const int operation :
+         {IORING_OP_READ, IORING_OP_WRITE, IORING_OP_READV, IORING_OP_WRITEV}) {
         all = all && ::io_uring_opcode_supported(probe, operation) != 0;
     }
     ::io_uring_free_probe(probe);

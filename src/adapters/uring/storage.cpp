@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t requests_max = 16;
 constexpr std::size_t batch_max = 4;
 constexpr unsigned ring_entries = requests_max * batch_max;
-constexpr std::size_t small_bytes = 64 * 1024;  // of a run; smaller ones are done at once
+constexpr std::size_t small_bytes = std::size_t{64}
+                                    << 10U;  // of a run; smaller ones are done at once
 constexpr std::size_t run_pieces_max = 256;
 
 // Large enough, run by run, for another thread to be worth it. Only one vector of pieces is
@@ -79,8 +80,7 @@ public:
         }
         const std::size_t count = std::min(out.size(), finished_.size());
         std::copy_n(finished_.begin(), count, out.begin());
-        finished_.erase(finished_.begin(),
-                        finished_.begin() + static_cast<std::ptrdiff_t>(count));
+        finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
         in_flight_ -= count;
         return count;
     }
@@ -102,10 +102,10 @@ private:
     };
     struct Slot {
         ports::Request request;
-        std::size_t next = 0;     // first piece that no batch has had yet
-        std::int64_t moved = 0;   // by ended batches
+        std::size_t next = 0;    // first piece that no batch has had yet
+        std::int64_t moved = 0;  // by ended batches
         std::array<Step, batch_max> steps;
-        std::size_t begun = 0;    // steps of this batch
+        std::size_t begun = 0;  // steps of this batch
         std::size_t outstanding = 0;
         std::vector<iovec> vectors;  // of this batch
         bool used = false;

@@ -40,8 +40,8 @@ TEST(OpenStorage, TakesUringExactlyWhereItIsAllowed) {
 
 TEST(OpenStorage, AMissingFileIsAnErrorInEveryWay) {
     for (const auto preference : {Preference::automatic, Preference::uring, Preference::posix}) {
-        const auto storage = open_storage("/dev/shm/forebay_test_missing", Direction::write,
-                                          preference);
+        const auto storage =
+            open_storage("/dev/shm/forebay_test_missing", Direction::write, preference);
         ASSERT_FALSE(storage.has_value());
         EXPECT_EQ(storage.error().code, ErrorCode::no_such_file);
     }
