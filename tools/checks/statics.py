@@ -35,7 +35,8 @@ def check(place: Place) -> Outcome:
             f"{archive.name}({symbol.member})",
             f"{name} can change (section {symbol.section})",
             "a simulator runs thousands of ranks in one process and they would all share it",
-            "Make it constexpr, or a member of an object that the caller owns.",
+            "Make it constexpr, or a member of an object that the caller owns. (GCC 12 takes"
+            " `constexpr std::array x{…}` for changeable: write its type arguments.)",
         )
         for archive in archives
         for symbol, name in mutable(binary.data_symbols(archive))
