@@ -98,6 +98,11 @@ private:
     plan::Layout layout_;
     FileView view_;
     std::uint64_t view_serial_ = 1;
+    // The MPI is told the first views as they are set: programs that use the shared file pointer,
+    // which cannot be held back, set no more. HDF5 sets its own and the plain one in turn.
+    static constexpr int views_told = 2;
+    int views_set_ = 0;
+    ViewKey told_;  // the view that the MPI has on this rank
     bool atomic_ = false;
     std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
     StandIn stand_in_;

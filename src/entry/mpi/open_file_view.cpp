@@ -25,9 +25,16 @@ int OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype
     }
     read_hints(info, settings_);
     view_ = FileView::make(displacement, etype, filetype, *inquiry_);
-    view_.held_back = true;
     view_serial_ += 1;
-    return MPI_SUCCESS;
+    // Whether to hold back must be the same on every rank, so it may depend on nothing but how
+    // often this collective call was made.
+    view_.held_back = ++views_set_ > views_told;
+    if (view_.held_back) {
+        return MPI_SUCCESS;
+    }
+    const int code = real::set_view(handle_, displacement, etype, filetype, datarep, info);
+    told_ = view_.key();
+    return code;
 }
 
 // Collective: every rank holds its view back, or none does.
@@ -39,6 +46,7 @@ int OpenFile::tell_view() {
                               view_.filetype.get(), "native", MPI_INFO_NULL);
     if (code == MPI_SUCCESS) {
         view_.held_back = false;
+        told_ = view_.key();
         code = real::seek(handle_, view_.position, MPI_SEEK_SET);
     }
     return code;
@@ -134,19 +142,24 @@ int OpenFile::leave_alone(const Left& left, PassOn pass) {
             " (Forebay holds the file's view back). Open it with the hint forebay_enabled=false.");
         return raise(handle_, MPI_ERR_UNSUPPORTED_OPERATION);
     }
+    // The MPI's own handle will do where this rank's view there happens to be the right one, as it
+    // is for HDF5's metadata.
+    const bool told = told_.plain && told_ == view_.key();
     std::unique_lock lock(pointer_);
-    int code = stand_in_.prepare(facts_.name, facts_.amode, view_, view_serial_);
+    int code = told ? MPI_SUCCESS
+                    : stand_in_.prepare(facts_.name, facts_.amode, view_, view_serial_);
+    const MPI_File handle = told ? handle_ : stand_in_.get();
     if (code == MPI_SUCCESS && left.start == Start::pointer) {
-        code = real::seek(stand_in_.get(), view_.position, MPI_SEEK_SET);
+        code = real::seek(handle, view_.position, MPI_SEEK_SET);
         if (code == MPI_SUCCESS) {
-            code = pass(stand_in_.get());
-            real::get_position(stand_in_.get(), &view_.position);
+            code = pass(handle);
+            real::get_position(handle, &view_.position);
         }
     } else if (code == MPI_SUCCESS) {
         lock.unlock();
-        code = pass(stand_in_.get());
+        code = pass(handle);
     }
-    return code == MPI_SUCCESS ? code : raise(handle_, code);
+    return code == MPI_SUCCESS || told ? code : raise(handle_, code);
 }
 
 int OpenFile::set_info(MPI_Info info) {
@@ -183,10 +196,19 @@ int OpenFile::set_atomicity(int flag) {
     return code;
 }
 
+// Collective. What aggregators wrote through their own descriptors is made durable first.
 int OpenFile::sync() {
-    const int own = stand_in_.sync();
-    const int code = real::sync(handle_);
-    return code == MPI_SUCCESS ? own : code;
+    int code = stand_in_.sync();
+    if (engine_) {
+        const auto synced = engine_->sync();
+        const auto error = engine_->agree(synced ? std::nullopt : std::optional(synced.error()));
+        if (error) {
+            counters_->error(*error);
+            code = fail(*error);
+        }
+    }
+    const int real_code = real::sync(handle_);
+    return code == MPI_SUCCESS ? real_code : code;
 }
 
 }  // namespace forebay::entry
