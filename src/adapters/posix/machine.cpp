@@ -1,68 +1,63 @@
-// hwloc behind two numbers. Without it, or where it fails: one core, no interface.
+// From /sys rather than by hwloc, which loads its OpenCL, GL and CUDA plugins (and X11) into the
+// program and takes 20 ms; two numbers are not worth that in somebody else's process.
 #include "adapters/posix/machine.hpp"
 
 #include <algorithm>
-
-#ifdef FOREBAY_HAVE_HWLOC
-#include <hwloc.h>
-#include <memory>
-#endif
+#include <filesystem>
+#include <fstream>
+#include <set>
 
 namespace forebay::adapters {
+
+namespace {
+
+using Folder = std::filesystem::directory_iterator;
+
+// Threads of one core name the same siblings.
+std::int32_t count_cores(const std::string& sys) {
+    std::error_code missing;
+    std::set<std::string> siblings;
+    for (const auto& cpu : Folder{sys + "/devices/system/cpu", missing}) {
+        std::ifstream file{cpu.path() / "topology" / "thread_siblings_list"};
+        std::string line;
+        if (std::getline(file, line)) {
+            siblings.insert(line);
+        }
+    }
+    return static_cast<std::int32_t>(siblings.size());
+}
+
+std::int32_t count_entries(const std::string& folder) {
+    std::error_code missing;
+    const Folder all{folder, missing};
+    return static_cast<std::int32_t>(std::distance(begin(all), end(all)));
+}
+
+// Loopback, bridges and the ends of virtual cables have no device behind them.
+std::int32_t count_ethernet(const std::string& sys) {
+    std::error_code missing;
+    const Folder all{sys + "/class/net", missing};
+    return static_cast<std::int32_t>(std::count_if(begin(all), end(all), [](const auto& one) {
+        std::error_code unknown;
+        return std::filesystem::exists(one.path() / "device", unknown);
+    }));
+}
+
+}  // namespace
 
 std::int32_t aggregators_per_node(const Machine& machine) noexcept {
     const std::int32_t wanted = std::max(machine.network_interfaces, machine.cores / 8);
     return std::clamp(wanted, 1, 4);
 }
 
-#ifdef FOREBAY_HAVE_HWLOC
-
-namespace {
-
-struct Destroy {
-    void operator()(hwloc_topology* topology) const noexcept { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, Destroy>;
-
-Topology load_topology() {
-    hwloc_topology* raw = nullptr;
-    if (hwloc_topology_init(&raw) != 0) {
-        return nullptr;
-    }
-    Topology topology{raw};
-    hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
-}
-
-std::int32_t count_interfaces(hwloc_topology* topology, hwloc_obj_osdev_type_t type) {
-    std::int32_t count = 0;
-    hwloc_obj_t device = nullptr;
-    while ((device = hwloc_get_next_osdev(topology, device)) != nullptr) {
-        count += device->attr->osdev.type == type ? 1 : 0;
-    }
-    return count;
-}
-
-}  // namespace
-
-Machine inspect_machine() {
+Machine inspect_machine(const std::string& sys) {
     Machine machine;
-    const Topology topology = load_topology();
-    if (!topology) {
-        return machine;
-    }
-    const int cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
-    machine.cores = std::max(cores, 1);
-    const std::int32_t fabric = count_interfaces(topology.get(), HWLOC_OBJ_OSDEV_OPENFABRICS);
-    machine.network_interfaces =
-        fabric > 0 ? fabric : count_interfaces(topology.get(), HWLOC_OBJ_OSDEV_NETWORK);
+    machine.cores = std::max(count_cores(sys), 1);
+    // InfiniBand and Omni-Path; Slingshot.
+    const std::int32_t fabric =
+        count_entries(sys + "/class/infiniband") + count_entries(sys + "/class/cxi");
+    machine.network_interfaces = fabric > 0 ? fabric : count_ethernet(sys);
     return machine;
 }
-
-#else
-
-Machine inspect_machine() { return Machine{}; }
-
-#endif
 
 }  // namespace forebay::adapters

@@ -1,7 +1,10 @@
 // The rule for aggregators per node as a table, and the real machine for plausibility.
 #include "adapters/posix/machine.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace forebay::adapters {
 namespace {
@@ -16,6 +19,51 @@ TEST(Machine, AggregatorsFollowInterfacesAndCores) {
 }
 
 TEST(Machine, ThisOneHasCores) { EXPECT_GE(inspect_machine().cores, 1); }
+
+// A /sys of our own.
+class Sys {
+public:
+    Sys() { std::filesystem::create_directories(root_); }
+    Sys(const Sys&) = delete;
+    Sys& operator=(const Sys&) = delete;
+    ~Sys() { std::filesystem::remove_all(root_); }
+    void cpu(int number, const std::string& siblings) const {
+        const auto folder =
+            root_ / ("devices/system/cpu/cpu" + std::to_string(number)) / "topology";
+        std::filesystem::create_directories(folder);
+        std::ofstream{folder / "thread_siblings_list"} << siblings << '\n';
+    }
+    void folder(const std::string& name) const {
+        std::filesystem::create_directories(root_ / name);
+    }
+    [[nodiscard]] Machine inspect() const { return inspect_machine(root_.string()); }
+
+private:
+    std::filesystem::path root_ =
+        std::filesystem::temp_directory_path() / ("forebay_sys_" + std::to_string(::getpid()));
+};
+
+TEST(Machine, CountsCoresNotThreadsAndDevicesNotBridges) {
+    const Sys sys;
+    sys.cpu(0, "0,2");
+    sys.cpu(1, "1,3");
+    sys.cpu(2, "0,2");
+    sys.cpu(3, "1,3");
+    sys.folder("devices/system/cpu/cpufreq");
+    sys.folder("class/net/lo");
+    sys.folder("class/net/eth0/device");
+    EXPECT_EQ(sys.inspect().cores, 2);
+    EXPECT_EQ(sys.inspect().network_interfaces, 1);
+    sys.folder("class/infiniband/mlx5_0");
+    sys.folder("class/infiniband/mlx5_1");
+    EXPECT_EQ(sys.inspect().network_interfaces, 2);
+}
+
+TEST(Machine, NothingToReadIsOneCoreAndNoInterface) {
+    const Machine machine = inspect_machine("/nowhere");
+    EXPECT_EQ(machine.cores, 1);
+    EXPECT_EQ(machine.network_interfaces, 0);
+}
 
 }  // namespace
 }  // namespace forebay::adapters
