@@ -121,6 +121,38 @@ def entry_point(function: Function, number: int) -> str:
     )
 
 
+def narrow_function(function: Function) -> str:
+    """Stands for a large-count function that the MPI does not have: its older twin does it."""
+    parameters = ", ".join(function.parameters)
+    older = function.name.removesuffix("_c")
+    arguments = ", ".join(
+        {"count": "few", "datatype": "type"}.get(name, name) for name in function.arguments
+    )
+    return (
+        f"int forebay_narrow_{function.name}({parameters}) noexcept {{\n"
+        "    return narrowed(count, datatype, [&](int few, MPI_Datatype type) noexcept {\n"
+        f"        return real::{older}({arguments});\n    }});\n}}\n"
+    )
+
+
+def narrow_functions(functions: list[Function]) -> str:
+    wide = {f.name for f in functions if f.name.endswith("_c") and "count" in f.arguments}
+    bodies = "\n".join(narrow_function(f) for f in functions if f.name in wide)
+    rows = "\n".join(
+        f"    reinterpret_cast<void*>(&forebay_narrow_{f.name}),"
+        if f.name in wide or f.name == "get_type_extent_c"
+        else "    nullptr,"
+        for f in functions
+    )
+    return (
+        f'{NOTE}\n#include "entry/functions.hpp"\n#include "entry/mpi/narrow.hpp"\n\n'
+        f'namespace forebay::entry {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
+        f"namespace {{\n\nvoid* const table[] = {{\n{rows}\n}};\n\n}}  // namespace\n\n"
+        "void* const* narrow_table() noexcept {\n    return table;\n}\n\n"
+        "}  // namespace forebay::entry\n"
+    )
+
+
 def entry_points(functions: list[Function]) -> str:
     made = [(n, f) for n, f in enumerate(functions) if f.kind not in ("own", "real")]
     bodies = "\n".join(entry_point(function, number) for number, function in made)
@@ -183,7 +215,11 @@ def main() -> int:
         return 0
     made = {
         "preload": {"trampolines.S": trampolines, "names.hpp": names_header},
-        "core": {"functions.hpp": functions_header, "entry_points.cpp": entry_points},
+        "core": {
+            "functions.hpp": functions_header,
+            "entry_points.cpp": entry_points,
+            "narrow_functions.cpp": narrow_functions,
+        },
     }[arguments.part]
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for name, make in made.items():

@@ -22,28 +22,54 @@ constexpr std::array largest{
 };
 constexpr std::array summed{&record::Traffic::bytes, &record::Traffic::requests};
 
-void reduce(Numbers& numbers, MPI_Op operation, MPI_Comm communicator) {
+constexpr std::size_t largest_count = 2 * largest.size();  // of writes and of reads
+
+// An MPI_User_function on whole tables of numbers: the first largest_count by maximum, the rest
+// by sum, so that a close costs one reduction.
+void merge_tables(void* in, void* inout, int* count, MPI_Datatype* type) noexcept {
+    int bytes = 0;
+    PMPI_Type_size(*type, &bytes);
+    const std::size_t length = static_cast<std::size_t>(bytes) / sizeof(std::int64_t);
+    const std::size_t all = length * static_cast<std::size_t>(*count);
+    const std::span from(static_cast<const std::int64_t*>(in), all);
+    const std::span to(static_cast<std::int64_t*>(inout), all);
+    for (std::size_t i = 0; i < all; ++i) {
+        to[i] = i % length < largest_count ? std::max(from[i], to[i]) : from[i] + to[i];
+    }
+}
+
+void reduce(Numbers& numbers, MPI_Comm communicator) {
     if (communicator == MPI_COMM_NULL) {
         return;
     }
     int rank = 0;
+    MPI_Datatype table = MPI_DATATYPE_NULL;
+    MPI_Op operation = MPI_OP_NULL;
     PMPI_Comm_rank(communicator, &rank);
-    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : numbers.data(), numbers.data(),
-                static_cast<int>(numbers.size()), MPI_INT64_T, operation, 0, communicator);
+    PMPI_Type_contiguous(static_cast<int>(numbers.size()), MPI_INT64_T, &table);
+    PMPI_Type_commit(&table);
+    PMPI_Op_create(merge_tables, 1, &operation);
+    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : numbers.data(), numbers.data(), 1, table, operation, 0,
+                communicator);
+    PMPI_Op_free(&operation);
+    PMPI_Type_free(&table);
 }
 
-void reduce_fields(std::span<std::int64_t record::Traffic::*const> fields, record::FileLine& line,
-                   MPI_Op operation, MPI_Comm communicator) {
-    Numbers numbers;
+void put(Numbers& numbers, std::span<std::int64_t record::Traffic::*const> fields,
+         const record::FileLine& line) {
     for (const auto field : fields) {
         numbers.push_back(line.write.*field);
         numbers.push_back(line.read.*field);
     }
-    reduce(numbers, operation, communicator);
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        line.write.*fields[i] = numbers[2 * i];
-        line.read.*fields[i] = numbers[2 * i + 1];
+}
+
+std::size_t take(const Numbers& numbers, std::size_t at,
+                 std::span<std::int64_t record::Traffic::*const> fields, record::FileLine& line) {
+    for (const auto field : fields) {
+        line.write.*field = numbers[at++];
+        line.read.*field = numbers[at++];
     }
+    return at;
 }
 
 }  // namespace
@@ -70,7 +96,10 @@ void Counters::error(const Error& error) {
 }
 
 void Counters::passed(std::size_t function, engine::Refusal refusal, std::int64_t bytes) noexcept {
-    Tally& tally = passed_[function][static_cast<std::size_t>(refusal)];
+    if (!passed_) {
+        return;
+    }
+    Tally& tally = (*passed_)[function][static_cast<std::size_t>(refusal)];
     tally.calls.fetch_add(1, std::memory_order_relaxed);
     if (bytes >= 0) {
         tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -84,21 +113,23 @@ void Counters::fill(record::FileLine& line, MPI_Comm communicator,
     line.write = write_;
     line.read = read_;
     line.errors = errors_;
-    reduce_fields(largest, line, MPI_MAX, communicator);
-    reduce_fields(summed, line, MPI_SUM, communicator);
     Numbers numbers;
-    for (const auto& function : passed_) {
+    put(numbers, largest, line);
+    put(numbers, summed, line);
+    for (const auto& function : *passed_) {
         for (const Tally& tally : function) {
             for (const auto* number : {&tally.calls, &tally.bytes, &tally.unknown}) {
                 numbers.push_back(number->load(std::memory_order_relaxed));
             }
         }
     }
-    reduce(numbers, MPI_SUM, communicator);
+    reduce(numbers, communicator);
+    const std::size_t tallies = take(numbers, take(numbers, 0, largest, line), summed, line);
+    const std::span<const std::int64_t> passed = std::span(numbers).subspan(tallies);
     for (std::size_t i = 0; i < function_count * reasons; ++i) {
         const std::size_t function = i / reasons;
         const auto refusal = static_cast<engine::Refusal>(i % reasons);
-        const std::int64_t calls = numbers[3 * i];
+        const std::int64_t calls = passed[3 * i];
         if (calls == 0) {
             continue;
         }
@@ -108,7 +139,7 @@ void Counters::fill(record::FileLine& line, MPI_Comm communicator,
             reason = engine::reason_of(refusal);
         }
         line.passed_through.push_back({function_names[function], calls,
-                                       numbers[3 * i + 2] > 0 ? -1 : numbers[3 * i + 1], reason});
+                                       passed[3 * i + 2] > 0 ? -1 : passed[3 * i + 1], reason});
     }
 }
 

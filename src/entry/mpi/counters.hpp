@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mpi.h>
 #include <mutex>
 #include <string>
@@ -22,6 +23,10 @@ public:
     // Slot 0 of a function: its own reason (functions.toml) or the whole file's; then the engine's.
     static constexpr std::size_t reasons = static_cast<std::size_t>(engine::Refusal::other) + 1;
 
+    // Without a record nobody asks what was passed on, and no table is made for it.
+    explicit Counters(bool recording)
+        : passed_(recording ? std::make_unique<Table>() : nullptr) {}
+
     void call(const ports::CallRecord& record) override;
     void error(const Error& error) override;
 
@@ -32,6 +37,7 @@ public:
 
     // Collective over `communicator`: the whole job's numbers on rank 0. MPI_COMM_NULL: this rank's.
     // `standing`: why a file is left to the MPI as a whole.
+    // Contract: recording.
     void fill(record::FileLine& line, MPI_Comm communicator, const char* standing) const;
 
 private:
@@ -43,7 +49,8 @@ private:
 
     record::Traffic write_;
     record::Traffic read_;
-    std::array<std::array<Tally, reasons>, function_count> passed_;
+    using Table = std::array<std::array<Tally, reasons>, function_count>;
+    std::unique_ptr<Table> passed_;
     std::vector<record::ErrorNote> errors_;
     std::size_t function_ = 0;
 };

@@ -56,7 +56,7 @@ OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* 
       settings_(std::move(settings)),
       circle_(circle),
       inquiry_(&inquiry),
-      counters_(std::make_unique<Counters>()) {}
+      counters_(std::make_unique<Counters>(facts_.recording)) {}
 
 engine::File& OpenFile::engine() {
     if (engine_) {

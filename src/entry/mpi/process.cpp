@@ -3,10 +3,13 @@
 
 #include "adapters/posix/machine.hpp"
 #include "base/contracts.hpp"
+#include "entry/functions.hpp"
+#include "entry/mpi/narrow.hpp"
 #include "entry/mpi/report.hpp"
 
 #include <dlfcn.h>
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -19,7 +22,8 @@ namespace forebay::entry {
 namespace {
 
 struct Process {
-    void* const* real = nullptr;
+    std::array<void*, function_count> real{};   // completed by what stands for missing ones
+    std::array<void*, function_count> bound{};  // what the program's calls go to
     LargeCountInquiry inquiry;
     std::shared_mutex files_mutex;
     std::unordered_map<MPI_File, std::unique_ptr<OpenFile>> files;
@@ -82,13 +86,17 @@ bool threads_may_meet() noexcept {
 
 }  // namespace
 
-void start_process(void* const* real, void* libmpi) noexcept {
+void* const* start_process(void* const* real, void* libmpi, bool take_over) noexcept {
     Process& p = process();
-    p.real = real;
     p.inquiry.envelope =
         find_in<decltype(p.inquiry.envelope)>(libmpi, "PMPI_Type_get_envelope_c");
     p.inquiry.contents =
         find_in<decltype(p.inquiry.contents)>(libmpi, "PMPI_Type_get_contents_c");
+    for (std::size_t i = 0; i < function_count; ++i) {
+        p.real[i] = real[i] != nullptr ? real[i] : narrow_table()[i];
+        p.bound[i] = take_over && own_table()[i] != nullptr ? own_table()[i] : p.real[i];
+    }
+    return p.bound.data();
 }
 
 void* real_address(std::size_t number) noexcept {

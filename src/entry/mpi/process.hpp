@@ -10,8 +10,9 @@
 
 namespace forebay::entry {
 
-// Once, before anything else. `real` lives as long as the process.
-void start_process(void* const* real, void* libmpi) noexcept;
+// Once, before anything else. `real`: the MPI's functions, nullptr where it has none. Returns the
+// functions that the program's calls are to be bound to, or nullptr for the MPI's own.
+[[nodiscard]] void* const* start_process(void* const* real, void* libmpi, bool take_over) noexcept;
 
 [[nodiscard]] const LargeCountInquiry& large_count_inquiry() noexcept;
 

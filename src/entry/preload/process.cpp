@@ -23,7 +23,8 @@ namespace forebay::entry {
 
 namespace {
 
-using CoreTable = void* const* (*)(void* const* real, void* libmpi);
+// `take_over` 0: only what stands for functions that the MPI does not have.
+using CoreTable = void* const* (*)(void* const* real, void* libmpi, int take_over);
 
 constexpr std::size_t path_max = 4096;
 
@@ -56,7 +57,7 @@ int missing() noexcept {
 }
 
 // The core's table, or null; says why not.
-void* const* load_core(const Libmpi& libmpi, void* const* real) noexcept {
+void* const* load_core(const Libmpi& libmpi, void* const* real, int take_over) noexcept {
     Dl_info self{};
     dladdr(reinterpret_cast<void*>(&forebay_preload_bind), &self);
     char path[path_max];
@@ -71,15 +72,30 @@ void* const* load_core(const Libmpi& libmpi, void* const* real) noexcept {
             "The program goes on with the MPI's own file functions. Run `forebay doctor`.");
         return nullptr;
     }
-    return reinterpret_cast<CoreTable>(entry)(real, libmpi.handle);
+    return reinterpret_cast<CoreTable>(entry)(real, libmpi.handle, take_over);
 }
 
+bool any_missing(void* const* real) noexcept {
+    for (unsigned i = 0; i < function_count; ++i) {
+        if (real[i] == nullptr) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A program that probes for the large-count functions of MPI-4 finds those of this library, so
+// they must work with an older MPI too, also when nothing is taken over.
 void* const* ours_for(const Libmpi& libmpi, void* const* real) noexcept {
-    if (disabled()) {
+    const bool off = disabled();
+    if (off && !any_missing(real)) {
         return nullptr;
     }
     if (libmpi.family == Family::mpich || libmpi.family == Family::openmpi) {
-        return load_core(libmpi, real);
+        return load_core(libmpi, real, off ? 0 : 1);
+    }
+    if (off) {
+        return nullptr;
     }
     say("Forebay is off: this MPI is of no family it knows", libmpi.path,
         "Use an MPI of the MPICH or the Open MPI family.");
@@ -97,13 +113,11 @@ void bind_all() noexcept {
     }
     for (unsigned i = 0; i < function_count; ++i) {
         real[i] = dlsym(libmpi.handle, function_names[i]);
-        if (real[i] == nullptr) {
-            real[i] = reinterpret_cast<void*>(&missing);
-        }
     }
     void* const* ours = ours_for(libmpi, real);
     for (unsigned i = 0; i < function_count; ++i) {
         void* target = ours != nullptr && ours[i] != nullptr ? ours[i] : real[i];
+        target = target != nullptr ? target : reinterpret_cast<void*>(&missing);
         __atomic_store_n(&forebay_preload_slots[i], target, __ATOMIC_RELEASE);
     }
 }

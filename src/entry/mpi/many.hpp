@@ -1,0 +1,25 @@
+// One datatype that stands for more elements of another than an int can count.
+#pragma once
+
+#include <limits>
+#include <mpi.h>
+
+namespace forebay::entry {
+
+class Many {
+public:
+    static constexpr MPI_Count count_max = std::numeric_limits<int>::max();
+
+    // Contract: count_max < count < 2^60.
+    Many(MPI_Count count, MPI_Datatype datatype) noexcept;
+    ~Many();
+    Many(const Many&) = delete;
+    Many& operator=(const Many&) = delete;
+
+    [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
+
+private:
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+}  // namespace forebay::entry
