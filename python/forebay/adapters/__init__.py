@@ -1,0 +1,1 @@
+"""The real world behind the ports: files, processes, ELF, mounts, kernels."""

@@ -1,0 +1,107 @@
+"""Reads ELF files far enough to know what a program is linked to. No tool of binutils is needed,
+which compute nodes often lack. Source: System V ABI, chapters 4 and 5."""
+
+import mmap
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_MAGIC = b"\x7fELF"
+_CLASS_64, _LITTLE = 2, 1
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
+_DT_NULL, _DT_NEEDED, _DT_STRTAB = 0, 1, 5
+_SHT_STRTAB = 3
+
+_PROGRAM = struct.Struct("<IIQQQQQQ")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_DYNAMIC = struct.Struct("<qQ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElfFacts:
+    """What the file needs to run: an interpreter (dynamic linker) and shared libraries."""
+
+    has_interpreter: bool
+    needed: tuple[str, ...]
+    defines_mpi: bool
+
+
+@dataclass(frozen=True)
+class _Segment:
+    kind: int
+    offset: int
+    address: int
+    size: int
+
+
+def read_elf(path: Path) -> ElfFacts | None:
+    """The facts of a 64-bit little-endian ELF file; None when it is something else."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+            return _facts(view)
+    except (OSError, ValueError, struct.error, IndexError):
+        return None
+
+
+def _facts(view: mmap.mmap) -> ElfFacts | None:
+    if view[:4] != _MAGIC or view[4] != _CLASS_64 or view[5] != _LITTLE:
+        return None
+    segments = list(_segments(view))
+    return ElfFacts(
+        has_interpreter=any(segment.kind == _PT_INTERP for segment in segments),
+        needed=tuple(_needed(view, segments)),
+        defines_mpi=_defines_mpi(view),
+    )
+
+
+def _segments(view: mmap.mmap) -> Iterator[_Segment]:
+    (start,) = struct.unpack_from("<Q", view, 32)
+    size, count = struct.unpack_from("<HH", view, 54)
+    for index in range(count):
+        kind, _, offset, address, _, length, _, _ = _PROGRAM.unpack_from(view, start + index * size)
+        yield _Segment(kind, offset, address, length)
+
+
+def _needed(view: mmap.mmap, segments: list[_Segment]) -> Iterator[str]:
+    dynamic = next((segment for segment in segments if segment.kind == _PT_DYNAMIC), None)
+    if dynamic is None:
+        return
+    names, table = [], 0
+    for tag, value in _DYNAMIC.iter_unpack(
+        view[dynamic.offset : dynamic.offset + dynamic.size // 16 * 16]
+    ):
+        if tag == _DT_NULL:
+            break
+        if tag == _DT_NEEDED:
+            names.append(value)
+        elif tag == _DT_STRTAB:
+            table = _file_offset(segments, value)
+    for name in names:
+        end = view.find(b"\0", table + name)
+        yield view[table + name : end].decode("utf-8", "replace")
+
+
+def _file_offset(segments: list[_Segment], address: int) -> int:
+    for segment in segments:
+        inside = 0 <= address - segment.address < segment.size
+        if segment.kind == _PT_LOAD and inside:
+            return segment.offset + address - segment.address
+    raise ValueError("an address outside all segments")
+
+
+def _defines_mpi(view: mmap.mmap) -> bool:
+    """Whether a symbol table names what only an MPI's own code has. Stripped files have none."""
+    (start,) = struct.unpack_from("<Q", view, 40)
+    size, count = struct.unpack_from("<HH", view, 58)
+    for index in range(count if start else 0):
+        _, kind, _, _, offset, length, _, _, _, _ = _SECTION.unpack_from(view, start + index * size)
+        if kind == _SHT_STRTAB:
+            for name in (
+                b"\0MPIR_Init",
+                b"\0MPIR_File_call_cxx_errhandler\0",
+                b"\0ompi_mpi_init\0",
+            ):
+                if view.find(name, offset, offset + length) >= 0:
+                    return True
+    return False

@@ -1,0 +1,164 @@
+"""Reads records: JSON Lines by schema/record.md. Unknown keys and kinds are passed over."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from forebay.domain.errors import RecordError
+from forebay.domain.record import (
+    ErrorNote,
+    FileRecord,
+    JobRecord,
+    PassedThrough,
+    Record,
+    Traffic,
+)
+
+SCHEMA = "forebay.record/1"
+_PREFIX = "forebay-run-"
+
+
+def decode_line(text: str) -> JobRecord | FileRecord | None:
+    """One line as a value; None for a kind that is not known.
+    RecordError: not a line of a record, or of a newer format."""
+    try:
+        line = json.loads(text)
+    except ValueError as error:
+        raise RecordError(f"cannot decode a line of a record (not JSON: {error}).") from error
+    if not isinstance(line, dict):
+        raise RecordError("cannot decode a line of a record (not a JSON object).")
+    if line.get("schema") != SCHEMA:
+        raise RecordError(
+            f"cannot decode a line of a record (its schema is {line.get('schema')!r}, "
+            f"not {SCHEMA!r}). Read it with the Forebay that wrote it."
+        )
+    try:
+        if line["kind"] == "job":
+            return _job(line)
+        return _file(line) if line["kind"] == "file" else None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(
+            f"cannot decode a line of a record ({type(error).__name__}: {error})."
+        ) from error
+
+
+def read_record(path: Path, *, offset: int = 0) -> Record:
+    """The lines of `path` after byte `offset`. Damaged lines are counted, not fatal.
+    RecordError: the file cannot be read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            lines = file.read().decode("utf-8", "replace").split("\n")
+    except OSError as error:
+        raise RecordError(
+            f"cannot read the record {path} ({error.strerror}). Give the path of a record."
+        ) from error
+    jobs: list[JobRecord] = []
+    files: list[FileRecord] = []
+    damaged: list[int] = []
+    for number, text in enumerate(lines, start=1):
+        if not text.strip():
+            continue
+        try:
+            line = decode_line(text)
+        except RecordError:
+            damaged.append(number)
+            continue
+        if isinstance(line, JobRecord):
+            jobs.append(line)
+        elif isinstance(line, FileRecord):
+            files.append(line)
+    return Record(jobs=tuple(jobs), files=tuple(files), damaged_lines=tuple(damaged))
+
+
+class RecordFiles:
+    """The port Records over real files."""
+
+    def end(self, path: Path) -> int:
+        """Bytes that are there already."""
+        try:
+            return path.stat().st_size
+        except OSError:
+            return 0
+
+    def read(self, path: Path, *, offset: int) -> Record:
+        """What came after `offset`; empty when there is no file."""
+        return read_record(path, offset=offset) if path.exists() else Record()
+
+    def temporary(self, *, shared: bool) -> Path:
+        """In a folder of its own: under the working directory if other nodes must see it."""
+        if shared:
+            try:
+                return Path(tempfile.mkdtemp(prefix="." + _PREFIX, dir=Path.cwd())) / "record"
+            except OSError:
+                pass  # the working directory is read-only: this node's will have to do
+        return Path(tempfile.mkdtemp(prefix=_PREFIX)) / "record"
+
+    def remove(self, path: Path) -> None:
+        """The record and its folder."""
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _job(line: Mapping[str, Any]) -> JobRecord:
+    return JobRecord(
+        forebay=str(line["forebay"]),
+        mpi=str(line["mpi"]),
+        family=str(line["family"]),
+        ranks=int(line["ranks"]),
+        nodes=int(line["nodes"]),
+        pid=int(line["pid"]),
+        host=str(line["host"]),
+        command=str(line["command"]),
+        started=str(line["started"]),
+    )
+
+
+def _file(line: Mapping[str, Any]) -> FileRecord:
+    return FileRecord(
+        path=str(line["path"]),
+        closed=bool(line["closed"]),
+        ranks=int(line["ranks"]),
+        nodes=int(line["nodes"]),
+        aggregators=tuple(int(rank) for rank in line["aggregators"]),
+        targets=int(line["targets"]),
+        stripe_bytes=int(line["stripe_bytes"]),
+        seconds_open=float(line["seconds_open"]),
+        settings={str(name): str(value) for name, value in line["settings"].items()},
+        write=_traffic(line["write"]),
+        read=_traffic(line["read"]),
+        passed_through=tuple(_passed(note) for note in line["passed_through"]),
+        errors=tuple(_error(note) for note in line["errors"]),
+    )
+
+
+def _traffic(line: Mapping[str, Any]) -> Traffic:
+    return Traffic(
+        calls=int(line["calls"]),
+        bytes=int(line["bytes"]),
+        rounds=int(line["rounds"]),
+        requests=int(line["requests"]),
+        bypassed_calls=int(line["bypassed_calls"]),
+        seconds=float(line["seconds"]),
+        seconds_exchange=float(line["seconds_exchange"]),
+        seconds_storage=float(line["seconds_storage"]),
+        seconds_wait=float(line["seconds_wait"]),
+    )
+
+
+def _passed(line: Mapping[str, Any]) -> PassedThrough:
+    count = int(line["bytes"])
+    return PassedThrough(
+        call=str(line["call"]),
+        calls=int(line["calls"]),
+        bytes=count if count >= 0 else None,
+        reason=str(line["reason"]),
+    )
+
+
+def _error(line: Mapping[str, Any]) -> ErrorNote:
+    return ErrorNote(
+        call=str(line["call"]), error_class=str(line["class"]), message=str(line["message"])
+    )

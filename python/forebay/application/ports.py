@@ -1,0 +1,180 @@
+"""What the use cases need of the world. Adapters keep these promises; tests have twins."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from forebay.domain.launcher import Flavour
+from forebay.domain.layout import Layout
+from forebay.domain.program import Family, ProgramFacts
+from forebay.domain.record import Record
+from forebay.domain.settings import Override, SettingsTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeLibraries:
+    """The preload stub and the cores beside it, by family."""
+
+    folder: Path
+    stub: Path
+    cores: Mapping[Family, Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """A process that ended: status as shells say it (128+n: by signal n)."""
+
+    status: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captured:
+    """What a short command printed. `status` is None when it took too long."""
+
+    status: int | None
+    output: str
+    errors: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LauncherFacts:
+    """One launcher. `names` are all paths under which PATH finds it."""
+
+    path: Path
+    names: tuple[Path, ...]
+    flavour: Flavour
+    version: str | None = None
+    library: Path | None = None
+    family: Family | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MpiWheel:
+    """An MPI installed as a Python package."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectoryFacts:
+    """What is known of a directory's file system."""
+
+    path: Path
+    mount_point: Path
+    file_system: str
+    device: str
+    layout: Layout
+    free_bytes: int
+    is_writable: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineFacts:
+    """What of the kernel and the hardware matters to Forebay. Reasons are None where it works."""
+
+    cores: int
+    io_uring_obstacle: str | None
+    memfd_obstacle: str | None
+    shm_bytes: int | None
+    shm_free_bytes: int | None
+
+
+class SettingsSource(Protocol):
+    """The settings that there are, and files of them."""
+
+    def table(self) -> SettingsTable:
+        """All settings. SetupError: the schema is missing."""
+
+    def read_file(self, path: Path) -> Sequence[Override]:
+        """Keys, values as text and lines. SettingsError: not readable, not TOML."""
+
+
+class LibraryFinder(Protocol):
+    """Where the native libraries are."""
+
+    def find(self) -> NativeLibraries:
+        """The first folder that has them. SetupError names all that were looked into."""
+
+    def complaints(
+        self, libraries: NativeLibraries, mpis: Sequence[LauncherFacts]
+    ) -> Sequence[str]:
+        """Why stub or cores cannot be loaded with these MPIs; empty when they can."""
+
+
+class Launchers(Protocol):
+    """Launchers on this machine."""
+
+    def inspect(self, word: str) -> LauncherFacts | None:
+        """The launcher that `word` names; None when there is no such program."""
+
+    def installed(self) -> Sequence[LauncherFacts]:
+        """All on PATH, each once."""
+
+    def wheels(self) -> Sequence[MpiWheel]:
+        """MPIs among the packages of the running Python."""
+
+
+class Programs(Protocol):
+    """Program files."""
+
+    def locate(self, word: str) -> Path | None:
+        """The file that a shell would run for `word`."""
+
+    def inspect(self, path: Path) -> ProgramFacts:
+        """How it is linked."""
+
+
+class Processes(Protocol):
+    """Runs things."""
+
+    def run(self, words: Sequence[str], *, environment: Mapping[str, str]) -> Finished:
+        """Runs to the end in the foreground, forwarding signals. LaunchError: cannot start."""
+
+    def capture(
+        self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
+    ) -> Captured:
+        """Runs a short command and keeps what it prints."""
+
+
+class Records(Protocol):
+    """Record files."""
+
+    def end(self, path: Path) -> int:
+        """Bytes that are in the file already; 0 when there is none."""
+
+    def read(self, path: Path, *, offset: int) -> Record:
+        """What was appended after `offset`; empty when there is no file."""
+
+    def temporary(self, *, shared: bool) -> Path:
+        """A path for a record that nobody keeps; `shared`: other nodes must see it."""
+
+    def remove(self, path: Path) -> None:
+        """Removes a temporary record."""
+
+
+class Machine(Protocol):
+    """The machine and its file systems."""
+
+    def facts(self) -> MachineFacts:
+        """Kernel and hardware."""
+
+    def directory(self, path: Path) -> DirectoryFacts:
+        """The file system that `path` is on. UsageError: no such directory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """All ports together."""
+
+    settings: SettingsSource
+    libraries: LibraryFinder
+    launchers: Launchers
+    programs: Programs
+    processes: Processes
+    records: Records
+    machine: Machine
+    environment: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = field(default_factory=Path.cwd)

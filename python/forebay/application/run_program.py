@@ -1,0 +1,278 @@
+"""Use case: run a program through Forebay and say what happened to its files.
+First a plan is made (nothing is started), then it is carried out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forebay.application.ports import LauncherFacts, World
+from forebay.application.read_settings import effective_settings
+from forebay.domain.errors import UsageError
+from forebay.domain.launcher import (
+    PRELOAD_VARIABLE,
+    Flavour,
+    Forwarding,
+    compose_preload,
+    find_launcher,
+    find_programs,
+    forward,
+    slurm_export,
+)
+from forebay.domain.program import Linkage, ProgramFacts
+from forebay.domain.record import FileSummary, JobRecord, summarise
+from forebay.domain.settings import (
+    ENVIRONMENT_PREFIX,
+    RECORD_VARIABLE,
+    SETTINGS_VARIABLE,
+    EffectiveSetting,
+    Override,
+)
+
+_SLURM_EXPORT = "SLURM_EXPORT_ENV"
+_BATCH_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "FLUX_URI")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What the user asked for."""
+
+    command: tuple[str, ...]
+    settings_file: Path | None = None
+    overrides: tuple[Override, ...] = ()
+    record: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """What will be started, and what is known about it beforehand."""
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    record: Path
+    record_offset: int
+    record_is_kept: bool
+    launcher: LauncherFacts | None
+    programs: tuple[ProgramFacts, ...]
+    is_enabled: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReport:
+    """What happened. `reasons` says why nothing was recorded, when nothing was."""
+
+    status: int
+    seconds: float
+    command: tuple[str, ...]
+    record: Path | None
+    jobs: tuple[JobRecord, ...]
+    files: tuple[FileSummary, ...]
+    warnings: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+def plan_run(request: RunRequest, world: World) -> RunPlan:
+    """Checks settings, finds libraries and launcher, and composes command and environment.
+    SettingsError, SetupError, UsageError: nothing was started."""
+    if not request.command:
+        raise UsageError(
+            "there is nothing to run (no program was given). "
+            "Say `forebay run -- mpiexec -n 4 ./program`."
+        )
+    settings_file = _settings_file(request, world)
+    effective = effective_settings(
+        world.settings,
+        file=settings_file,
+        environment=world.environment,
+        options=request.overrides,
+    )
+    record, kept = _record_of(request, world, effective)
+    library = str(world.libraries.find().stub)
+    forwarding = Forwarding(
+        library=library,
+        preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
+        variables=_variables(request, world, settings_file, record),
+    )
+    launcher_at = find_launcher(request.command)
+    launcher = (
+        None if launcher_at is None else world.launchers.inspect(request.command[launcher_at])
+    )
+    programs = _programs(request.command, launcher_at, launcher, world)
+    return RunPlan(
+        words=_words(request.command, launcher_at, launcher, forwarding),
+        environment=_environment(world.environment, forwarding, launcher),
+        record=record,
+        record_offset=world.records.end(record),
+        record_is_kept=kept,
+        launcher=launcher,
+        programs=programs,
+        is_enabled=_value(effective, "enabled") == "true",
+        warnings=_warnings(programs, launcher, world),
+    )
+
+
+def carry_out(plan: RunPlan, world: World) -> RunReport:
+    """Runs the plan. LaunchError: the program could not be started."""
+    try:
+        finished = world.processes.run(plan.words, environment=plan.environment)
+        found = world.records.read(plan.record, offset=plan.record_offset)
+    finally:
+        if not plan.record_is_kept:
+            world.records.remove(plan.record)
+    warnings = [*plan.warnings]
+    if found.damaged_lines:
+        lines = ", ".join(str(line) for line in found.damaged_lines[:5])
+        warnings.append(
+            f"the record is damaged (line {lines} of it is not a record's line). "
+            "Was the program killed while writing it, or does something else write there?"
+        )
+    return RunReport(
+        status=finished.status,
+        seconds=finished.seconds,
+        command=plan.words,
+        record=plan.record if plan.record_is_kept else None,
+        jobs=found.jobs,
+        files=summarise(found.files),
+        warnings=tuple(warnings),
+        reasons=() if found.files else reasons_for_silence(plan, finished.status),
+    )
+
+
+def reasons_for_silence(plan: RunPlan, status: int) -> tuple[str, ...]:
+    """Why a run may have left no record: what is known to be so, or else what may be."""
+    if not plan.is_enabled:
+        return ("Forebay is switched off by the setting `enabled = false`.",)
+    known = [program.obstacle for program in plan.programs if program.obstacle]
+    if known:
+        return tuple(known)
+    reasons = []
+    if status != 0:
+        reasons.append(f"The program failed with status {status}, perhaps before it opened a file.")
+    reasons.append("The program opened no file by MPI-IO (nor by a library that uses it).")
+    if not plan.programs or any(p.linkage is Linkage.SCRIPT for p in plan.programs):
+        reasons.append(
+            "The command is a script, and what it starts is statically linked or uses no MPI. "
+            "`forebay doctor --program FILE` looks at an executable."
+        )
+    if plan.launcher is None or plan.launcher.flavour is Flavour.OTHER:
+        reasons.append(
+            "LD_PRELOAD or FOREBAY_* did not reach the ranks (a launcher or script in between "
+            "took them out). `forebay doctor` tries the launchers."
+        )
+    if not plan.record_is_kept:
+        reasons.append(
+            "Rank 0 ran on another node, where the record was written out of our sight. "
+            "Say `--record FILE` with a file that all nodes see."
+        )
+    return tuple(reasons)
+
+
+def _settings_file(request: RunRequest, world: World) -> Path | None:
+    given = request.settings_file or world.environment.get(SETTINGS_VARIABLE) or None
+    return None if given is None else (world.folder / given).absolute()
+
+
+def _value(effective: Sequence[EffectiveSetting], name: str) -> str:
+    return next((one.value for one in effective if one.setting.name == name), "")
+
+
+def _record_of(
+    request: RunRequest, world: World, effective: Sequence[EffectiveSetting]
+) -> tuple[Path, bool]:
+    """Where the record goes, and whether it stays."""
+    given = request.record or _value(effective, "record") or None
+    if given is None:
+        shared = any(world.environment.get(name) for name in _BATCH_VARIABLES)
+        return world.records.temporary(shared=shared), False
+    path = (world.folder / given).absolute()
+    if not path.parent.is_dir():
+        raise UsageError(
+            f"cannot write the record {path} (there is no folder {path.parent}). Make it first."
+        )
+    return path, True
+
+
+def _variables(
+    request: RunRequest, world: World, settings_file: Path | None, record: Path
+) -> Mapping[str, str]:
+    """Every FOREBAY_* that the ranks must see; those of the user's environment too."""
+    variables = {
+        name: value
+        for name, value in sorted(world.environment.items())
+        if name.startswith(ENVIRONMENT_PREFIX)
+    }
+    if settings_file is not None:
+        variables[SETTINGS_VARIABLE] = str(settings_file)
+    for override in request.overrides:
+        variables[ENVIRONMENT_PREFIX + override.name.upper()] = override.text
+    variables[RECORD_VARIABLE] = str(record)
+    return variables
+
+
+def _words(
+    command: tuple[str, ...],
+    launcher_at: int | None,
+    launcher: LauncherFacts | None,
+    forwarding: Forwarding,
+) -> tuple[str, ...]:
+    if launcher_at is None or launcher is None:
+        return command
+    return forward(command, launcher=launcher_at, flavour=launcher.flavour, forwarding=forwarding)
+
+
+def _environment(
+    environment: Mapping[str, str], forwarding: Forwarding, launcher: LauncherFacts | None
+) -> Mapping[str, str]:
+    composed = {**environment, **dict(forwarding.pairs)}
+    if _SLURM_EXPORT in composed and launcher and launcher.flavour is Flavour.SLURM:
+        composed[_SLURM_EXPORT] = slurm_export(composed[_SLURM_EXPORT], forwarding)
+    return composed
+
+
+def _programs(
+    command: tuple[str, ...],
+    launcher_at: int | None,
+    launcher: LauncherFacts | None,
+    world: World,
+) -> tuple[ProgramFacts, ...]:
+    """The programs of the command line that can be looked at, each once."""
+    if launcher_at is None:
+        words = [command[0]]
+    else:
+        flavour = launcher.flavour if launcher else Flavour.OTHER
+        indices = find_programs(
+            command,
+            launcher=launcher_at,
+            flavour=flavour,
+            is_program=lambda word: world.programs.locate(word) is not None,
+        )
+        words = [command[index] for index in indices]
+    paths = [world.programs.locate(word) for word in dict.fromkeys(words)]
+    return tuple(world.programs.inspect(path) for path in paths if path is not None)
+
+
+def _warnings(
+    programs: Sequence[ProgramFacts], launcher: LauncherFacts | None, world: World
+) -> tuple[str, ...]:
+    warnings = [program.obstacle for program in programs if program.obstacle]
+    mismatch = _mismatch(programs, launcher)
+    if mismatch:
+        warnings.append(mismatch)
+    for variable, meant in world.settings.table().suspicious(sorted(world.environment)):
+        warnings.append(f"{variable} is ignored (no such setting). Did you mean {meant}?")
+    return tuple(warnings)
+
+
+def _mismatch(programs: Sequence[ProgramFacts], launcher: LauncherFacts | None) -> str | None:
+    """A launcher of one MPI with a program of another gives many jobs of one rank."""
+    if launcher is None or launcher.flavour not in {Flavour.OPEN_MPI, Flavour.HYDRA}:
+        return None
+    wanted = "openmpi" if launcher.flavour is Flavour.OPEN_MPI else "mpich"
+    for program in programs:
+        if program.family is not None and program.family.value in {"openmpi", "mpich"} - {wanted}:
+            return (
+                f"{launcher.path} starts {program.path} as many jobs of one rank (the launcher "
+                f"is of the {wanted} family, the program's {program.mpi_library} is not). "
+                "Use the launcher of the program's own MPI."
+            )
+    return None

@@ -1,0 +1,101 @@
+"""`forebay doctor`: parse → diagnose → render."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from forebay.application.doctor import Diagnosis, DoctorRequest, diagnose
+from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
+from forebay.cli.world import real_world
+from forebay.domain.findings import Finding, Status, Topic, problems
+
+HELP = """Look at this machine, and say what works and what to do about what does not.
+
+Finds the MPIs, Forebay's own libraries, and the file system and layout of DIR; starts one process
+by each launcher to see whether LD_PRELOAD and FOREBAY_* reach it.
+
+\b
+Examples:
+  forebay doctor                              this directory
+  forebay doctor /scratch/me                  the directory that your program writes to
+  forebay doctor --program ./program -n 64    can Forebay reach it? are there cores for 64 ranks?
+  forebay doctor --format json /scratch       for scripts
+
+\b
+Exit status:
+  0  all is well (notes are no problems)
+  1  at least one problem was found
+  2  wrong option, or no such directory
+"""
+
+_MARKS = {
+    Status.GOOD: ("ok", "green"),
+    Status.NOTE: ("note", "cyan"),
+    Status.PROBLEM: ("!!", "red"),
+}
+
+
+def doctor(
+    directory: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Where the program's files are.")
+    ] = Path(),
+    program: Annotated[
+        str | None,
+        typer.Option("--program", metavar="PATH", help="Look at this executable, too."),
+    ] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option("-n", metavar="N", min=1, help="Ranks that will run on this node."),
+    ] = None,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Diagnoses and exits with 1 if there is a problem."""
+    request = DoctorRequest(directory=directory, program=program, ranks=ranks)
+    diagnosis = diagnose(request, real_world())
+    count = problems(diagnosis.findings)
+    if form is Format.JSON:
+        print(json_pretty(_as_json(diagnosis)))
+    else:
+        _print(diagnosis)
+    raise typer.Exit(1 if count else 0)
+
+
+def _as_json(diagnosis: Diagnosis) -> Any:
+    """The schema forebay.doctor/1."""
+    return {
+        "schema": "forebay.doctor/1",
+        "problems": problems(diagnosis.findings),
+        "findings": plain(diagnosis.findings),
+        "launchers": plain(diagnosis.launchers),
+        "libraries": plain(diagnosis.libraries),
+        "directory": plain(diagnosis.directory),
+        "machine": plain(diagnosis.machine),
+    }
+
+
+def _print(diagnosis: Diagnosis) -> None:
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    for topic in Topic:
+        found = [finding for finding in diagnosis.findings if finding.topic is topic]
+        if found:
+            console.print(Text(topic.value, style="bold"))
+            for line in (line for finding in found for line in _lines(finding)):
+                console.print(line)
+    count = problems(diagnosis.findings)
+    ending = "No problem found." if not count else f"{count} to repair (marked !!)."
+    console.print(Text(ending, style="bold"))
+
+
+def _lines(finding: Finding) -> Iterator[Text]:
+    mark, colour = _MARKS[finding.status]
+    yield Text.assemble(
+        ("  " + mark.ljust(5), colour),
+        f"{printable(finding.subject)}: {printable(finding.detail)}",
+    )
+    if finding.remedy:
+        yield Text(f"       → {printable(finding.remedy)}")

@@ -1,0 +1,53 @@
+"""What all subcommands share in showing things: the formats, and values as JSON."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class Format(Enum):
+    """What --format takes."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="text for people, json for programs.")
+]
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, enums and paths as what JSON has."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return value
+
+
+def json_line(value: Any) -> str:
+    """One line of JSON."""
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
+def json_pretty(value: Any) -> str:
+    """JSON for a file or a screen."""
+    return json.dumps(plain(value), ensure_ascii=False, indent=2)
+
+
+def printable(text: str) -> str:
+    """`text` of a program or a file, without what would steer a terminal."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)

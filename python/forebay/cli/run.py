@@ -1,0 +1,123 @@
+"""`forebay run`: parse → plan and carry out → render."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forebay.application.run_program import RunReport, RunRequest, carry_out, plan_run
+from forebay.cli.output import Format, FormatOption, json_line
+from forebay.cli.run_report import as_json, as_text
+from forebay.cli.world import real_world
+from forebay.domain.errors import UsageError
+from forebay.domain.settings import Override
+
+HELP = """Run an MPI program through Forebay, then say what happened to each file.
+
+The program, its MPI and its command line stay as they are: put `forebay run --` in front. Which MPI
+it uses is found out in its processes; MPICH and Open MPI, their launchers and srun are known.
+
+\b
+Examples:
+  forebay run -- mpiexec -n 8 ./program input.nml
+  forebay run --set cb_nodes=2 --set cb_buffer_size=16MiB -- mpiexec -n 8 ./program
+  forebay run --settings site.toml --record run.jsonl -- srun -n 512 ./program
+  forebay run -- ./job.sh                     a script that calls mpiexec itself
+  forebay run --format json --summary run.json -- mpiexec -n 8 python model.py
+
+The program's standard output stays clean: the summary goes to standard error after the program has
+ended, or to the file of --summary. With --format json it is a single line, the last one there.
+
+\b
+In the summary, of each file and direction:
+  calls      collective calls that Forebay carried out
+  bytes      moved, summed over ranks
+  MiB/s      bytes over seconds
+  seconds    spent in these calls by the slowest rank; of these (they overlap):
+  exchange   copying between program and staging, and messages between nodes
+  storage    with at least one request at the file system
+  wait       blocked on other ranks or on storage
+and what was passed through to the MPI untouched, with the reason, and errors.
+
+\b
+Exit status:
+  the program's own; 128+n if signal n ended it
+  2    wrong option, or a setting that is unknown or has no such value (nothing was started)
+  125  Forebay is incomplete: its native libraries are missing
+  126  the program cannot be executed
+  127  the program was not found
+SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 go on to the program.
+"""
+
+CONTEXT = {"ignore_unknown_options": False, "allow_interspersed_args": False}
+
+
+def run(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="COMMAND...", help="The program with its launcher, as ever."),
+    ],
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            "--settings", metavar="FILE", help="TOML file of settings; see `forebay settings`."
+        ),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="One setting; wins over file and environment."
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record", metavar="FILE", help="Append the record (JSON Lines) here and keep it."
+        ),
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            "--summary", metavar="FILE", help="Where the summary goes instead of standard error."
+        ),
+    ] = None,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Runs the command and exits with its status."""
+    world = real_world()
+    request = RunRequest(
+        command=tuple(command),
+        settings_file=settings,
+        overrides=tuple(_override(text) for text in assignments or ()),
+        record=record,
+    )
+    plan = plan_run(request, world)
+    for warning in plan.warnings:
+        print(f"forebay: warning: {warning}", file=sys.stderr)
+    report = carry_out(plan, world)
+    _show(report, form=form, summary=summary)
+    raise typer.Exit(report.status)
+
+
+def _override(text: str) -> Override:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(
+            f'cannot use --set "{text}" (it is not KEY=VALUE). Write --set cb_nodes=2.'
+        )
+    return Override(name.strip(), value)
+
+
+def _show(report: RunReport, *, form: Format, summary: Path | None) -> None:
+    if summary is None:
+        sys.stdout.flush()
+        text = json_line(as_json(report)) if form is Format.JSON else as_text(report)
+        print(text, file=sys.stderr)
+        return
+    text = json_line(as_json(report)) if form is Format.JSON else as_text(report)
+    try:
+        summary.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:  # the run is over: its summary must not be lost
+        print(text, file=sys.stderr)
+        print(f"forebay: cannot write {summary} ({error.strerror}).", file=sys.stderr)

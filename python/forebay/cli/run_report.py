@@ -1,0 +1,171 @@
+"""The summary of a run, as text and as JSON."""
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from forebay.application.run_program import RunReport
+from forebay.cli.output import plain, printable
+from forebay.domain.record import FileSummary, JobRecord, PassedThrough, Traffic
+from forebay.domain.units import human_bytes, human_seconds
+
+FILES_SHOWN_MAX = 20
+ERRORS_SHOWN_MAX = 5
+_WIDTH = 120
+_COLUMNS = (
+    "calls",
+    "bytes",
+    "MiB/s",
+    "seconds",
+    "exchange",
+    "storage",
+    "wait",
+    "requests",
+    "bypassed",
+)
+
+
+def as_json(report: RunReport) -> Any:
+    """The schema forebay.run/1: the report, and MiB/s of each direction."""
+    files = []
+    for file in report.files:
+        value = plain(file)
+        for name, traffic in (("write", file.write), ("read", file.read)):
+            value[name]["mib_per_second"] = traffic.mib_per_second
+        files.append(value)
+    return {
+        "schema": "forebay.run/1",
+        "status": report.status,
+        "seconds": report.seconds,
+        "command": list(report.command),
+        "record": plain(report.record),
+        "jobs": plain(report.jobs),
+        "files": files,
+        "warnings": list(report.warnings),
+        "nothing_recorded": list(report.reasons),
+    }
+
+
+def as_text(report: RunReport) -> str:
+    """What a person reads after the run."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: RunReport) -> Iterator[str]:
+    yield f"── forebay: {human_seconds(report.seconds)} s, status {report.status}"
+    for job in report.jobs:
+        yield _job_line(job)
+    if not report.files:
+        yield "Nothing was recorded. Why that may be:"
+        yield from (f"  - {reason}" for reason in report.reasons)
+    shown = _shown(report.files)
+    for file in shown:
+        yield from _file_lines(file)
+    hidden = [file for file in report.files if file not in shown]
+    if hidden:
+        moved = human_bytes(sum(file.bytes_moved for file in hidden))
+        yield f"and {len(hidden)} more files with {moved} (all of them: --format json)"
+    if report.record is not None:
+        yield f"record: {printable(str(report.record))}"
+    for warning in report.warnings:
+        yield f"warning: {printable(warning)}"
+
+
+def _shown(files: Sequence[FileSummary]) -> Sequence[FileSummary]:
+    """The files that moved most, and those with errors, in their own order."""
+    ranked = sorted(files, key=lambda file: (not file.errors, -file.bytes_moved))
+    chosen = ranked[:FILES_SHOWN_MAX]
+    return [file for file in files if file in chosen]
+
+
+def _job_line(job: JobRecord) -> str:
+    ranks, nodes = _count(job.ranks, "rank"), _count(job.nodes, "node")
+    version = " ".join(job.mpi.split())
+    return f"{ranks} on {nodes}, {printable(version)}: {printable(job.command)}"
+
+
+def _file_lines(file: FileSummary) -> Iterator[str]:
+    yield ""
+    yield printable(file.path)
+    yield "  " + ", ".join(_circumstances(file))
+    if file.write.calls or file.read.calls:
+        yield from _traffic_lines(file)
+    else:
+        yield "  no call was taken over"
+    if file.passed_through:
+        yield "  passed through to the MPI untouched:"
+        yield from _passed_lines(file.passed_through)
+    for error in file.errors[:ERRORS_SHOWN_MAX]:
+        yield f"  error: {error.call}: {error.error_class}: {printable(error.message)}"
+    if len(file.errors) > ERRORS_SHOWN_MAX:
+        yield f"  and {len(file.errors) - ERRORS_SHOWN_MAX} more errors"
+
+
+def _circumstances(file: FileSummary) -> Iterator[str]:
+    yield f"{_count(file.ranks, 'rank')} on {_count(file.nodes, 'node')}"
+    if file.aggregators:
+        some = ", ".join(str(rank) for rank in file.aggregators[:8])
+        more = ", …" if len(file.aggregators) > 8 else ""
+        name = "rank" if len(file.aggregators) == 1 else "ranks"
+        yield f"{_count(len(file.aggregators), 'aggregator')} ({name} {some}{more})"
+    else:
+        yield "no aggregator"
+    stripe = f" of {human_bytes(file.stripe_bytes)} stripes" if file.stripe_bytes else ""
+    yield f"{_count(file.targets, 'target')}{stripe}"
+    if file.opened > 1:
+        yield f"opened {file.opened} times"
+    if file.closed < file.opened:
+        yield "not closed by the program"
+    yield f"open {human_seconds(file.seconds_open)} s"
+
+
+def _traffic_lines(file: FileSummary) -> list[str]:
+    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2))
+    table.add_column("")
+    for name in _COLUMNS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, traffic in (("write", file.write), ("read", file.read)):
+        if traffic.calls:
+            table.add_row("  " + name, *_cells(traffic))
+    return _drawn(table)
+
+
+def _cells(traffic: Traffic) -> Iterator[str]:
+    yield str(traffic.calls)
+    yield human_bytes(traffic.bytes)
+    rate = traffic.mib_per_second
+    yield "–" if rate is None else f"{rate:.1f}" if rate < 1000 else f"{rate:.0f}"
+    yield human_seconds(traffic.seconds)
+    yield human_seconds(traffic.seconds_exchange)
+    yield human_seconds(traffic.seconds_storage)
+    yield human_seconds(traffic.seconds_wait)
+    yield str(traffic.requests)
+    yield str(traffic.bypassed_calls)
+
+
+def _passed_lines(notes: Sequence[PassedThrough]) -> list[str]:
+    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2), show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    table.add_column()
+    for note in notes:
+        size = "" if note.bytes is None else human_bytes(note.bytes)
+        calls = _count(note.calls, "call")
+        table.add_row("  " + note.call, calls, size, printable(note.reason))
+    return _drawn(table)
+
+
+def _drawn(table: Table) -> list[str]:
+    """Lines of plain text, however wide the terminal is."""
+    out = io.StringIO()
+    console = Console(file=out, width=_WIDTH, color_system=None, markup=False, highlight=False)
+    console.print(table)
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,28 @@
+"""Puts the real adapters behind the ports: the only place that names them together."""
+
+import os
+from pathlib import Path
+
+from forebay.adapters.launchers import PathLaunchers
+from forebay.adapters.machine import LocalMachine
+from forebay.adapters.native_libraries import LibraryFolders
+from forebay.adapters.processes import ForegroundProcesses
+from forebay.adapters.programs import ProgramFiles
+from forebay.adapters.record_file import RecordFiles
+from forebay.adapters.settings_files import SettingsFiles
+from forebay.application.ports import World
+
+
+def real_world() -> World:
+    """This machine, this environment, this working directory."""
+    return World(
+        settings=SettingsFiles(),
+        libraries=LibraryFolders(),
+        launchers=PathLaunchers(),
+        programs=ProgramFiles(),
+        processes=ForegroundProcesses(),
+        records=RecordFiles(),
+        machine=LocalMachine(),
+        environment=dict(os.environ),
+        folder=Path.cwd(),
+    )

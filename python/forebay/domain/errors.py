@@ -1,0 +1,37 @@
+"""The one tree of exceptions. A message reads: problem (why). What to do next."""
+
+
+class ForebayError(Exception):
+    """What a user can do something about; `exit_code` is what the command ends with."""
+
+    exit_code = 1
+
+
+class UsageError(ForebayError):
+    """The command line asks for something that there is not."""
+
+    exit_code = 2
+
+
+class SettingsError(ForebayError):
+    """A setting is unknown, or its value is not one it can have."""
+
+    exit_code = 2
+
+
+class RecordError(ForebayError):
+    """A record cannot be read."""
+
+
+class SetupError(ForebayError):
+    """Forebay itself is not whole: native libraries or its schema are missing."""
+
+    exit_code = 125
+
+
+class LaunchError(ForebayError):
+    """The program cannot be started (126: not executable, 127: not found, as shells say it)."""
+
+    def __init__(self, message: str, *, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

@@ -1,0 +1,239 @@
+"""Command lines of MPI launchers: where the launcher is, where the program, and what has to be
+added so that our variables reach ranks on other nodes. Pure: words in, words out."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import PurePath
+
+PRELOAD_VARIABLE = "LD_PRELOAD"
+
+_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun|oshrun|srun)([._-][\w.-]+)?")
+_WRAPPERS = frozenset(
+    "env timeout nice ionice nohup time setsid stdbuf taskset numactl chrt strace ltrace".split()
+)
+
+
+class Flavour(Enum):
+    """Families of launchers that differ in how they pass the environment on."""
+
+    OPEN_MPI = "openmpi"
+    HYDRA = "hydra"
+    SLURM = "slurm"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forwarding:
+    """What the ranks must see: our library in LD_PRELOAD, and FOREBAY_* variables."""
+
+    library: str
+    preload: str
+    variables: Mapping[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All variables to pass on."""
+        return (PRELOAD_VARIABLE, *self.variables)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """All variables with their values."""
+        return ((PRELOAD_VARIABLE, self.preload), *self.variables.items())
+
+
+def compose_preload(library: str, existing: str | None) -> str:
+    """LD_PRELOAD with `library` in front of what is there. Darshan stays before us: it then sees
+    the program's calls, and we see what it passes on."""
+    words = [word for word in re.split(r"[ :]+", existing or "") if word and word != library]
+    first = [word for word in words if "libdarshan" in PurePath(word).name]
+    rest = [word for word in words if word not in first]
+    return ":".join([*first, library, *rest])
+
+
+def find_launcher(words: Sequence[str]) -> int | None:
+    """Index of the launcher: the first word, or behind wrappers such as `env` and `timeout`."""
+    for index, word in enumerate(words):
+        name = PurePath(word).name
+        if _LAUNCHER.fullmatch(name):
+            return index
+        if index == 0 and name not in _WRAPPERS:
+            return None
+    return None
+
+
+def flavour_of_name(name: str) -> Flavour | None:
+    """The flavour that an executable's own name (links resolved) tells, if it does."""
+    if name in {"orterun", "prterun", "prte", "ompirun_wrapper"} or name.endswith(".openmpi"):
+        return Flavour.OPEN_MPI
+    if name in {"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"}:
+        return Flavour.HYDRA
+    return Flavour.SLURM if name == "srun" else None
+
+
+def flavour_of_version(text: str) -> Flavour | None:
+    """The flavour that `--version` tells, if it does."""
+    if re.search(r"Open ?MPI|OpenRTE|PRRTE|open-mpi\.org", text):
+        return Flavour.OPEN_MPI
+    if re.search(r"HYDRA|Intel\(R\) MPI|MPICH", text):
+        return Flavour.HYDRA
+    return Flavour.SLURM if re.match(r"slurm", text) else None
+
+
+def version_of(text: str) -> str | None:
+    """The version number in what `--version` printed."""
+    found = re.search(r"\b(\d+\.\d+(?:\.\d+)?(?:[a-z]+\d*)?)\b", text)
+    return found[1] if found else None
+
+
+def forward(
+    words: Sequence[str], *, launcher: int, flavour: Flavour, forwarding: Forwarding
+) -> tuple[str, ...]:
+    """`words` with what this launcher needs to pass our variables on to every rank."""
+    before, own = tuple(words[: launcher + 1]), tuple(words[launcher + 1 :])
+    match flavour:
+        case Flavour.OPEN_MPI:
+            return before + _for_open_mpi(own, forwarding)
+        case Flavour.HYDRA:
+            return before + _for_hydra(own, forwarding)
+        case Flavour.SLURM:
+            return before + _for_slurm(own, forwarding)
+        case Flavour.OTHER:
+            return before + own
+
+
+def slurm_export(value: str, forwarding: Forwarding) -> str:
+    """The value of --export (or SLURM_EXPORT_ENV) with our variables in it."""
+    words = [word for word in value.split(",") if word]
+    everything = any(word.upper() == "ALL" for word in words)
+    kept = [
+        _merged_preload(word, forwarding) for word in words if word.upper() not in {"NONE", "NIL"}
+    ]
+    given = {word.partition("=")[0] for word in kept}
+    missing = [] if everything else [name for name in forwarding.names if name not in given]
+    return ",".join([*kept, *missing])
+
+
+def _merged_preload(assignment: str, forwarding: Forwarding) -> str:
+    name, equals, value = assignment.partition("=")
+    if name != PRELOAD_VARIABLE or not equals:
+        return assignment
+    return f"{name}={compose_preload(forwarding.library, value)}"
+
+
+def _for_open_mpi(words: Sequence[str], forwarding: Forwarding) -> tuple[str, ...]:
+    """-x for every application context: Open MPI 4 does not share them between contexts."""
+    out: list[str] = []
+    for number, segment in enumerate(_segments(words)):
+        own = list(segment)
+        given = set()
+        for index in range(len(own) - 1):
+            if own[index] in {"-x", "--x"}:
+                own[index + 1] = _merged_preload(own[index + 1], forwarding)
+                given.add(own[index + 1].partition("=")[0])
+        flags = [w for name in forwarding.names if name not in given for w in ("-x", name)]
+        out += ([":"] if number else []) + flags + own
+    return tuple(out)
+
+
+def _segments(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    start = 0
+    for index, word in enumerate(words):
+        if word == ":":
+            yield words[start:index]
+            start = index + 1
+    yield words[start:]
+
+
+def _for_hydra(words: Sequence[str], forwarding: Forwarding) -> tuple[str, ...]:
+    """Hydra passes everything unless it is told not to; then ours are named."""
+    out = list(words)
+    withheld = False
+    for index in range(len(out)):
+        option = out[index].removeprefix("-") if out[index].startswith("-") else ""
+        following = out[index + 1] if index + 1 < len(out) else ""
+        if option in {"genvnone", "envnone"}:
+            withheld = True
+        elif option in {"genvlist", "envlist"} and following:
+            missing = [n for n in forwarding.names if n not in following.split(",")]
+            out[index + 1] = ",".join([following, *missing])
+        elif option in {"genv", "env"} and following == PRELOAD_VARIABLE and index + 2 < len(out):
+            out[index + 2] = compose_preload(forwarding.library, out[index + 2])
+        elif option in {"genv", "env"}:
+            out[index + 1 : index + 2] = [_merged_preload(following, forwarding)]
+    flags = [word for pair in forwarding.pairs for word in ("-genv", *pair)] if withheld else []
+    return (*flags, *out)
+
+
+def _for_slurm(words: Sequence[str], forwarding: Forwarding) -> tuple[str, ...]:
+    """srun passes everything unless --export says otherwise."""
+    out = list(words)
+    for index, word in enumerate(out):
+        if word.startswith("--export="):
+            out[index] = "--export=" + slurm_export(word.removeprefix("--export="), forwarding)
+        elif word == "--export" and index + 1 < len(out):
+            out[index + 1] = slurm_export(out[index + 1], forwarding)
+    return tuple(out)
+
+
+_VALUES: Mapping[Flavour, Mapping[str, int]] = {
+    Flavour.OPEN_MPI: {
+        "mca": 2,
+        "gmca": 2,
+        "prtemca": 2,
+        "pmixmca": 2,
+        "omca": 2,
+        "tune": 1,
+        **dict.fromkeys(
+            "n np c N x H host hostfile machinefile default-hostfile wdir wd path map-by bind-to "
+            "rank-by npernode npersocket cpus-per-proc rf rankfile timeout output output-filename "
+            "stdin am app prefix personality runtime-options s preload-files max-restarts".split(),
+            1,
+        ),
+    },
+    Flavour.HYDRA: {
+        "genv": 2,
+        "env": 2,
+        **dict.fromkeys(
+            "n np f hosts host hostfile machinefile wdir configfile genvlist envlist launcher "
+            "launcher-exec rmk topolib bind-to map-by membind demux iface ppn prepend-pattern "
+            "outfile-pattern errfile-pattern nameserver order-nodes localhost usize pmi-port "
+            "gpus-per-proc perhost".split(),
+            1,
+        ),
+    },
+    Flavour.SLURM: dict.fromkeys(
+        "n N c p t w x A J o e i D m q ntasks nodes cpus-per-task partition time nodelist exclude "
+        "account job-name output error input chdir distribution qos mpi export mem constraint "
+        "ntasks-per-node cpu-bind mem-bind".split(),
+        1,
+    ),
+    Flavour.OTHER: dict.fromkeys("n np N c p H host hostfile f".split(), 1),
+}
+
+
+def find_programs(
+    words: Sequence[str],
+    *,
+    launcher: int,
+    flavour: Flavour,
+    is_program: Callable[[str], bool],
+) -> tuple[int, ...]:
+    """Indices of the programs that the launcher starts: in each application context the first
+    word that is no option, no option's value, and can be run."""
+    found = []
+    start = launcher + 1
+    for segment in _segments(words[start:]):
+        skip = 0
+        for index, word in enumerate(segment):
+            if skip:
+                skip -= 1
+            elif word.startswith("-"):
+                name, equals, _ = word.lstrip("-").partition("=")
+                skip = 0 if equals else _VALUES[flavour].get(name, 0)
+            elif is_program(word):
+                found.append(start + index)
+                break
+        start += len(segment) + 1
+    return tuple(found)

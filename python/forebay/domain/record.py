@@ -1,0 +1,173 @@
+"""What the native library observed, as values: schema/record.md in Python."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from forebay.domain.units import MIB
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRecord:
+    """One job, as its first file was opened."""
+
+    forebay: str
+    mpi: str
+    family: str
+    ranks: int
+    nodes: int
+    pid: int
+    host: str
+    command: str
+    started: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """One direction of a file: the job's calls, bytes over ranks, seconds of the slowest rank."""
+
+    calls: int = 0
+    bytes: int = 0
+    rounds: int = 0
+    requests: int = 0
+    bypassed_calls: int = 0
+    seconds: float = 0.0
+    seconds_exchange: float = 0.0
+    seconds_storage: float = 0.0
+    seconds_wait: float = 0.0
+
+    def __add__(self, other: "Traffic") -> "Traffic":
+        return Traffic(
+            calls=self.calls + other.calls,
+            bytes=self.bytes + other.bytes,
+            rounds=self.rounds + other.rounds,
+            requests=self.requests + other.requests,
+            bypassed_calls=self.bypassed_calls + other.bypassed_calls,
+            seconds=self.seconds + other.seconds,
+            seconds_exchange=self.seconds_exchange + other.seconds_exchange,
+            seconds_storage=self.seconds_storage + other.seconds_storage,
+            seconds_wait=self.seconds_wait + other.seconds_wait,
+        )
+
+    @property
+    def mib_per_second(self) -> float | None:
+        """Bytes over seconds within the calls; None when no time was measured."""
+        return self.bytes / MIB / self.seconds if self.seconds > 0 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassedThrough:
+    """Calls that were given to the MPI untouched. `bytes` is None where they are not known."""
+
+    call: str
+    calls: int
+    bytes: int | None
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorNote:
+    """An error that the ranks agreed on."""
+
+    call: str
+    error_class: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRecord:
+    """One file from its opening to its closing (`closed` is False: the program ended before)."""
+
+    path: str
+    closed: bool
+    ranks: int
+    nodes: int
+    aggregators: tuple[int, ...]
+    targets: int
+    stripe_bytes: int
+    seconds_open: float
+    settings: Mapping[str, str]
+    write: Traffic
+    read: Traffic
+    passed_through: tuple[PassedThrough, ...] = ()
+    errors: tuple[ErrorNote, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A record's jobs and files in their order; `damaged_lines` could not be decoded."""
+
+    jobs: tuple[JobRecord, ...] = ()
+    files: tuple[FileRecord, ...] = ()
+    damaged_lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSummary:
+    """All openings of one path, added up."""
+
+    path: str
+    opened: int
+    closed: int
+    ranks: int
+    nodes: int
+    aggregators: tuple[int, ...]
+    targets: int
+    stripe_bytes: int
+    seconds_open: float
+    write: Traffic = field(default_factory=Traffic)
+    read: Traffic = field(default_factory=Traffic)
+    passed_through: tuple[PassedThrough, ...] = ()
+    errors: tuple[ErrorNote, ...] = ()
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes that Forebay moved, both ways."""
+        return self.write.bytes + self.read.bytes
+
+
+def summarise(files: Sequence[FileRecord]) -> tuple[FileSummary, ...]:
+    """One summary per path, in the order in which the paths were first closed."""
+    by_path: dict[str, list[FileRecord]] = {}
+    for file in files:
+        by_path.setdefault(file.path, []).append(file)
+    return tuple(_summary(path, records) for path, records in by_path.items())
+
+
+def _summary(path: str, records: Sequence[FileRecord]) -> FileSummary:
+    last = records[-1]
+    write, read = Traffic(), Traffic()
+    for record in records:
+        write += record.write
+        read += record.read
+    return FileSummary(
+        path=path,
+        opened=len(records),
+        closed=sum(record.closed for record in records),
+        ranks=max(record.ranks for record in records),
+        nodes=max(record.nodes for record in records),
+        aggregators=last.aggregators,
+        targets=last.targets,
+        stripe_bytes=last.stripe_bytes,
+        seconds_open=sum(record.seconds_open for record in records),
+        write=write,
+        read=read,
+        passed_through=_merged([note for record in records for note in record.passed_through]),
+        errors=tuple(note for record in records for note in record.errors),
+    )
+
+
+def _merged(notes: Sequence[PassedThrough]) -> tuple[PassedThrough, ...]:
+    merged: dict[tuple[str, str], PassedThrough] = {}
+    for note in notes:
+        before = merged.get((note.call, note.reason))
+        if before is None:
+            merged[note.call, note.reason] = note
+            continue
+        known = before.bytes is not None and note.bytes is not None
+        merged[note.call, note.reason] = PassedThrough(
+            call=note.call,
+            calls=before.calls + note.calls,
+            bytes=(before.bytes or 0) + (note.bytes or 0) if known else None,
+            reason=note.reason,
+        )
+    return tuple(merged.values())

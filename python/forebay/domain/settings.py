@@ -1,0 +1,207 @@
+"""Settings: which there are, which values they take. The rules are those of the native library
+(src/entry/mpi/settings.cpp); both have the table from schema/settings.toml."""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from forebay.domain.errors import SettingsError
+from forebay.domain.units import exact_bytes, parse_bytes
+
+ENVIRONMENT_PREFIX = "FOREBAY_"
+SETTINGS_VARIABLE = "FOREBAY_SETTINGS"
+RECORD_VARIABLE = "FOREBAY_RECORD"
+
+_YES = frozenset({"true", "1", "yes", "on", "enable"})
+_NO = frozenset({"false", "0", "no", "off", "disable"})
+_INTEGER = re.compile(r"-?[0-9]+")
+_LARGEST = (1 << 63) - 1
+
+
+class SettingKind(Enum):
+    """How a value is spelled."""
+
+    BOOL = "bool"
+    INTEGER = "integer"
+    BYTES = "bytes"
+    ENUM = "enum"
+    STRING = "string"
+    STRINGS = "strings"
+
+
+class Origin(Enum):
+    """Where an effective value comes from; later ones win."""
+
+    DEFAULT = "default"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+    OPTION = "--set"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One setting. `default` is canonical text; `minimum` and `maximum` bound numbers."""
+
+    name: str
+    kind: SettingKind
+    default: str
+    doc: str
+    hint: str | None = None
+    minimum: int = 0
+    maximum: int = _LARGEST
+    choices: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return ENVIRONMENT_PREFIX + self.name.upper()
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """The keys of MPI_Info that set it."""
+        own = f"forebay_{self.name}"
+        return (self.hint, own) if self.hint else (own,)
+
+    def expected(self) -> str:
+        """What a value looks like, for messages."""
+        match self.kind:
+            case SettingKind.BOOL:
+                return "true or false"
+            case SettingKind.INTEGER:
+                return f"a whole number from {self.minimum} to {self.maximum}"
+            case SettingKind.BYTES:
+                low, high = exact_bytes(self.minimum), exact_bytes(self.maximum)
+                return f'bytes from {low} to {high}, such as "4 MiB"'
+            case SettingKind.ENUM:
+                return "one of " + ", ".join(self.choices)
+            case SettingKind.STRING:
+                return "text"
+            case SettingKind.STRINGS:
+                return "texts, separated by commas"
+
+    def canonical(self, text: str) -> str:
+        """`text` as the record spells it. SettingsError: not a value of this setting."""
+        value = self._parsed(text.strip(" \t"))
+        if value is None:
+            raise SettingsError(
+                f'cannot use {self.name} = "{text}" (not a value of this setting). '
+                f"Give {self.expected()}."
+            )
+        return value
+
+    def _parsed(self, text: str) -> str | None:
+        match self.kind:
+            case SettingKind.BOOL:
+                word = text.lower()
+                return "true" if word in _YES else "false" if word in _NO else None
+            case SettingKind.INTEGER:
+                return self._within(int(text) if _INTEGER.fullmatch(text) else None)
+            case SettingKind.BYTES:
+                return self._within(parse_bytes(text))
+            case SettingKind.ENUM:
+                return text.lower() if text.lower() in self.choices else None
+            case SettingKind.STRING:
+                return text
+            case SettingKind.STRINGS:
+                return ",".join(part.strip(" \t") for part in text.split(",") if part.strip())
+
+    def _within(self, number: int | None) -> str | None:
+        if number is None or not self.minimum <= number <= self.maximum:
+            return None
+        return str(number)
+
+    def shown(self, value: str) -> str:
+        """Canonical text for people: bytes get their unit."""
+        if self.kind is SettingKind.BYTES:
+            return exact_bytes(int(value))
+        return value
+
+
+@dataclass(frozen=True)
+class Override:
+    """A `--set key=value`, or a key of a settings file with its line."""
+
+    name: str
+    text: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffectiveSetting:
+    """A setting with the value it has now."""
+
+    setting: Setting
+    value: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class SettingsTable:
+    """All settings, in the order of the schema."""
+
+    settings: tuple[Setting, ...]
+
+    def find(self, name: str) -> Setting | None:
+        """The setting called `name`, if there is one."""
+        return next((setting for setting in self.settings if setting.name == name), None)
+
+    def nearest(self, name: str) -> str:
+        """The setting whose name is most like `name`."""
+        names = [setting.name for setting in self.settings]
+        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.0)
+        return close[0] if close else names[0]
+
+    def check(self, override: Override) -> str:
+        """The canonical value of `override`. SettingsError: no such setting, or not a value."""
+        setting = self.find(override.name)
+        if setting is None:
+            raise SettingsError(
+                f'no setting is called "{override.name}" (a typing mistake?). '
+                f'Did you mean "{self.nearest(override.name)}"? '
+                f"`forebay settings` lists all."
+            )
+        return setting.canonical(override.text)
+
+    def effective(
+        self,
+        *,
+        file: Sequence[Override] = (),
+        environment: Mapping[str, str] | None = None,
+        options: Sequence[Override] = (),
+    ) -> tuple[EffectiveSetting, ...]:
+        """Every setting's value after file, environment and options. SettingsError as check()."""
+        given: dict[str, tuple[str, Origin]] = {}
+        for override in file:
+            given[override.name] = (self.check(override), Origin.FILE)
+        for setting in self.settings:
+            text = (environment or {}).get(setting.variable)
+            if text is not None:
+                given[setting.name] = (_of_environment(setting, text), Origin.ENVIRONMENT)
+        for override in options:
+            given[override.name] = (self.check(override), Origin.OPTION)
+        return tuple(
+            EffectiveSetting(setting=setting, value=value, origin=origin)
+            for setting in self.settings
+            for value, origin in [given.get(setting.name, (setting.default, Origin.DEFAULT))]
+        )
+
+    def suspicious(self, variables: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """(variable, the one that was probably meant) for FOREBAY_* that are nearly a setting."""
+        known = [setting.variable for setting in self.settings]
+        doubtful = []
+        for variable in variables:
+            if not variable.startswith(ENVIRONMENT_PREFIX) or variable in known:
+                continue
+            close = difflib.get_close_matches(variable, known, n=1, cutoff=0.85)
+            if close and variable != SETTINGS_VARIABLE:
+                doubtful.append((variable, close[0]))
+        return tuple(doubtful)
+
+
+def _of_environment(setting: Setting, text: str) -> str:
+    try:
+        return setting.canonical(text)
+    except SettingsError as error:
+        raise SettingsError(f"{setting.variable}: {error}") from error
