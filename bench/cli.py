@@ -32,6 +32,7 @@ from bench.model import (
     MEBIBYTE,
     STACKS,
     BenchError,
+    Case,
     Outcome,
     Sample,
     Stack,
@@ -42,6 +43,7 @@ from bench.suites import LIMITS, SUITE_NAMES, Suite, suite_named
 from bench.summary import CaseSummary, summarise
 
 ROOT = Path(__file__).resolve().parent.parent
+WIDTH_WITHOUT_TERMINAL = 220
 DESCRIPTION = """\
 Measures what Forebay is held to: the same plain MPI-IO program (bench/patterns.c), run by every
 MPI as it is and again with Forebay preloaded, in random order, in paired blocks.
@@ -197,6 +199,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
     options = parse(sys.argv[1:] if arguments is None else arguments)
     console = Console(stderr=options.json_output)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDTH_WITHOUT_TERMINAL
     try:
         if options.what == ("report",):
             write_document(options, console)
@@ -255,6 +259,13 @@ def run_all(options: Options, bench: Bench, console: Console) -> int:
         if name not in SUITE_NAMES:
             continue
         suite = suite_named(name)
+        if not chosen_cases(options, suite):
+            console.print(
+                f"{name}: nothing to run (no name contains '{options.case_filter}' on "
+                f"{', '.join(options.storages)}). Names look like: {suite.cases[0].name}",
+                highlight=False,
+            )
+            continue
         results = run_suite(options, suite, bench, console, enough)
         rows = summarise(suite, results.cases, results.samples, results.limits)
         for table in tables.result_tables(suite, rows):
@@ -321,20 +332,20 @@ def run_limits(options: Options, bench: Bench) -> Results:
     return results
 
 
-def run_suite(
-    options: Options, suite: Suite, bench: Bench, console: Console, enough: Callable[[], bool]
-) -> Results:
-    """Runs one campaign; what is done is saved after each block of a case."""
-    cases = tuple(
+def chosen_cases(options: Options, suite: Suite) -> tuple[Case, ...]:
+    """The suite's cases that the options leave."""
+    return tuple(
         case
         for case in (suite.quick if options.quick else suite.cases)
         if case.storage in options.storages and options.case_filter in case.name
     )
-    if not cases:
-        raise BenchError(
-            f"Nothing to run in {suite.name} (no case's name contains '{options.case_filter}' on "
-            f"{', '.join(options.storages)}). Names look like: {suite.cases[0].name}"
-        )
+
+
+def run_suite(
+    options: Options, suite: Suite, bench: Bench, console: Console, enough: Callable[[], bool]
+) -> Results:
+    """Runs one campaign; what is done is saved after each block of a case."""
+    cases = chosen_cases(options, suite)
     order = campaign.Order(
         suite=suite,
         cases=cases,

@@ -111,7 +111,7 @@ def _forebay(suite: Suite, title: str, rows: Sequence[CaseSummary]) -> TextTable
         cells = [_ratio_cell(known.get(stack.name)) for stack in stacks]
         body.append((*_case_cells(row), *_reference_cells(suite, row), *cells, *_ending(row, rate)))
     reference = ("best incumbent", "its MiB/s", "Forebay's best MiB/s") if rate else ()
-    ending = ("all calls", "of limit", "asked") if rate else ("asked",)
+    ending = ("with open, sync, close", "of limit", "asked") if rate else ("asked",)
     header = (*CASE_HEADER, *reference, *(stack.mpi.label for stack in stacks), *ending)
     return TextTable(title=title, header=header, rows=tuple(body))
 
@@ -142,6 +142,8 @@ def _ending(row: CaseSummary, rate: bool) -> tuple[str, ...]:
     asked = []
     if target.ratio_min is not None:
         asked.append(f"≥ {target.ratio_min:.2f}×")
+        if not rate:
+            asked.append(f"that is ≤ {1 / target.ratio_min:.2f}× the time")
     if target.seconds_max is not None:
         asked.append(f"< {target.seconds_max:g} s")
     words = ", ".join(asked) or "-"
