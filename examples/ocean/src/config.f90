@@ -27,7 +27,7 @@ module config
       real(wp) :: viscosity = 600.0_wp            ! lateral, m2/s
       real(wp) :: drag = 5.0e-7_wp                ! linear, 1/s
       real(wp) :: wind = 1.0_wp                   ! factor on the wind stress
-      integer :: eddies = 6000                    ! seeded eddies in the initial state
+      integer :: eddies = 18000                    ! seeded eddies in the initial state
       integer :: seed = 20240229
    end type config_t
 
@@ -44,7 +44,7 @@ contains
       call read_text(path, rank, comm, text)
       call parse(path, text, c)
       if (c%steps < 1 .or. c%output_every < 1) &
-         call stop_all(trim(path)//': nothing to do (steps and output_every have to be at least 1).')
+         call stop_all('nothing to do in '//trim(path)//' (steps or output_every is below 1).')
    end subroutine read_config
 
    ! Only rank 0 opens the file: with thousands of ranks, the others would stand in its way.

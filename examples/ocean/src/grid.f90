@@ -107,7 +107,7 @@ contains
          open (newunit=unit, file=trim(c%mask_file), access='stream', form='unformatted', &
             status='old', action='read', iostat=status)
          if (status /= 0) &
-            call stop_all('cannot read the land mask '//trim(c%mask_file)//'. Make it with mask.py.')
+            call stop_all('cannot read '//trim(c%mask_file)//' (land mask). Make it with mask.py.')
          inquire (unit=unit, size=bytes)
          if (bytes /= size(g%ocean)) &
             call stop_all(trim(c%mask_file)//' has the wrong size for this grid. '// &

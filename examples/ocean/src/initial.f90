@@ -12,10 +12,10 @@ module initial
    public :: set_initial
 
    real(wp), parameter :: degree = pi/180.0_wp
-   real(wp), parameter :: basin_width = 9.0e6_wp          ! no wind adds up over more than this, m
+   real(wp), parameter :: basin_width = 6.0e6_wp          ! no wind adds up over more than this, m
    real(wp), parameter :: continent_degrees = 2.0_wp      ! narrower land is an island
    real(wp), parameter :: coriolis_floor = 1.2e-5_wp      ! no geostrophy nearer the Equator, 1/s
-   integer, parameter :: smoothing_passes = 60
+   integer, parameter :: smoothing_passes = 80
 
 contains
 
@@ -36,19 +36,18 @@ contains
    ! Thickness h of a layer in Sverdrup balance, at distance x west of the eastern coast:
    !    h**2 = h_east**2 - 2 x (stress - tan(latitude) d(stress)/d(latitude)) / (g' density)
    ! (Veronis 1973, J. Mar. Res. 31). Around Antarctica no coast stops the flow: there the layer
-   ! thins southwards instead, and that carries the circumpolar current.
+   ! thins southwards instead, across a front that winds from 46 S south of Africa to 58 S south
+   ! of America, and that carries the circumpolar current.
    subroutine balance_with_wind(c, g, h)
       type(config_t), intent(in) :: c
       type(grid_t), intent(in) :: g
       real(wp), intent(out) :: h(:, :)
-      real(wp) :: east, pull, thickness, step
+      real(wp) :: pull, open_south, south, thickness, step
       integer :: i, j, k, since_coast, land
 
       do j = 1, g%nlat
-         east = c%depth*(1.0_wp - 0.26_wp*(1.0_wp + tanh((-51.0_wp - g%lat(j))/5.0_wp)))
          pull = wind_stress(g%lat(j)) - tan(g%lat(j)*degree)*wind_stress_slope(g%lat(j))
-         pull = -2.0_wp*c%wind*pull/(c%reduced_gravity*water_density) &
-            *0.5_wp*(1.0_wp + tanh((g%lat(j) + 46.0_wp)/4.0_wp))
+         pull = -2.0_wp*c%wind*pull/(c%reduced_gravity*water_density)
          step = earth_radius*cos(g%lat(j)*degree)*360.0_wp/g%nlon*degree
          since_coast = 0
          land = 0
@@ -57,45 +56,48 @@ contains
             since_coast = since_coast + 1
             land = merge(0, land + 1, g%ocean(i, j) == 1)
             if (land*360.0_wp/g%nlon >= continent_degrees) since_coast = 0
-            thickness = east**2 + pull*basin_width*tanh(since_coast*step/basin_width)
+            south = front(g%lon(i)) - g%lat(j)
+            open_south = 0.5_wp*(1.0_wp + tanh((south + 7.0_wp)/4.0_wp))
+            thickness = (c%depth*(1.0_wp - 0.24_wp*(1.0_wp + tanh(south/4.5_wp))))**2 &
+               + (1.0_wp - open_south)*pull*basin_width*tanh(since_coast*step/basin_width)
             h(i, j) = sqrt(max(thickness, 0.0_wp) + (0.3_wp*c%depth)**2)
-         end do
-      end do
-   end subroutine balance_with_wind
-
-   ! Spread the field over land, then take the corners off; land never weighs on the sea.
-   subroutine smooth(g, h)
-      type(grid_t), intent(in) :: g
-      real(wp), intent(inout) :: h(:, :)
-      real(wp), allocatable :: old(:, :)
-      real(wp) :: sum, weight
-      integer :: i, j, pass
-
-      do pass = 1, smoothing_passes
-         old = h
-         do j = 1, g%nlat
-            do i = 1, g%nlon
-               if (g%ocean(i, j) == 0) cycle
-               sum = 4.0_wp*old(i, j)
-               weight = 4.0_wp
-               call add(modulo(i, g%nlon) + 1, j)
-               call add(modulo(i - 2, g%nlon) + 1, j)
-               call add(i, min(j + 1, g%nlat))
-               call add(i, max(j - 1, 1))
-               h(i, j) = sum/weight
-            end do
          end do
       end do
 
    contains
 
-      subroutine add(i, j)
-         integer, intent(in) :: i, j
+      ! Latitude of the Antarctic front, degrees.
+      pure real(wp) function front(longitude)
+         real(wp), intent(in) :: longitude
 
-         if (g%ocean(i, j) == 0) return
-         sum = sum + old(i, j)
-         weight = weight + 1.0_wp
-      end subroutine add
+         front = -52.0_wp + 5.0_wp*cos((longitude - 40.0_wp)*degree) &
+            + 1.2_wp*sin(7.0_wp*longitude*degree) + 0.8_wp*cos(16.0_wp*longitude*degree)
+      end function front
+   end subroutine balance_with_wind
+
+   ! Take the corners off: each cell becomes a mean with its four neighbours in the sea.
+   subroutine smooth(g, h)
+      type(grid_t), intent(in) :: g
+      real(wp), intent(inout) :: h(:, :)
+      real(wp), allocatable :: sea(:, :), old(:, :)      ! a frame of one cell around
+      integer :: pass, i, j
+
+      allocate (sea(0:g%nlon + 1, 0:g%nlat + 1), old(0:g%nlon + 1, 0:g%nlat + 1), source=0.0_wp)
+      sea(1:g%nlon, 1:g%nlat) = g%ocean
+      sea(0, :) = sea(g%nlon, :)
+      sea(g%nlon + 1, :) = sea(1, :)
+      do pass = 1, smoothing_passes
+         old(1:g%nlon, 1:g%nlat) = h*sea(1:g%nlon, 1:g%nlat)
+         old(0, :) = old(g%nlon, :)
+         old(g%nlon + 1, :) = old(1, :)
+         do j = 1, g%nlat
+            do i = 1, g%nlon
+               h(i, j) = (4.0_wp*h(i, j) &
+                  + old(i - 1, j) + old(i + 1, j) + old(i, j - 1) + old(i, j + 1)) &
+                  /(4.0_wp + sea(i - 1, j) + sea(i + 1, j) + sea(i, j - 1) + sea(i, j + 1))
+            end do
+         end do
+      end do
    end subroutine smooth
 
    ! Gaussian hills and dales in the thickness, larger in strong currents and at mid-latitudes.
@@ -112,11 +114,11 @@ contains
       do eddy = 1, c%eddies
          i = 1 + int(random(state)*g%nlon)
          j = 1 + int(random(state)*g%nlat)
-         radius = 45.0e3_wp + 75.0e3_wp*cos(g%lat(j)*degree)**2*(0.6_wp + 0.8_wp*random(state))
+         radius = 40.0e3_wp + 90.0e3_wp*cos(g%lat(j)*degree)**2*(0.3_wp + random(state))
          height = 2.0_wp*random(state) - 1.0_wp
          chance = random(state)                     ! as many to the area at every latitude
          if (g%ocean(i, j) == 0 .or. chance > cos(g%lat(j)*degree)) cycle
-         height = height*(18.0_wp + 0.55_wp*relief(i, j, mean))*tanh(abs(g%lat(j))/9.0_wp)
+         height = height*(45.0_wp + 0.6_wp*relief(i, j, mean))*tanh(abs(g%lat(j))/9.0_wp)
          call raise(g, i, j, radius, height, h)
       end do
       h = max(h, 0.12_wp*c%depth)

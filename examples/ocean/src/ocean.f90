@@ -79,9 +79,9 @@ contains
 
    subroutine greet()
       if (g%rank /= 0) return
-      print '(5a)', 'ocean: ', decimal(c%nlon), ' x ', decimal(c%nlat), ' cells, '
-      print '(9a)', 'ocean: ', decimal(g%ranks), ' ranks as ', decimal(g%procs(1)), ' x ', &
-         decimal(g%procs(2)), ', output by ', io_library
+      print '(12a)', 'ocean: ', decimal(c%nlon), ' x ', decimal(c%nlat), ' cells, ', &
+         decimal(g%ranks), ' ranks as ', decimal(g%procs(1)), ' x ', decimal(g%procs(2)), &
+         ', output by ', io_library
    end subroutine greet
 
    subroutine record_state(record)
@@ -149,11 +149,12 @@ contains
       if (g%rank /= 0) return
       output = slowest(in_create) + slowest(in_write) + slowest(in_close)
       megabytes = 3*4.0_wp*g%nlon*g%nlat*records/1024.0_wp**2
-      print '(a, f0.2, 3a, f7.3, a, f0.1, a)', 'ocean: day ', s%step*c%dt/86400.0_wp, ', ', &
-         decimal(c%steps), ' steps: compute ', slowest(in_compute), ' s, ', megabytes, ' MiB of history'
-      print '(a, 4(a, f7.3), a)', 'ocean: ', 'output ', output, ' s = create ', slowest(in_create), &
+      print '(a, f0.2, 3a, f0.3, a, f0.1, a)', 'ocean: ', s%step*c%dt/86400.0_wp, ' days after ', &
+         decimal(c%steps), ' steps more: compute ', slowest(in_compute), ' s; history of ', &
+         megabytes, ' MiB'
+      print '(4(a, f0.3), a)', 'ocean: output ', output, ' s = create ', slowest(in_create), &
          ' + write ', slowest(in_write), ' + close ', slowest(in_close), ' s'
-      print '(a, i0, a, f0.3, 8(a, f0.6))', 'ocean_result records=', records, ' mebibytes=', megabytes, &
+      print '(a, i0, 9(a, f0.6))', 'ocean_result records=', records, ' mebibytes=', megabytes, &
          ' day=', s%step*c%dt/86400.0_wp, ' start=', slowest(in_start), &
          ' compute=', slowest(in_compute), ' create=', slowest(in_create), &
          ' write=', slowest(in_write), ' close=', slowest(in_close), &
