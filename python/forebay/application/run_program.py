@@ -147,8 +147,13 @@ def reasons_for_silence(plan: RunPlan, status: int) -> tuple[str, ...]:
         return tuple(known)
     reasons = []
     if status != 0:
-        reasons.append(f"The program failed with status {status}, perhaps before it opened a file.")
+        reasons.append(f"The program {_ending(status)}, perhaps before it opened a file.")
     reasons.append("The program opened no file by MPI-IO (nor by a library that uses it).")
+    reasons += [
+        f"{program.path} is linked to no MPI: it would have to load one later, as Python does."
+        for program in plan.programs
+        if program.linkage is Linkage.DYNAMIC and program.mpi_library is None
+    ]
     if not plan.programs or any(p.linkage is Linkage.SCRIPT for p in plan.programs):
         reasons.append(
             "The command is a script, and what it starts is statically linked or uses no MPI. "
@@ -159,12 +164,16 @@ def reasons_for_silence(plan: RunPlan, status: int) -> tuple[str, ...]:
             "LD_PRELOAD or FOREBAY_* did not reach the ranks (a launcher or script in between "
             "took them out). `forebay doctor` tries the launchers."
         )
-    if not plan.record_is_kept:
+    if plan.launcher is not None and not plan.record_is_kept:
         reasons.append(
             "Rank 0 ran on another node, where the record was written out of our sight. "
             "Say `--record FILE` with a file that all nodes see."
         )
     return tuple(reasons)
+
+
+def _ending(status: int) -> str:
+    return f"was ended by signal {status - 128}" if status > 128 else f"failed (status {status})"
 
 
 def _settings_file(request: RunRequest, world: World) -> Path | None:

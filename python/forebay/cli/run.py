@@ -1,6 +1,7 @@
 """`forebay run`: parse → plan and carry out → render."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -96,7 +97,7 @@ def run(
     for warning in plan.warnings:
         print(f"forebay: warning: {warning}", file=sys.stderr)
     report = carry_out(plan, world)
-    _show(report, form=form, summary=summary)
+    _show(report, form=form, summary=summary, told=plan.warnings)
     raise typer.Exit(report.status)
 
 
@@ -109,15 +110,19 @@ def _override(text: str) -> Override:
     return Override(name.strip(), value)
 
 
-def _show(report: RunReport, *, form: Format, summary: Path | None) -> None:
+def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequence[str]) -> None:
+    if form is Format.JSON:
+        text = json_line(as_json(report))
+    else:
+        text = as_text(report, told=told if summary is None else ())
     if summary is None:
-        sys.stdout.flush()
-        text = json_line(as_json(report)) if form is Format.JSON else as_text(report)
         print(text, file=sys.stderr)
         return
-    text = json_line(as_json(report)) if form is Format.JSON else as_text(report)
     try:
         summary.write_text(text + "\n", encoding="utf-8")
     except OSError as error:  # the run is over: its summary must not be lost
         print(text, file=sys.stderr)
-        print(f"forebay: cannot write {summary} ({error.strerror}).", file=sys.stderr)
+        print(
+            f"forebay: cannot write {summary} ({error.strerror}). The summary is above.",
+            file=sys.stderr,
+        )

@@ -1,6 +1,7 @@
 """The summary of a run, as text and as JSON."""
 
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -49,15 +50,15 @@ def as_json(report: RunReport) -> Any:
     }
 
 
-def as_text(report: RunReport) -> str:
-    """What a person reads after the run."""
-    return "\n".join(_lines(report))
+def as_text(report: RunReport, *, told: Sequence[str] = ()) -> str:
+    """What a person reads after the run, without the warnings that were `told` before it."""
+    return "\n".join(_lines(report, told))
 
 
-def _lines(report: RunReport) -> Iterator[str]:
+def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
     yield f"── forebay: {human_seconds(report.seconds)} s, status {report.status}"
-    for job in report.jobs:
-        yield _job_line(job)
+    for line, count in Counter(_job_line(job) for job in report.jobs).items():
+        yield line if count == 1 else f"{count} jobs, each: {line}"
     if not report.files:
         yield "Nothing was recorded. Why that may be:"
         yield from (f"  - {reason}" for reason in report.reasons)
@@ -70,7 +71,7 @@ def _lines(report: RunReport) -> Iterator[str]:
         yield f"and {len(hidden)} more files with {moved} (all of them: --format json)"
     if report.record is not None:
         yield f"record: {printable(str(report.record))}"
-    for warning in report.warnings:
+    for warning in (warning for warning in report.warnings if warning not in told):
         yield f"warning: {printable(warning)}"
 
 
@@ -83,7 +84,7 @@ def _shown(files: Sequence[FileSummary]) -> Sequence[FileSummary]:
 
 def _job_line(job: JobRecord) -> str:
     ranks, nodes = _count(job.ranks, "rank"), _count(job.nodes, "node")
-    version = " ".join(job.mpi.split())
+    version = job.mpi.split(",")[0].replace(" Version:", "")
     return f"{ranks} on {nodes}, {printable(version)}: {printable(job.command)}"
 
 
@@ -155,7 +156,7 @@ def _passed_lines(notes: Sequence[PassedThrough]) -> list[str]:
     for note in notes:
         size = "" if note.bytes is None else human_bytes(note.bytes)
         calls = _count(note.calls, "call")
-        table.add_row("  " + note.call, calls, size, printable(note.reason))
+        table.add_row("    " + note.call, calls, size, printable(note.reason))
     return _drawn(table)
 
 
