@@ -28,7 +28,7 @@ lint:  ## Checks of the house rules, formatters, clang-tidy
 
 format:  ## Apply clang-format and ruff format
 	@clang-format-19 -i $$(git ls-files 'src/*.cpp' 'src/*.hpp' 'apps/*.cpp' 'apps/*.hpp')
-	@.venv/bin/ruff format -q python tools
+	@.venv/bin/ruff format -q .
 
 install: build  ## Install to PREFIX (/usr/local)
 	@cmake --install build/release --prefix $(PREFIX)

@@ -20,8 +20,9 @@ _DROPPED = {"-MD", "-Werror"}
 def flags_of(command: str) -> list[str]:
     """The compiler and flags of one entry of compile_commands.json, without input and output."""
     words = shlex.split(command)
-    if Path(words[0]).name == "ccache":
-        words = words[1:]
+    launched = [number for number, word in enumerate(words) if Path(word).name == "ccache"]
+    if launched:
+        words = words[launched[0] + 1 :]
     kept: list[str] = []
     skip = False
     for word in words:

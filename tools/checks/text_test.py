@@ -79,7 +79,8 @@ def test_header_that_leans_on_another_is_found(place: Place) -> None:
 
 
 def test_flags_without_input_and_output() -> None:
-    command = "/usr/bin/ccache c++ -I/a -MD -MT x.o -MF x.d -o x.o -Werror -std=c++20 -c x.cpp"
+    launcher = "/usr/bin/cmake -E env CCACHE_NOHASHDIR=1 /usr/bin/ccache"
+    command = f"{launcher} c++ -I/a -MD -MT x.o -MF x.d -o x.o -Werror -std=c++20 -c x.cpp"
     assert headers.flags_of(command) == ["c++", "-I/a", "-std=c++20"]
 
 

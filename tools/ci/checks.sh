@@ -27,12 +27,13 @@ count "clang-format" clang-format-19 --dry-run -Werror $sources
 
 has() { [[ -x .venv/bin/$1 ]]; }
 if has ruff; then
-    count "ruff check" .venv/bin/ruff check python tools
-    count "ruff format" .venv/bin/ruff format --check python tools
+    count "ruff check" .venv/bin/ruff check .
+    count "ruff format" .venv/bin/ruff format --check .
 fi
 if has mypy; then
     count "mypy of the checks" env MYPYPATH=tools .venv/bin/mypy --strict -p checks
     if compgen -G 'python/forebay/*.py' >/dev/null; then
+        count "mypy of the benchmark" env MYPYPATH=. .venv/bin/mypy --strict -p bench
         count "mypy of the package" env MYPYPATH=python .venv/bin/mypy --strict -p forebay
     fi
 fi

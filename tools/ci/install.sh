@@ -1,6 +1,6 @@
 #!/bin/bash
-# `cmake --install` gives a tree that works where it is put: the launcher finds package and
-# libraries, wherever the tree is moved.
+# `cmake --install` gives a tree that works where it is put, also when it is moved afterwards, and
+# `pip install .` gives a working `forebay` with its libraries.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 prefix=$(mktemp -d)
@@ -8,9 +8,34 @@ trap 'rm -rf "$prefix"' EXIT
 cmake --install "${FOREBAY_BUILD:-build/release}" --prefix "$prefix/first" > "$prefix/log" \
     || { cat "$prefix/log"; exit 1; }
 mv "$prefix/first" "$prefix/moved"
-if [[ -d src/entry/preload ]]; then
-    ls "$prefix/moved/lib/forebay/libforebay_mpi.so"
-fi
-if [[ -f python/launcher/forebay.in ]]; then
-    PATH=$PWD/.venv/bin:$PATH "$prefix/moved/bin/forebay" --help > /dev/null
-fi
+passed=0
+
+expect() {  # expect WHAT COMMAND…
+    local what=$1
+    shift
+    if ! "$@" > "$prefix/log" 2>&1; then
+        cat "$prefix/log"
+        echo "$what failed ($*). See above."
+        echo "$passed passed, 1 failed"
+        exit 1
+    fi
+    passed=$((passed + 1))
+}
+
+libraries_of() {  # the preloaded library and at least one core
+    ls "$1"/libforebay_mpi.so && ls "$1"/libforebay_core_*.so
+}
+
+expect "the installed libraries" libraries_of "$prefix/moved/lib/forebay"
+expect "the installed command" \
+    env PATH="$PWD/.venv/bin:$PATH" "$prefix/moved/bin/forebay" --version
+expect "the installed doctor" \
+    env PATH="$PWD/.venv/bin:$PATH" "$prefix/moved/bin/forebay" doctor "$prefix"
+
+python3 -m venv "$prefix/venv"
+flags=(--config-settings "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2 -g1")  # the release preset's, for ccache
+expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-check --quiet \
+    install "${flags[@]}" .
+expect "the command from pip" "$prefix/venv/bin/forebay" --version
+expect "the doctor from pip" "$prefix/venv/bin/forebay" doctor "$prefix"
+echo "$passed passed, 0 failed"
