@@ -61,20 +61,29 @@ class Measured:
         return [one for one in self.samples if (one.case, one.stack) == (case.name, stack.name)]
 
 
-def still_runs(order: Order, measured: Measured, case: Case, stack: Stack) -> bool:
-    """Whether the stack takes part in the case's next block."""
+def takes_part(order: Order, case: Case, stack: Stack) -> bool:
+    """Whether the stack has anything to do in the case."""
     if stack.hints and set(stack.hints) <= set(case.hints):
         return False  # the case gives these hints to every stack
+    if order.suite.against is Against.BEST:
+        return True
+    return stack.forebay or stack.is_plain  # nothing is compared with the others
+
+
+def still_runs(order: Order, measured: Measured, case: Case, stack: Stack) -> bool:
+    """Whether the stack takes part in the case's next block."""
+    if not takes_part(order, case, stack):
+        return False
     past = measured.of(case, stack)
     failures = [one for one in past if one.outcome is not Outcome.OK]
     if any(one.outcome is Outcome.TIMEOUT for one in failures) or len(failures) >= FAILURES_MAX:
         return False
-    if stack.forebay:
+    if stack.forebay or len(past) < RACE_AFTER_BLOCKS or order.suite.against is not Against.BEST:
         return True
-    if case.blocks_max and len(past) >= case.blocks_max:
-        return False
-    if len(past) < RACE_AFTER_BLOCKS or order.suite.against is not Against.BEST:
-        return True
+    return _can_win(order, measured, case, stack)
+
+
+def _can_win(order: Order, measured: Measured, case: Case, stack: Stack) -> bool:
     times = {
         other.name: median(seconds_of(order.suite.metric, one) for one in done)
         for other in order.stacks

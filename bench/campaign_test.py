@@ -161,11 +161,31 @@ def test_hints_of_the_case_make_the_hinted_stack_a_double() -> None:
     assert campaign.still_runs(order, measured, case, STACKS["mpich502"])
 
 
+def test_only_the_plain_mpi_runs_where_nothing_else_is_compared() -> None:
+    suite = suite_named("open_close")
+    case = suite.cases[0]
+    order = campaign.Order(suite=suite, cases=(case,), stacks=(), blocks=1, seed=1, limit_bytes=1)
+    taking_part = [
+        name
+        for name, stack in STACKS.items()
+        if campaign.still_runs(order, campaign.Measured(), case, stack)
+    ]
+    assert taking_part == [name for name in STACKS if not name.endswith(("-all", "-romio"))]
+
+
+def test_one_pair_decides_nothing() -> None:
+    results = run(Invented(SECONDS), blocks=1)
+    (row,) = summarise(SUITE, results.cases, results.samples, results.limits)
+    assert row.comparisons[0].verdict is Verdict.OPEN
+
+
 def test_the_best_incumbent_is_the_reference() -> None:
     results = run(Invented(SECONDS))
     (row,) = summarise(SUITE, results.cases, results.samples, results.limits)
-    assert row.best is not None and row.best.stack == "mpich502"
-    assert row.chosen is not None and row.chosen.ratio is not None
+    assert row.best is not None
+    assert row.best.stack == "mpich502"
+    assert row.chosen is not None
+    assert row.chosen.ratio is not None
     assert row.chosen.reference == "mpich502"
     assert row.chosen.ratio.estimate == pytest.approx(2.5)
     assert row.chosen.whole_ratio is not None
@@ -198,8 +218,10 @@ def test_results_survive_the_file_and_fill_the_document(tmp_path: Path) -> None:
     document = "before <!-- bench:interleaved -->old<!-- /bench:interleaved --> after"
     filled = fill(document, "interleaved", section(results))
     assert "old" not in filled
-    assert filled.startswith("before ") and filled.endswith(" after")
-    assert "python -m bench interleaved" in filled and "2.50 [2.50, 2.50] ✓" in filled
+    assert filled.startswith("before ")
+    assert filled.endswith(" after")
+    assert "python -m bench interleaved" in filled
+    assert "2.50 [2.50, 2.50] ✓" in filled
     assert fill(filled, "interleaved", section(results)) == filled
     with pytest.raises(BenchError, match="markers"):
         fill("nothing", "interleaved", "text")

@@ -288,6 +288,16 @@ def result_path(options: Options, suite: str) -> Path:
     return options.build / "bench" / f"{suite}{'-quick' if options.quick else ''}.json"
 
 
+def keep_older(path: Path) -> None:
+    """Moves a result out of the way of the next one, numbered: it may have taken hours."""
+    if not path.exists():
+        return
+    number = 1
+    while (older := path.with_name(f"{path.stem}.{number}.json")).exists():
+        number += 1
+    path.rename(older)
+
+
 def _empty_results(options: Options, bench: Bench, suite: str, blocks: int) -> Results:
     commit, modified = this_commit(ROOT)
     return Results(
@@ -354,6 +364,7 @@ def run_suite(
         seed=options.seed,
         limit_bytes=limit_bytes(options),
     )
+    keep_older(result_path(options, suite.name))
     measured = campaign.Measured()
     empty = _empty_results(options, bench, suite.name, order.blocks)
     start = time.monotonic()
@@ -394,6 +405,9 @@ def write_document(options: Options, console: Console) -> None:
         if not path.exists():
             console.print(f"{name}: no result in {path}; left as it is.", highlight=False)
             continue
-        text = report.fill(text, name, report.section(load(path)))
+        results = load(path)
+        if results.quick:
+            raise BenchError(f"{path} is a smoke run (--quick). Run {name} in full first.")
+        text = report.fill(text, name, report.section(results))
         console.print(f"{name}: from {path}", highlight=False)
     options.document.write_text(text)

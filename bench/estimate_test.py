@@ -20,7 +20,8 @@ def naive_confidence(pairs: int, cut: int) -> float:
 def test_fewer_than_six_pairs_give_no_interval(pairs: int) -> None:
     assert signed_rank_cut(pairs) == (0, 0.0)
     ratio = paired_ratio([2.0] * pairs, [1.0] * pairs)
-    assert ratio.low is None and ratio.high is None
+    assert ratio.low is None
+    assert ratio.high is None
     assert ratio.estimate == pytest.approx(2.0)
 
 
@@ -36,7 +37,9 @@ def test_interval_spans_the_estimate_and_turns_round() -> None:
     above = [3.0, 2.5, 2.0, 4.0, 2.2, 2.9, 3.3, 2.6]
     below = [1.0, 1.1, 0.9, 1.2, 1.0, 1.3, 1.1, 1.0]
     there, back = paired_ratio(above, below), paired_ratio(below, above)
-    assert there.low is not None and there.high is not None and back.low is not None
+    assert there.low is not None
+    assert there.high is not None
+    assert back.low is not None
     assert there.least <= there.low <= there.estimate <= there.high <= there.most
     assert math.isclose(there.estimate, 1 / back.estimate)
     assert math.isclose(there.high, 1 / back.low)

@@ -23,39 +23,34 @@ typedef struct {
     work_t work;
     size_t piece;
     int fd;
-    int64_t first, bytes; /* of the file, or of memory */
-    unsigned char *memory; /* twice `bytes`: pieces lie one piece apart */
-    unsigned char *chunk;
-    pthread_barrier_t *start;
+    int64_t first, bytes;  /* of the file, or of memory */
+    unsigned char* memory; /* twice `bytes`: pieces lie one piece apart */
+    unsigned char* chunk;
+    pthread_barrier_t* start;
     double seconds;
 } share_t;
 
-static void check(int ok, const char *what)
-{
+static void check(int ok, const char* what) {
     if (ok) return;
     fprintf(stderr, "limits: %s (%s).\n", what, strerror(errno));
     exit(3);
 }
 
-static double now(void)
-{
+static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void gather(unsigned char *to, const unsigned char *from, size_t bytes, size_t piece)
-{
+static void gather(unsigned char* to, const unsigned char* from, size_t bytes, size_t piece) {
     for (size_t at = 0; at < bytes; at += piece) memcpy(to + at, from + 2 * at, piece);
 }
 
-static void scatter(unsigned char *to, const unsigned char *from, size_t bytes, size_t piece)
-{
+static void scatter(unsigned char* to, const unsigned char* from, size_t bytes, size_t piece) {
     for (size_t at = 0; at < bytes; at += piece) memcpy(to + 2 * at, from + at, piece);
 }
 
-static void do_chunk(const share_t *s, int64_t at, size_t bytes)
-{
+static void do_chunk(const share_t* s, int64_t at, size_t bytes) {
     const ssize_t all = (ssize_t)bytes;
     const off_t place = s->first + at;
     if (s->work == COPY) memcpy(s->chunk, s->memory + at, bytes);
@@ -68,9 +63,8 @@ static void do_chunk(const share_t *s, int64_t at, size_t bytes)
     if (s->work == SCATTER) scatter(s->memory + 2 * at, s->chunk, bytes, s->piece);
 }
 
-static void *do_share(void *argument)
-{
-    share_t *s = argument;
+static void* do_share(void* argument) {
+    share_t* s = argument;
     pthread_barrier_wait(s->start);
     const double start = now();
     for (int64_t at = 0; at < s->bytes; at += CHUNK) {
@@ -84,13 +78,12 @@ static void *do_share(void *argument)
 typedef struct {
     int threads;
     int64_t bytes;
-    unsigned char *memory; /* threads x 2 x share */
-    unsigned char *chunks; /* threads x CHUNK */
+    unsigned char* memory; /* threads x 2 x share */
+    unsigned char* chunks; /* threads x CHUNK */
 } room_t;
 
 /* MiB/s of one pass: all bytes over the longest share. */
-static double pass(const room_t *room, work_t work, size_t piece, int fd)
-{
+static double pass(const room_t* room, work_t work, size_t piece, int fd) {
     pthread_t threads[THREADS_MAX];
     share_t shares[THREADS_MAX];
     pthread_barrier_t start;
@@ -98,8 +91,15 @@ static double pass(const room_t *room, work_t work, size_t piece, int fd)
     double longest = 1e-9;
     pthread_barrier_init(&start, NULL, (unsigned)room->threads);
     for (int i = 0; i < room->threads; ++i) {
-        shares[i] = (share_t){work, piece, fd, i * share, share, room->memory + 2 * i * share,
-                              room->chunks + (int64_t)i * CHUNK, &start, 0};
+        shares[i] = (share_t){work,
+                              piece,
+                              fd,
+                              i * share,
+                              share,
+                              room->memory + 2 * i * share,
+                              room->chunks + (int64_t)i * CHUNK,
+                              &start,
+                              0};
         check(pthread_create(&threads[i], NULL, do_share, &shares[i]) == 0, "Cannot start");
     }
     for (int i = 0; i < room->threads; ++i) {
@@ -110,8 +110,7 @@ static double pass(const room_t *room, work_t work, size_t piece, int fd)
     return (double)(share * room->threads) / longest / (1 << 20);
 }
 
-static double best_of_passes(const room_t *room, work_t work, size_t piece, int fd)
-{
+static double best_of_passes(const room_t* room, work_t work, size_t piece, int fd) {
     double best = 0;
     for (int i = 0; i < PASSES; ++i) {
         const double rate = pass(room, work, piece, fd);
@@ -120,8 +119,7 @@ static double best_of_passes(const room_t *room, work_t work, size_t piece, int 
     return best;
 }
 
-static double fresh(const room_t *room, work_t work, size_t piece, const char *path, int flush)
-{
+static double fresh(const room_t* room, work_t work, size_t piece, const char* path, int flush) {
     double best = 0;
     for (int i = 0; i < PASSES; ++i) {
         const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -139,16 +137,15 @@ static double fresh(const room_t *room, work_t work, size_t piece, const char *p
     return best;
 }
 
-static void print(int *count, const char *name, size_t piece, int threads, double rate)
-{
-    printf("%s\n  {\"name\": \"%s\", \"piece_bytes\": %zu, \"threads\": %d, "
-           "\"mebibytes_per_second\": %.1f}",
-           (*count)++ == 0 ? "" : ",", name, piece, threads, rate);
+static void print(int* count, const char* name, size_t piece, int threads, double rate) {
+    printf(
+        "%s\n  {\"name\": \"%s\", \"piece_bytes\": %zu, \"threads\": %d, "
+        "\"mebibytes_per_second\": %.1f}",
+        (*count)++ == 0 ? "" : ",", name, piece, threads, rate);
     fflush(stdout);
 }
 
-static void measure(const room_t *room, const char *path, int *count)
-{
+static void measure(const room_t* room, const char* path, int* count) {
     static const size_t pieces[] = {16, 256, 1024, 4096, 1 << 20};
     enum { PIECES = sizeof pieces / sizeof *pieces };
     const int n = room->threads;
@@ -170,8 +167,7 @@ static void measure(const room_t *room, const char *path, int *count)
     unlink(path);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     char path[4096];
     int count = 0;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);

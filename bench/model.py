@@ -77,6 +77,11 @@ class Stack:
     mca: tuple[tuple[str, str], ...] = ()
     forebay: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """The MPI as it comes."""
+        return not (self.hints or self.mca or self.forebay)
+
 
 ALL_NODES = "cb_config_list=*:*"
 INCUMBENTS = (
@@ -170,8 +175,6 @@ class Case:
     repetitions: int = 1
     warm_up: int = 1
     seconds_max: int = 120
-    blocks_max: int = 0
-    """Most blocks an incumbent is run in; 0: as many as the campaign has."""
     target: Target = Target()
 
     @property

@@ -4,7 +4,6 @@ into a cache; and the programs built once for each of them."""
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -83,7 +82,7 @@ def _unpacked(mpi: MpiSource, cache: Path) -> Path:
         wheel = _downloaded(requirement, Path(scratch))
         unpacked = Path(scratch) / "tree"
         _extract_data(wheel, unpacked)
-        os.replace(unpacked, tree)
+        unpacked.replace(tree)
     return tree
 
 

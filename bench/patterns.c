@@ -37,7 +37,7 @@ typedef struct {
     int repetitions, warm_up, verify;
     unsigned seconds_max;
     const char *path, *output;
-    const char *hints[HINTS_MAX];
+    const char* hints[HINTS_MAX];
     int hint_count;
 } options_t;
 
@@ -47,17 +47,19 @@ typedef struct {
     int64_t stride;  /* bytes in the file between two of its regions */
 } shape_t;
 
-typedef struct { double open, view, call, sync, close; } times_t;
-typedef struct { int64_t moved, wrong_words, wrong_gap_words; } outcome_t;
+typedef struct {
+    double open, view, call, sync, close;
+} times_t;
+typedef struct {
+    int64_t moved, wrong_words, wrong_gap_words;
+} outcome_t;
 
-static void fail(const char *what, const char *why)
-{
+static void fail(const char* what, const char* why) {
     fprintf(stderr, "patterns: %s (%s).\n", what, why);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAULT);
 }
 
-static void check(int code, const char *what)
-{
+static void check(int code, const char* what) {
     char why[MPI_MAX_ERROR_STRING];
     int length = 0;
     if (code == MPI_SUCCESS) return;
@@ -65,46 +67,39 @@ static void check(int code, const char *what)
     fail(what, why);
 }
 
-static void check_system(int ok, const char *what)
-{
+static void check_system(int ok, const char* what) {
     if (!ok) fail(what, strerror(errno));
 }
 
 /* ---- what lies where ---------------------------------------------------------------------- */
 
-static uint64_t word_at(int64_t word_index, uint64_t seed)
-{
+static uint64_t word_at(int64_t word_index, uint64_t seed) {
     uint64_t x = ((uint64_t)word_index + seed * 1000003U) * 0x9E3779B97F4A7C15U;
     return x ^ (x >> 29);
 }
 
-static int64_t file_offset(const options_t *o, const shape_t *s, int64_t region)
-{
+static int64_t file_offset(const options_t* o, const shape_t* s, int64_t region) {
     return region * s->stride + s->rank * (o->region + o->gap);
 }
 
-static int64_t memory_offset(const options_t *o, int64_t region)
-{
+static int64_t memory_offset(const options_t* o, int64_t region) {
     if (o->memory == MEMORY_PIECES) return region * 2 * o->region;
     if (o->memory == MEMORY_SPLIT && region > 0) return region * o->region + SPLIT_GAP;
     return region * o->region;
 }
 
-static size_t buffer_bytes(const options_t *o, const shape_t *s)
-{
+static size_t buffer_bytes(const options_t* o, const shape_t* s) {
     return (size_t)memory_offset(o, s->regions) + SPLIT_GAP;
 }
 
-static void fill_words(unsigned char *to, int64_t offset, int64_t bytes, uint64_t seed)
-{
+static void fill_words(unsigned char* to, int64_t offset, int64_t bytes, uint64_t seed) {
     for (int64_t at = 0; at < bytes; at += WORD) {
         const uint64_t word = word_at((offset + at) / WORD, seed);
         memcpy(to + at, &word, WORD);
     }
 }
 
-static int64_t wrong_words(const unsigned char *in, int64_t offset, int64_t bytes, uint64_t seed)
-{
+static int64_t wrong_words(const unsigned char* in, int64_t offset, int64_t bytes, uint64_t seed) {
     int64_t wrong = 0;
     for (int64_t at = 0; at < bytes; at += WORD) {
         const uint64_t word = word_at((offset + at) / WORD, seed);
@@ -113,8 +108,8 @@ static int64_t wrong_words(const unsigned char *in, int64_t offset, int64_t byte
     return wrong;
 }
 
-static void fill_buffer(const options_t *o, const shape_t *s, unsigned char *buffer, uint64_t seed)
-{
+static void fill_buffer(const options_t* o, const shape_t* s, unsigned char* buffer,
+                        uint64_t seed) {
     memset(buffer, MEMORY_GAP, buffer_bytes(o, s));
     if (o->op != OP_WRITE) return;
     for (int64_t i = 0; i < s->regions; ++i)
@@ -122,13 +117,12 @@ static void fill_buffer(const options_t *o, const shape_t *s, unsigned char *buf
 }
 
 /* Words of the buffer that are not what the file holds, and gap words that were overwritten. */
-static void verify_buffer(const options_t *o, const shape_t *s, const unsigned char *buffer,
-                          uint64_t seed, outcome_t *out)
-{
+static void verify_buffer(const options_t* o, const shape_t* s, const unsigned char* buffer,
+                          uint64_t seed, outcome_t* out) {
     unsigned char gap[WORD];
     memset(gap, MEMORY_GAP, sizeof gap);
     for (int64_t i = 0; i < s->regions; ++i) {
-        const unsigned char *piece = buffer + memory_offset(o, i);
+        const unsigned char* piece = buffer + memory_offset(o, i);
         out->wrong_words += wrong_words(piece, file_offset(o, s, i), o->region, seed);
         if (o->memory == MEMORY_PIECES)
             out->wrong_gap_words += memcmp(piece + o->region, gap, WORD) != 0;
@@ -136,16 +130,15 @@ static void verify_buffer(const options_t *o, const shape_t *s, const unsigned c
 }
 
 /* Calls `visit` for each card (data or gap) in this rank's contiguous share of the file. */
-typedef void visit_t(int fd, int64_t offset, int64_t bytes, uint64_t seed, unsigned char *room,
-                     outcome_t *out, int is_gap);
+typedef void visit_t(int fd, int64_t offset, int64_t bytes, uint64_t seed, unsigned char* room,
+                     outcome_t* out, int is_gap);
 
-static void each_card(const options_t *o, const shape_t *s, int fd, uint64_t seed, visit_t *visit,
-                      outcome_t *out)
-{
+static void each_card(const options_t* o, const shape_t* s, int fd, uint64_t seed, visit_t* visit,
+                      outcome_t* out) {
     const int64_t card = o->region + o->gap;
     const int64_t cards = s->regions * s->ranks;
     const int64_t batch = o->gap > 0 || card >= (1 << 20) ? 1 : (1 << 20) / card;
-    unsigned char *room = malloc((size_t)(card * batch));
+    unsigned char* room = malloc((size_t)(card * batch));
     check_system(room != NULL, "Cannot take a buffer");
     const int64_t end = cards * (s->rank + 1) / s->ranks;
     for (int64_t i = cards * s->rank / s->ranks; i < end; i += batch) {
@@ -156,27 +149,23 @@ static void each_card(const options_t *o, const shape_t *s, int fd, uint64_t see
     free(room);
 }
 
-static void write_card(int fd, int64_t offset, int64_t bytes, uint64_t seed, unsigned char *room,
-                       outcome_t *out, int is_gap)
-{
+static void write_card(int fd, int64_t offset, int64_t bytes, uint64_t seed, unsigned char* room,
+                       outcome_t* out, int is_gap) {
     (void)out;
     (void)is_gap;
     fill_words(room, offset, bytes, seed);
     check_system(pwrite(fd, room, (size_t)bytes, offset) == bytes, "Cannot prepare the file");
 }
 
-static void verify_card(int fd, int64_t offset, int64_t bytes, uint64_t seed, unsigned char *room,
-                        outcome_t *out, int is_gap)
-{
+static void verify_card(int fd, int64_t offset, int64_t bytes, uint64_t seed, unsigned char* room,
+                        outcome_t* out, int is_gap) {
     memset(room, 0, (size_t)bytes);
     check_system(pread(fd, room, (size_t)bytes, offset) >= 0, "Cannot read the file back");
-    *(is_gap ? &out->wrong_gap_words : &out->wrong_words) +=
-        wrong_words(room, offset, bytes, seed);
+    *(is_gap ? &out->wrong_gap_words : &out->wrong_words) += wrong_words(room, offset, bytes, seed);
 }
 
-static void with_posix_file(const options_t *o, const shape_t *s, int flags, uint64_t seed,
-                            visit_t *visit, outcome_t *out)
-{
+static void with_posix_file(const options_t* o, const shape_t* s, int flags, uint64_t seed,
+                            visit_t* visit, outcome_t* out) {
     const int fd = open(o->path, flags | O_CLOEXEC, 0644);
     check_system(fd >= 0, "Cannot open the file by POSIX");
     each_card(o, s, fd, seed, visit, out);
@@ -186,14 +175,12 @@ static void with_posix_file(const options_t *o, const shape_t *s, int flags, uin
 
 /* ---- types -------------------------------------------------------------------------------- */
 
-static int as_int(int64_t value, const char *what)
-{
+static int as_int(int64_t value, const char* what) {
     if (value < 0 || value > INT_MAX) fail(what, "the number does not fit an int");
     return (int)value;
 }
 
-static MPI_Datatype memory_type(const options_t *o, int64_t regions)
-{
+static MPI_Datatype memory_type(const options_t* o, int64_t regions) {
     MPI_Datatype type;
     const int count = as_int(regions, "Too many regions in a call");
     const int region = as_int(o->region, "Region too large");
@@ -211,16 +198,15 @@ static MPI_Datatype memory_type(const options_t *o, int64_t regions)
 }
 
 /* The view as libraries such as PnetCDF build it: many two-dimensional subarrays end to end. */
-static MPI_Datatype subarrays_type(const options_t *o, const shape_t *s)
-{
+static MPI_Datatype subarrays_type(const options_t* o, const shape_t* s) {
     const int rows = s->regions < ROWS_MAX ? (int)s->regions : ROWS_MAX;
     const int count = as_int(s->regions / rows, "Too many subarrays");
     int sizes[2] = {rows, as_int(s->stride, "Stride too large")};
     int parts[2] = {rows, as_int(o->region, "Region too large")};
     int starts[2] = {0, as_int(s->rank * (o->region + o->gap), "Offset too large")};
-    int *lengths = malloc((size_t)count * sizeof *lengths);
-    MPI_Aint *places = malloc((size_t)count * sizeof *places);
-    MPI_Datatype *parts_types = malloc((size_t)count * sizeof(MPI_Datatype));
+    int* lengths = malloc((size_t)count * sizeof *lengths);
+    MPI_Aint* places = malloc((size_t)count * sizeof *places);
+    MPI_Datatype* parts_types = malloc((size_t)count * sizeof(MPI_Datatype));
     MPI_Datatype type;
     check_system(lengths != NULL && places != NULL && parts_types != NULL, "Cannot take memory");
     if (s->regions % rows != 0) fail("Cannot build subarrays", "regions are no multiple of rows");
@@ -238,8 +224,7 @@ static MPI_Datatype subarrays_type(const options_t *o, const shape_t *s)
     return type;
 }
 
-static MPI_Datatype file_type(const options_t *o, const shape_t *s)
-{
+static MPI_Datatype file_type(const options_t* o, const shape_t* s) {
     MPI_Datatype type;
     if (o->view == VIEW_SUBARRAYS) return subarrays_type(o, s);
     MPI_Type_create_hvector(as_int(s->regions, "Too many regions"),
@@ -251,8 +236,7 @@ static MPI_Datatype file_type(const options_t *o, const shape_t *s)
 
 /* ---- one repetition ----------------------------------------------------------------------- */
 
-static MPI_File open_file(const options_t *o, times_t *t)
-{
+static MPI_File open_file(const options_t* o, times_t* t) {
     MPI_File file;
     MPI_Info info;
     int mode = MPI_MODE_RDWR | MPI_MODE_CREATE;
@@ -261,7 +245,7 @@ static MPI_File open_file(const options_t *o, times_t *t)
     MPI_Info_create(&info);
     for (int i = 0; i < o->hint_count; ++i) {
         char key[MPI_MAX_INFO_KEY];
-        const char *equals = strchr(o->hints[i], '=');
+        const char* equals = strchr(o->hints[i], '=');
         snprintf(key, sizeof key, "%.*s", (int)(equals - o->hints[i]), o->hints[i]);
         MPI_Info_set(info, key, equals + 1);
     }
@@ -273,14 +257,14 @@ static MPI_File open_file(const options_t *o, times_t *t)
     return file;
 }
 
-static int64_t transfer(const options_t *o, const shape_t *s, MPI_File file, unsigned char *buffer)
-{
+static int64_t transfer(const options_t* o, const shape_t* s, MPI_File file,
+                        unsigned char* buffer) {
     const int64_t per_call = s->regions / o->calls;
     MPI_Datatype type = memory_type(o, per_call);
     MPI_Count moved = 0, sum = 0;
     MPI_Status status;
     for (int64_t i = 0; i < o->calls; ++i) {
-        unsigned char *from = buffer + memory_offset(o, i * per_call);
+        unsigned char* from = buffer + memory_offset(o, i * per_call);
         const MPI_Offset at = file_offset(o, s, i);
         int code;
         if (o->view == VIEW_NONE)
@@ -297,9 +281,8 @@ static int64_t transfer(const options_t *o, const shape_t *s, MPI_File file, uns
     return (int64_t)sum;
 }
 
-static void access_file(const options_t *o, const shape_t *s, unsigned char *buffer, times_t *t,
-                        outcome_t *out)
-{
+static void access_file(const options_t* o, const shape_t* s, unsigned char* buffer, times_t* t,
+                        outcome_t* out) {
     MPI_File file = open_file(o, t);
     if (o->view != VIEW_NONE && o->op <= OP_READ) {
         MPI_Datatype type = file_type(o, s);
@@ -330,8 +313,7 @@ static void access_file(const options_t *o, const shape_t *s, unsigned char *buf
 }
 
 /* A fresh file for a write, a full one for a read: made by POSIX, the same for every library. */
-static void prepare_file(const options_t *o, const shape_t *s, uint64_t seed)
-{
+static void prepare_file(const options_t* o, const shape_t* s, uint64_t seed) {
     outcome_t none = {0, 0, 0};
     MPI_Barrier(MPI_COMM_WORLD);
     if (s->rank == 0 && o->op != OP_OPEN) unlink(o->path);
@@ -348,11 +330,10 @@ static void prepare_file(const options_t *o, const shape_t *s, uint64_t seed)
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-static long status_kib(const char *key)
-{
+static long status_kib(const char* key) {
     char line[256];
     long kib = 0;
-    FILE *status = fopen("/proc/self/status", "re");
+    FILE* status = fopen("/proc/self/status", "re");
     if (status == NULL) return 0;
     while (fgets(line, sizeof line, status) != NULL)
         if (strncmp(line, key, strlen(key)) == 0) kib = strtol(line + strlen(key), NULL, 10);
@@ -361,8 +342,7 @@ static long status_kib(const char *key)
 }
 
 /* Lets VmHWM start again from what is resident now. */
-static void reset_peak(void)
-{
+static void reset_peak(void) {
     const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
     if (write(fd, "5", 1) != 1) fprintf(stderr, "patterns: VmHWM was not reset.\n");
@@ -371,20 +351,18 @@ static void reset_peak(void)
 
 /* ---- report ------------------------------------------------------------------------------- */
 
-static void print_list(FILE *to, const char *key, const long *values, int count)
-{
+static void print_list(FILE* to, const char* key, const long* values, int count) {
     fprintf(to, "\"%s\": [", key);
     for (int i = 0; i < count; ++i) fprintf(to, "%s%ld", i == 0 ? "" : ", ", values[i]);
     fprintf(to, "], ");
 }
 
-static void report(const options_t *o, const shape_t *s, int repetition, const times_t *mine,
-                   const outcome_t *out, const long memory[2], FILE *to)
-{
+static void report(const options_t* o, const shape_t* s, int repetition, const times_t* mine,
+                   const outcome_t* out, const long memory[2], FILE* to) {
     times_t most = {0, 0, 0, 0, 0};
     outcome_t sum = {0, 0, 0};
-    long *base = calloc((size_t)s->ranks, sizeof *base);
-    long *peak = calloc((size_t)s->ranks, sizeof *peak);
+    long* base = calloc((size_t)s->ranks, sizeof *base);
+    long* peak = calloc((size_t)s->ranks, sizeof *peak);
     check_system(base != NULL && peak != NULL, "Cannot take memory");
     MPI_Reduce(mine, &most, 5, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(out, &sum, 3, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -408,9 +386,8 @@ static void report(const options_t *o, const shape_t *s, int repetition, const t
     free(peak);
 }
 
-static void repeat(const options_t *o, const shape_t *s, int repetition, unsigned char *buffer,
-                   FILE *to)
-{
+static void repeat(const options_t* o, const shape_t* s, int repetition, unsigned char* buffer,
+                   FILE* to) {
     const uint64_t seed = (uint64_t)repetition * 2 + 1;
     times_t times = {0, 0, 0, 0, 0};
     outcome_t out = {0, 0, 0};
@@ -427,8 +404,7 @@ static void repeat(const options_t *o, const shape_t *s, int repetition, unsigne
     report(o, s, repetition, &times, &out, memory, to);
 }
 
-static int has_forebay(const options_t *o)
-{
+static int has_forebay(const options_t* o) {
     times_t unused;
     MPI_File file = open_file(o, &unused);
     MPI_Info info;
@@ -446,15 +422,14 @@ static int has_forebay(const options_t *o)
 }
 
 /* Whether a Forebay is in the process is asked of a file of its own, after what is measured. */
-static void report_job(const options_t *o, const shape_t *s, FILE *to)
-{
+static void report_job(const options_t* o, const shape_t* s, FILE* to) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     options_t probe = *o;
     probe.op = OP_CREATE;
     const int forebay = has_forebay(&probe);
     MPI_Get_library_version(library, &length);
-    for (char *c = library; *c != '\0'; ++c)
+    for (char* c = library; *c != '\0'; ++c)
         if (*c == '"' || *c == '\\' || *c < ' ') *c = ' ';
     if (s->rank != 0) return;
     library[72] = '\0';
@@ -464,80 +439,76 @@ static void report_job(const options_t *o, const shape_t *s, FILE *to)
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static void usage(void)
-{
-    puts("patterns: measures one collective access pattern; JSON lines, one per repetition.\n\n"
-         "  mpiexec -n 4 ./patterns --op write --region 1k --total 128m --memory pieces --path f\n\n"
-         "  --op write|read|create|open     create and open: MPI_File_open and close only\n"
-         "  --region SIZE   bytes of a region (multiple of 8)     --gap SIZE  hole after each\n"
-         "  --total SIZE    payload of all ranks together\n"
-         "  --memory contiguous|pieces|split    the regions in memory\n"
-         "  --view vector|subarrays|none    none: explicit offsets, one region a call\n"
-         "  --calls N       collective calls that the payload is dealt out to\n"
-         "  --repetitions N --warm-up N    each on a fresh file; the first N are marked warm_up\n"
-         "  --hint KEY=VALUE   for MPI_File_open, repeatable\n"
-         "  --verify        read back and compare every word, gaps too\n"
-         "  --seconds-max N    the ranks end themselves after N seconds\n"
-         "  --path FILE     measured file      --output FILE   JSON lines (default: stdout)\n\n"
-         "Seconds are the largest over the ranks, from a barrier. base_kib is a rank's resident\n"
-         "memory before open, peak_kib its VmHWM after close.");
+static void usage(void) {
+    puts(
+        "patterns: measures one collective access pattern; JSON lines, one per repetition.\n\n"
+        "  mpiexec -n 4 ./patterns --op write --region 1k --total 128m --memory pieces --path f\n\n"
+        "  --op write|read|create|open     create and open: MPI_File_open and close only\n"
+        "  --region SIZE   bytes of a region (multiple of 8)     --gap SIZE  hole after each\n"
+        "  --total SIZE    payload of all ranks together\n"
+        "  --memory contiguous|pieces|split    the regions in memory\n"
+        "  --view vector|subarrays|none    none: explicit offsets, one region a call\n"
+        "  --calls N       collective calls that the payload is dealt out to\n"
+        "  --repetitions N --warm-up N    each on a fresh file; the first N are marked warm_up\n"
+        "  --hint KEY=VALUE   for MPI_File_open, repeatable\n"
+        "  --verify        read back and compare every word, gaps too\n"
+        "  --seconds-max N    the ranks end themselves after N seconds\n"
+        "  --path FILE     measured file      --output FILE   JSON lines (default: stdout)\n\n"
+        "Seconds are the largest over the ranks, from a barrier. base_kib is a rank's resident\n"
+        "memory before open, peak_kib its VmHWM after close.");
     exit(0);
 }
 
-static int64_t size_of(const char *text)
-{
-    char *end;
+static int64_t size_of(const char* text) {
+    char* end;
     int64_t value = strtoll(text, &end, 10);
-    const char *units = "kmgt";
-    const char *unit = *end != '\0' ? strchr(units, *end | 0x20) : NULL;
+    const char* units = "kmgt";
+    const char* unit = *end != '\0' ? strchr(units, *end | 0x20) : NULL;
     for (; unit != NULL && unit >= units; --unit) value *= 1024;
     if (value < 0 || end == text) fail("Not a size", text);
     return value;
 }
 
-static int choice_of(const char *text, const char *const *choices)
-{
+static int choice_of(const char* text, const char* const* choices) {
     for (int i = 0; choices[i] != NULL; ++i)
         if (strcmp(text, choices[i]) == 0) return i;
     fail("Unknown choice; see --help", text);
     return 0;
 }
 
-static void set_option(options_t *o, int letter, const char *value)
-{
-    static const char *const ops[] = {"write", "read", "create", "open", NULL};
-    static const char *const memories[] = {"contiguous", "pieces", "split", NULL};
-    static const char *const views[] = {"vector", "subarrays", "none", NULL};
+static void set_option(options_t* o, int letter, const char* value) {
+    static const char* const ops[] = {"write", "read", "create", "open", NULL};
+    static const char* const memories[] = {"contiguous", "pieces", "split", NULL};
+    static const char* const views[] = {"vector", "subarrays", "none", NULL};
     switch (letter) {
-    case 'o': o->op = (op_t)choice_of(value, ops); break;
-    case 'm': o->memory = (memory_t)choice_of(value, memories); break;
-    case 'v': o->view = (view_t)choice_of(value, views); break;
-    case 'r': o->region = size_of(value); break;
-    case 'g': o->gap = size_of(value); break;
-    case 't': o->total = size_of(value); break;
-    case 'c': o->calls = size_of(value); break;
-    case 'n': o->repetitions = atoi(value); break;
-    case 'w': o->warm_up = atoi(value); break;
-    case 's': o->seconds_max = (unsigned)atoi(value); break;
-    case 'y': o->verify = 1; break;
-    case 'p': o->path = value; break;
-    case 'f': o->output = value; break;
-    case 'i':
-        if (o->hint_count == HINTS_MAX || strchr(value, '=') == NULL) fail("Bad hint", value);
-        o->hints[o->hint_count++] = value;
-        break;
-    default: usage();
+        case 'o': o->op = (op_t)choice_of(value, ops); break;
+        case 'm': o->memory = (memory_t)choice_of(value, memories); break;
+        case 'v': o->view = (view_t)choice_of(value, views); break;
+        case 'r': o->region = size_of(value); break;
+        case 'g': o->gap = size_of(value); break;
+        case 't': o->total = size_of(value); break;
+        case 'c': o->calls = size_of(value); break;
+        case 'n': o->repetitions = atoi(value); break;
+        case 'w': o->warm_up = atoi(value); break;
+        case 's': o->seconds_max = (unsigned)atoi(value); break;
+        case 'y': o->verify = 1; break;
+        case 'p': o->path = value; break;
+        case 'f': o->output = value; break;
+        case 'i':
+            if (o->hint_count == HINTS_MAX || strchr(value, '=') == NULL) fail("Bad hint", value);
+            o->hints[o->hint_count++] = value;
+            break;
+        default: usage();
     }
 }
 
-static options_t parse(int argc, char **argv)
-{
+static options_t parse(int argc, char** argv) {
     static const struct option names[] = {
-        {"op", 1, NULL, 'o'},      {"memory", 1, NULL, 'm'},  {"view", 1, NULL, 'v'},
-        {"region", 1, NULL, 'r'},  {"gap", 1, NULL, 'g'},     {"total", 1, NULL, 't'},
-        {"calls", 1, NULL, 'c'},   {"hint", 1, NULL, 'i'},    {"repetitions", 1, NULL, 'n'},
-        {"warm-up", 1, NULL, 'w'}, {"verify", 0, NULL, 'y'},  {"seconds-max", 1, NULL, 's'},
-        {"path", 1, NULL, 'p'},    {"output", 1, NULL, 'f'},  {"help", 0, NULL, 'h'},
+        {"op", 1, NULL, 'o'},      {"memory", 1, NULL, 'm'}, {"view", 1, NULL, 'v'},
+        {"region", 1, NULL, 'r'},  {"gap", 1, NULL, 'g'},    {"total", 1, NULL, 't'},
+        {"calls", 1, NULL, 'c'},   {"hint", 1, NULL, 'i'},   {"repetitions", 1, NULL, 'n'},
+        {"warm-up", 1, NULL, 'w'}, {"verify", 0, NULL, 'y'}, {"seconds-max", 1, NULL, 's'},
+        {"path", 1, NULL, 'p'},    {"output", 1, NULL, 'f'}, {"help", 0, NULL, 'h'},
         {NULL, 0, NULL, 0}};
     options_t o = {.region = 1024, .total = 1 << 20, .calls = 1, .repetitions = 1};
     int letter;
@@ -549,8 +520,7 @@ static options_t parse(int argc, char **argv)
     return o;
 }
 
-static shape_t shape_of(options_t *o)
-{
+static shape_t shape_of(options_t* o) {
     shape_t s;
     MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &s.ranks);
@@ -565,16 +535,15 @@ static shape_t shape_of(options_t *o)
     return s;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     options_t o = parse(argc, argv);
     shape_t s = shape_of(&o);
-    FILE *to = stdout;
+    FILE* to = stdout;
     if (o.seconds_max > 0) alarm(o.seconds_max);
     if (s.rank == 0 && o.output != NULL) to = fopen(o.output, "we");
     check_system(to != NULL, "Cannot write the output");
-    unsigned char *buffer = o.op <= OP_READ ? malloc(buffer_bytes(&o, &s)) : NULL;
+    unsigned char* buffer = o.op <= OP_READ ? malloc(buffer_bytes(&o, &s)) : NULL;
     check_system(o.op > OP_READ || buffer != NULL, "Cannot take the buffer");
     for (int i = 0; i < o.warm_up + o.repetitions; ++i) repeat(&o, &s, i, buffer, to);
     report_job(&o, &s, to);

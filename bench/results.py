@@ -65,7 +65,7 @@ def save(results: Results, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".part")
     scratch.write_text(json.dumps({"schema": SCHEMA, **asdict(results)}, indent=1) + "\n")
-    os.replace(scratch, path)
+    scratch.replace(path)
 
 
 def load(path: Path) -> Results:

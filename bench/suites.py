@@ -30,7 +30,6 @@ class Suite:
     cases: tuple[Case, ...]
     quick: tuple[Case, ...]
     blocks: int = 6
-    block_note: str = ""
 
 
 KIBIBYTE = 1024
@@ -78,7 +77,6 @@ def _pieces16(*, total: int) -> Iterable[Case]:
         view=View.SUBARRAYS,
         hints=("cb_config_list=*:*", "cb_buffer_size=1048576", "cb_nodes=4"),
         warm_up=0,
-        blocks_max=1,
         target=Target(ratio_min=25.0, seconds_max=2.0),
     )
     yield public
@@ -186,7 +184,6 @@ SUITES = (
         cases=tuple(_pieces16(total=512 * MEBIBYTE)),
         quick=_only(_pieces16(total=4 * MEBIBYTE), "16 B nc, vector / write / 4 ranks / tmpfs"),
         blocks=2,
-        block_note="An incumbent is run once, for 120 s at most; no warm-up.",
     ),
     Suite(
         name="contiguous",

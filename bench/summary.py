@@ -22,6 +22,9 @@ from bench.model import (
 )
 from bench.suites import Suite
 
+PAIRS_MIN = 2
+"""One pair alone decides nothing."""
+
 
 class Verdict(StrEnum):
     """Against the target, with what is certain: the whole interval on one side, or open."""
@@ -214,7 +217,8 @@ def _verdict(suite: Suite, case: Case, forebay: StackSummary, ratio: Ratio | Non
     if target.ratio_min is not None and ratio is not None:
         low = ratio.least if ratio.low is None else ratio.low
         high = ratio.most if ratio.high is None else ratio.high
-        verdicts.append(_placed(low, high, target.ratio_min))
+        sure = ratio.pairs >= PAIRS_MIN
+        verdicts.append(_placed(low, high, target.ratio_min) if sure else Verdict.OPEN)
     if target.seconds_max is not None and forebay.seconds is not None:
         verdicts.append(_placed(-forebay.seconds.most, -forebay.seconds.least, -target.seconds_max))
     if target.mebibytes_max is not None and forebay.value is not None:
