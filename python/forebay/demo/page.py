@@ -1,0 +1,52 @@
+"""The HTML page: one file that holds everything, pictures too."""
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from forebay.demo.experiment import Comparison
+from forebay.demo.summary import rows, setting, spread_text, untouched, verdict
+
+_TEMPLATE = "page.html.j2"
+
+
+def write_page(
+    comparisons: Sequence[Comparison], path: Path, *, map_png: Path, timings_png: Path, machine: str
+) -> None:
+    """Render the page from its template beside this module."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template(_TEMPLATE).render(
+        parts=[_part(comparison) for comparison in comparisons],
+        map=_embedded(map_png),
+        timings=_embedded(timings_png),
+        machine=machine,
+    )
+    path.write_text(page, encoding="utf-8")
+
+
+def _part(comparison: Comparison) -> dict[str, object]:
+    last = comparison.pairs[-1]
+    return {
+        "title": comparison.variant.title,
+        "verdict": verdict(comparison.ratio),
+        "pairs": len(comparison.pairs),
+        "spread": spread_text(comparison.ratio),
+        "setting": setting(comparison),
+        "rows": rows(comparison),
+        "digests": comparison.digests,
+        "untouched": untouched(comparison),
+        "plain_command": last.plain.command,
+        "forebay_command": last.forebay.command,
+    }
+
+
+def _embedded(png: Path) -> str:
+    return base64.b64encode(png.read_bytes()).decode("ascii")

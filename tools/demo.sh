@@ -1,0 +1,12 @@
+#!/bin/bash
+# Runs the demo: the unmodified ocean model of examples/ocean with and without Forebay. Called by
+# `make demo`, which first installs and builds what it needs. Options go on: --pairs, --folder …
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+python=${PYTHON:-.venv/bin/python}
+if ! command -v "$python" >/dev/null; then
+    echo "cannot run the demo (no $python). Run: make demo" >&2
+    exit 1
+fi
+PYTHONPATH=$PWD/python${PYTHONPATH:+:$PYTHONPATH} exec "$python" -m forebay.demo "$@"
