@@ -97,7 +97,11 @@ def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]
     for launcher in launchers:
         names = ", ".join(name.name for name in launcher.names)
         what = f"{launcher.flavour.value} {launcher.version or ''}".strip() + f" ({names})"
-        if launcher.family is None and launcher.flavour is not Flavour.SLURM:
+        if launcher.flavour is Flavour.OTHER:
+            yield _note(
+                Topic.MPI, str(launcher.path), f"{names}: unknown; gets the environment as it is"
+            )
+        elif launcher.library is None and launcher.flavour is not Flavour.SLURM:
             yield _note(Topic.MPI, str(launcher.path), f"{what}; its libmpi was not found")
         elif launcher.family in {Family.UNKNOWN, Family.STANDARD_ABI}:
             yield _problem(

@@ -84,7 +84,7 @@ def _shown(files: Sequence[FileSummary]) -> Sequence[FileSummary]:
 
 def _job_line(job: JobRecord) -> str:
     ranks, nodes = _count(job.ranks, "rank"), _count(job.nodes, "node")
-    version = job.mpi.split(",")[0].replace(" Version:", "")
+    version = " ".join(job.mpi.split(",")[0].replace(" Version:", "").split())
     return f"{ranks} on {nodes}, {printable(version)}: {printable(job.command)}"
 
 

@@ -160,7 +160,7 @@ def _for_hydra(words: Sequence[str], forwarding: Forwarding) -> tuple[str, ...]:
             out[index + 1] = ",".join([following, *missing])
         elif option in {"genv", "env"} and following == PRELOAD_VARIABLE and index + 2 < len(out):
             out[index + 2] = compose_preload(forwarding.library, out[index + 2])
-        elif option in {"genv", "env"}:
+        elif option in {"genv", "env"} and following:
             out[index + 1 : index + 2] = [_merged_preload(following, forwarding)]
     flags = [word for pair in forwarding.pairs for word in ("-genv", *pair)] if withheld else []
     return (*flags, *out)

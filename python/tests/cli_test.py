@@ -1,0 +1,157 @@
+"""The command as users type it, with a library that does nothing and a program that writes the
+record itself."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+
+
+@dataclass(frozen=True)
+class Forebay:
+    """Runs the command in a folder."""
+
+    package: Path
+    folder: Path
+    variables: Mapping[str, str]
+
+    def __call__(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if "FOREBAY" not in name}
+        return subprocess.run(
+            [sys.executable, str(self.package), *words],
+            cwd=self.folder,
+            env={**kept, **self.variables, **variables},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+
+@pytest.fixture
+def forebay(tmp_path: Path, root: Path) -> Forebay:
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    (tmp_path / "empty.c").write_text("")
+    subprocess.run(
+        ["cc", "-shared", str(tmp_path / "empty.c"), "-o", str(libraries / "libforebay_mpi.so")],
+        check=True,
+    )
+    example = root / "schema" / "examples" / "record-1.jsonl"
+    program = tmp_path / "program.sh"
+    program.write_text(f'#!/bin/sh\ncat {example} >> "$FOREBAY_RECORD"\necho result\nexit $1\n')
+    program.chmod(0o755)
+    return Forebay(root / "python" / "forebay", tmp_path, {"FOREBAY_LIBDIR": str(libraries)})
+
+
+@needs_compiler
+def test_run_keeps_output_clean_and_returns_the_programs_status(forebay: Forebay) -> None:
+    done = forebay("run", "--", "./program.sh", "3")
+    assert (done.returncode, done.stdout) == (3, "result\n")
+    assert "/scratch/ocean.nc" in done.stderr
+    assert "MPI_File_write_at  3 calls  96 B  independent call" in done.stderr
+    assert "MPI_ERR_NO_SPACE" in done.stderr
+    write = next(line for line in done.stderr.splitlines() if "write " in line)
+    assert write.split()[:5] == ["write", "10", "1.00", "MiB", "2.0"]
+    assert not list(forebay.folder.glob(".forebay-run-*"))
+
+
+@needs_compiler
+def test_run_gives_json_on_the_last_line_or_in_a_file(forebay: Forebay) -> None:
+    done = forebay("run", "--format", "json", "--record", "r.jsonl", "./program.sh", "0")
+    summary = json.loads(done.stderr.splitlines()[-1])
+    assert summary["schema"] == "forebay.run/1"
+    assert summary["files"][0]["write"]["mib_per_second"] == 2.0
+    assert len((forebay.folder / "r.jsonl").read_text().splitlines()) == 2
+    done = forebay(
+        "run", "--format", "json", "--summary", "s.json", "--record", "r.jsonl", "./program.sh", "0"
+    )
+    assert done.stderr == ""
+    summary = json.loads((forebay.folder / "s.json").read_text())
+    assert summary["files"][0]["opened"] == 1
+    assert summary["record"] == str(forebay.folder / "r.jsonl")
+
+
+@needs_compiler
+def test_run_tells_why_nothing_was_recorded(forebay: Forebay) -> None:
+    done = forebay("run", "--", "true")
+    assert done.returncode == 0
+    assert "Nothing was recorded" in done.stderr
+    assert "linked to no MPI" in done.stderr
+
+
+@needs_compiler
+def test_run_refuses_before_it_starts(forebay: Forebay) -> None:
+    (forebay.folder / "bad.toml").write_text("\ncb_nodez = 1\n")
+    done = forebay("run", "--settings", "bad.toml", "--", "./program.sh", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "bad.toml:2" in done.stderr
+    assert '"cb_nodes"' in done.stderr
+    assert forebay("run", "--set", "cb_nodes", "--", "true").returncode == 2
+    assert forebay("run", "--record", "none/r", "--", "true").returncode == 2
+    assert forebay("run").returncode == 2
+    assert forebay("run", "--", "./no-such").returncode == 127
+    assert forebay("run", "--", "./bad.toml").returncode == 126
+    assert forebay("run", "--", "true", FOREBAY_LIBDIR="/none").returncode == 125
+
+
+@needs_compiler
+def test_program_sees_library_and_settings_but_not_our_python(forebay: Forebay) -> None:
+    done = forebay("run", "--set", "cb_nodes=2", "--", "env", LD_PRELOAD="")
+    seen = dict(line.partition("=")[::2] for line in done.stdout.splitlines())
+    assert seen["LD_PRELOAD"].endswith("libforebay_mpi.so")
+    assert seen["FOREBAY_CB_NODES"] == "2"
+    assert "PYTHONPATH" not in seen or seen["PYTHONPATH"] == os.environ.get("PYTHONPATH")
+
+
+@needs_compiler
+def test_doctor_reports_as_json_and_by_status(forebay: Forebay) -> None:
+    done = forebay("doctor", "--format", "json", "--program", "./none", PATH="/nowhere")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert found["schema"] == "forebay.doctor/1"
+    assert found["problems"] >= 2
+    assert {"topic", "status", "subject", "detail", "remedy"} == set(found["findings"][0])
+    text = forebay("doctor", "--program", "./none", PATH="/nowhere").stdout
+    assert "there is no such program" in text
+    assert "to repair" in text
+    assert forebay("doctor", "./none").returncode == 2
+
+
+@needs_compiler
+def test_settings_are_listed(forebay: Forebay) -> None:
+    listed = json.loads(forebay("settings", "--format", "json", FOREBAY_CB_NODES="3").stdout)
+    (nodes,) = [one for one in listed["settings"] if one["name"] == "cb_nodes"]
+    assert (nodes["value"], nodes["origin"], nodes["default"]) == ("3", "environment", "0")
+    assert nodes["hints"] == ["cb_nodes", "forebay_cb_nodes"]
+    text = forebay("settings").stdout
+    assert "cb_buffer_size = 4 MiB   [64 KiB … 1 GiB]" in text
+    assert "FOREBAY_STORAGE" in text
+
+
+@needs_compiler
+def test_help_teaches_with_examples(forebay: Forebay) -> None:
+    for command in ("run", "doctor", "settings"):
+        text = forebay(command, "--help").stdout
+        assert "Examples:" in text
+        assert f"\n    forebay {command}" in text
+        assert "Exit status:" in text
+    assert forebay("--version").stdout == "forebay 0.1.0\n"
+
+
+@needs_compiler
+def test_names_in_files_do_not_steer_the_terminal(forebay: Forebay, root: Path) -> None:
+    line = json.loads((root / "schema/examples/record-1.jsonl").read_text().splitlines()[1])
+    line["path"] = "/a\x1b[31m[bold]b"
+    (forebay.folder / "line.jsonl").write_text(json.dumps(line) + "\n")
+    done = forebay("run", "--", "sh", "-c", 'cat line.jsonl >> "$FOREBAY_RECORD"')
+    assert "\x1b" not in done.stderr
+    assert "/a\\x1b[31m[bold]b" in done.stderr

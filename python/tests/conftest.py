@@ -1,0 +1,216 @@
+"""An imagined world: twins of the adapters hold what a test says and remember what was asked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.adapters.settings_files import read_schema, read_settings_file
+from forebay.application.ports import (
+    Captured,
+    DirectoryFacts,
+    Finished,
+    LauncherFacts,
+    MachineFacts,
+    MpiWheel,
+    NativeLibraries,
+    World,
+)
+from forebay.domain.errors import SetupError
+from forebay.domain.launcher import Flavour
+from forebay.domain.layout import ONE_TARGET
+from forebay.domain.program import Family, Linkage, ProgramFacts
+from forebay.domain.record import Record
+from forebay.domain.settings import Override, SettingsTable
+
+ROOT = Path(__file__).resolve().parents[2]
+STUB = Path("/opt/forebay/libforebay_mpi.so")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def table() -> SettingsTable:
+    """The settings of schema/settings.toml."""
+    return read_schema(ROOT / "schema" / "settings.toml")
+
+
+@dataclass
+class ImaginedSettings:
+    """The real schema; files are read as they are."""
+
+    def table(self) -> SettingsTable:
+        return read_schema(ROOT / "schema" / "settings.toml")
+
+    def read_file(self, path: Path) -> Sequence[Override]:
+        return read_settings_file(path)
+
+
+@dataclass
+class ImaginedLibraries:
+    """Libraries that are there, or not."""
+
+    missing: bool = False
+    cores: tuple[Family, ...] = (Family.MPICH, Family.OPEN_MPI)
+    faults: tuple[str, ...] = ()
+
+    def find(self) -> NativeLibraries:
+        if self.missing:
+            raise SetupError("cannot find libforebay_mpi.so (not in /opt). Build it.")
+        cores = {family: STUB.with_name(f"core_{family.value}.so") for family in self.cores}
+        return NativeLibraries(folder=STUB.parent, stub=STUB, cores=cores)
+
+    def complaints(
+        self, libraries: NativeLibraries, mpis: Sequence[LauncherFacts]
+    ) -> Sequence[str]:
+        return self.faults
+
+
+@dataclass
+class ImaginedLaunchers:
+    """`mpirun` is Open MPI's, `mpiexec` MPICH's, `srun` Slurm's."""
+
+    here: tuple[LauncherFacts, ...] = ()
+
+    def inspect(self, word: str) -> LauncherFacts | None:
+        known = {
+            "mpirun": (Flavour.OPEN_MPI, Family.OPEN_MPI),
+            "mpiexec": (Flavour.HYDRA, Family.MPICH),
+            "srun": (Flavour.SLURM, None),
+        }
+        if word not in known:
+            return None
+        flavour, family = known[word]
+        path = Path("/usr/bin") / word
+        return LauncherFacts(path=path, names=(path,), flavour=flavour, family=family)
+
+    def installed(self) -> Sequence[LauncherFacts]:
+        return self.here
+
+    def wheels(self) -> Sequence[MpiWheel]:
+        return ()
+
+
+@dataclass
+class ImaginedPrograms:
+    """Programs by name."""
+
+    programs: Mapping[str, ProgramFacts] = field(
+        default_factory=lambda: {
+            "./program": ProgramFacts(
+                path=Path("./program"),
+                linkage=Linkage.DYNAMIC,
+                mpi_library="libmpich.so.12",
+                family=Family.MPICH,
+            ),
+            "./static": ProgramFacts(path=Path("./static"), linkage=Linkage.STATIC),
+            "./job.sh": ProgramFacts(path=Path("./job.sh"), linkage=Linkage.SCRIPT),
+        }
+    )
+
+    def locate(self, word: str) -> Path | None:
+        return Path(word) if word in self.programs else None
+
+    def inspect(self, path: Path) -> ProgramFacts:
+        return next(one for one in self.programs.values() if one.path == path)
+
+
+@dataclass
+class ImaginedProcesses:
+    """Ends with what the test says; remembers what was started."""
+
+    status: int = 0
+    captured: Captured | None = None
+    started: list[tuple[tuple[str, ...], Mapping[str, str]]] = field(default_factory=list)
+
+    def run(self, words: Sequence[str], *, environment: Mapping[str, str]) -> Finished:
+        self.started.append((tuple(words), environment))
+        return Finished(status=self.status, seconds=1.5)
+
+    def capture(
+        self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
+    ) -> Captured:
+        self.started.append((tuple(words), environment))
+        if self.captured is not None:
+            return self.captured
+        lines = [f"{name}={value}" for name, value in environment.items()]
+        return Captured(status=0, output="\n".join(lines), errors="")
+
+
+@dataclass
+class ImaginedRecords:
+    """A record that is there when the run has ended."""
+
+    record: Record = field(default_factory=Record)
+    asked_shared: list[bool] = field(default_factory=list)
+    removed: list[Path] = field(default_factory=list)
+
+    def end(self, path: Path) -> int:
+        return 0
+
+    def read(self, path: Path, *, offset: int) -> Record:
+        return self.record
+
+    def temporary(self, *, shared: bool) -> Path:
+        self.asked_shared.append(shared)
+        return Path("/tmp/forebay-run-x/record")
+
+    def remove(self, path: Path) -> None:
+        self.removed.append(path)
+
+
+@dataclass
+class ImaginedMachine:
+    """Four cores, ext4."""
+
+    cores: int = 4
+    directory_facts: Mapping[str, Any] = field(default_factory=dict)
+    machine_facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def facts(self) -> MachineFacts:
+        usual: dict[str, Any] = {
+            "cores": self.cores,
+            "io_uring_obstacle": None,
+            "memfd_obstacle": None,
+            "shm_bytes": 1 << 30,
+            "shm_free_bytes": 1 << 29,
+        }
+        return MachineFacts(**{**usual, **self.machine_facts})
+
+    def directory(self, path: Path) -> DirectoryFacts:
+        usual: dict[str, Any] = {
+            "path": path,
+            "mount_point": Path("/"),
+            "file_system": "ext4",
+            "device": "/dev/vda",
+            "layout": ONE_TARGET,
+            "free_bytes": 1 << 40,
+            "is_writable": True,
+        }
+        return DirectoryFacts(**{**usual, **self.directory_facts})
+
+
+@pytest.fixture
+def make_world(tmp_path: Path) -> Callable[..., World]:
+    """make_world(processes={"status": 3}, environment={…}): usual twins, changed where said."""
+    twins: dict[str, Callable[..., Any]] = {
+        "settings": ImaginedSettings,
+        "libraries": ImaginedLibraries,
+        "launchers": ImaginedLaunchers,
+        "programs": ImaginedPrograms,
+        "processes": ImaginedProcesses,
+        "records": ImaginedRecords,
+        "machine": ImaginedMachine,
+    }
+
+    def make(environment: Mapping[str, str] | None = None, **changes: Any) -> World:
+        made = {name: twin(**changes.get(name, {})) for name, twin in twins.items()}
+        return World(**made, environment=environment or {}, folder=tmp_path)
+
+    return make

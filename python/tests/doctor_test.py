@@ -1,0 +1,145 @@
+"""The use case of `doctor` in an imagined world."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forebay.application.doctor import DoctorRequest, diagnose
+from forebay.application.ports import Captured, LauncherFacts, World
+from forebay.domain.findings import Finding, Status, Topic, problems
+from forebay.domain.launcher import Flavour
+from forebay.domain.layout import Layout
+from forebay.domain.program import Family
+
+MakeWorld = Callable[..., World]
+MPIRUN = LauncherFacts(
+    path=Path("/usr/bin/orterun"),
+    names=(Path("/usr/bin/mpirun"),),
+    flavour=Flavour.OPEN_MPI,
+    version="4.1.4",
+    library=Path("/usr/lib/libmpi.so.40"),
+    family=Family.OPEN_MPI,
+)
+SRUN = LauncherFacts(
+    path=Path("/usr/bin/srun"), names=(Path("/usr/bin/srun"),), flavour=Flavour.SLURM
+)
+
+
+def look(world: World, **more: object) -> tuple[Finding, ...]:
+    request = DoctorRequest(directory=Path("/scratch"), **more)  # type: ignore[arg-type]
+    return diagnose(request, world).findings
+
+
+def only(findings: tuple[Finding, ...], topic: Topic, status: Status) -> Finding:
+    found = [one for one in findings if one.topic is topic and one.status is status]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_all_is_well(make_world: MakeWorld) -> None:
+    world = make_world(launchers={"here": (MPIRUN,)})
+    findings = look(world)
+    assert problems(findings) == 0
+    (words, environment), *_ = world.processes.started  # type: ignore[attr-defined]
+    assert words == (
+        "/usr/bin/mpirun", "-x", "LD_PRELOAD", "-x", "FOREBAY_DOCTOR", "-n", "1", "env",
+    )  # fmt: skip
+    assert environment["LD_PRELOAD"].endswith("libforebay_mpi.so")
+
+
+def test_nothing_is_installed(make_world: MakeWorld) -> None:
+    findings = look(make_world(libraries={"missing": True}))
+    assert "PATH" in only(findings, Topic.MPI, Status.PROBLEM).detail
+    assert "cannot find" in only(findings, Topic.LIBRARIES, Status.PROBLEM).detail
+    assert all(one.remedy for one in findings if one.status is Status.PROBLEM)
+
+
+def test_core_is_missing_for_an_mpi_that_is_there(make_world: MakeWorld) -> None:
+    world = make_world(launchers={"here": (MPIRUN,)}, libraries={"cores": (Family.MPICH,)})
+    finding = only(look(world), Topic.LIBRARIES, Status.PROBLEM)
+    assert finding.subject == "libforebay_core_openmpi.so"
+
+
+def test_library_that_cannot_be_loaded(make_world: MakeWorld) -> None:
+    world = make_world(libraries={"faults": ("core lacks liburing.so.2",)})
+    findings = look(world)
+    assert any(one.detail == "core lacks liburing.so.2" for one in findings)
+
+
+@pytest.mark.parametrize(
+    ("output", "lost"),
+    [
+        ("LD_PRELOAD=/opt/forebay/libforebay_mpi.so\n", "FOREBAY_DOCTOR"),
+        ("FOREBAY_DOCTOR=1\nLD_PRELOAD=\n", "LD_PRELOAD"),
+        ("HOME=/\n", "LD_PRELOAD and FOREBAY_DOCTOR"),
+    ],
+)
+def test_launcher_that_loses_variables(make_world: MakeWorld, output: str, lost: str) -> None:
+    captured = Captured(status=0, output=output, errors="")
+    world = make_world(launchers={"here": (MPIRUN,)}, processes={"captured": captured})
+    finding = only(look(world), Topic.FORWARDING, Status.PROBLEM)
+    assert finding.detail.endswith(f"lost {lost}")
+
+
+def test_launcher_that_fails_or_hangs(make_world: MakeWorld) -> None:
+    for status, why in ((None, "too long"), (1, "no slots")):
+        captured = Captured(status=status, output="", errors="-----\nno slots\n")
+        world = make_world(launchers={"here": (MPIRUN,)}, processes={"captured": captured})
+        assert why in only(look(world), Topic.FORWARDING, Status.PROBLEM).detail
+
+
+def test_srun_is_tried_inside_a_job_only(make_world: MakeWorld) -> None:
+    world = make_world(launchers={"here": (SRUN,)})
+    assert "not tried" in only(look(world), Topic.FORWARDING, Status.NOTE).detail
+    world = make_world(launchers={"here": (SRUN,)}, environment={"SLURM_JOB_ID": "1"})
+    only(look(world), Topic.FORWARDING, Status.GOOD)
+
+
+def test_programs(make_world: MakeWorld) -> None:
+    world = make_world()
+    assert only(look(world, program="./program"), Topic.PROGRAM, Status.GOOD)
+    static = only(look(world, program="./static"), Topic.PROGRAM, Status.PROBLEM)
+    assert static.remedy == "Link it dynamically."
+    assert only(look(world, program="./none"), Topic.PROGRAM, Status.PROBLEM)
+    assert only(look(world, program="./job.sh"), Topic.PROGRAM, Status.NOTE)
+
+
+def test_more_ranks_than_cores(make_world: MakeWorld) -> None:
+    assert (
+        "8 ranks on 4 cores"
+        in only(look(make_world(), ranks=8), Topic.MACHINE, Status.PROBLEM).detail
+    )
+    assert problems(look(make_world(launchers={"here": (MPIRUN,)}), ranks=4)) == 0
+
+
+def test_kernel_without_io_uring_is_noted_without_memfd_a_problem(make_world: MakeWorld) -> None:
+    facts = {"io_uring_obstacle": "forbidden", "memfd_obstacle": "forbidden", "shm_bytes": 1 << 20}
+    findings = look(make_world(machine={"machine_facts": facts}))
+    assert only(findings, Topic.MACHINE, Status.NOTE).subject == "io_uring"
+    problem_subjects = [
+        one.subject
+        for one in findings
+        if one.topic is Topic.MACHINE and one.status is Status.PROBLEM
+    ]
+    assert problem_subjects == ["memfd_create", "/dev/shm"]
+
+
+def test_layouts_and_directories(make_world: MakeWorld) -> None:
+    striped = Layout(source="lustre", targets=4, stripe_bytes=1 << 20)
+    facts = {"file_system": "lustre", "layout": striped}
+    finding = only(
+        look(make_world(machine={"directory_facts": facts})), Topic.DIRECTORY, Status.NOTE
+    )
+    assert "4 targets, stripe 1.00 MiB" in finding.detail
+    assert finding.remedy is None
+    ceph = Layout(source="ceph", targets=2, stripe_bytes=4096)
+    facts = {"file_system": "ceph", "layout": ceph}
+    finding = only(
+        look(make_world(machine={"directory_facts": facts})), Topic.DIRECTORY, Status.NOTE
+    )
+    assert "striping_factor=2" in (finding.remedy or "")
+    facts = {"is_writable": False}
+    assert only(
+        look(make_world(machine={"directory_facts": facts})), Topic.DIRECTORY, Status.PROBLEM
+    )

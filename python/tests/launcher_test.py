@@ -1,0 +1,148 @@
+"""Command lines of launchers: found, told apart, and made to pass our variables on."""
+
+import pytest
+
+from forebay.domain.launcher import (
+    Flavour,
+    Forwarding,
+    compose_preload,
+    find_launcher,
+    find_programs,
+    flavour_of_name,
+    flavour_of_version,
+    forward,
+    slurm_export,
+    version_of,
+)
+
+OURS = Forwarding(library="/f.so", preload="/f.so", variables={"FOREBAY_RECORD": "/r"})
+OPEN_MPI_FLAGS = ["-x", "LD_PRELOAD", "-x", "FOREBAY_RECORD"]
+HYDRA_FLAGS = ["-genv", "LD_PRELOAD", "/f.so", "-genv", "FOREBAY_RECORD", "/r"]
+
+
+@pytest.mark.parametrize(
+    ("existing", "composed"),
+    [
+        (None, "/f.so"),
+        ("", "/f.so"),
+        ("/a.so", "/f.so:/a.so"),
+        ("/a.so /b.so", "/f.so:/a.so:/b.so"),
+        ("/x/libdarshan.so:/a.so", "/x/libdarshan.so:/f.so:/a.so"),
+        ("/a.so:/x/libdarshan-3.so.0", "/x/libdarshan-3.so.0:/f.so:/a.so"),
+        ("/f.so:/a.so", "/f.so:/a.so"),
+    ],
+)
+def test_preload_goes_first_but_behind_darshan(existing: str | None, composed: str) -> None:
+    assert compose_preload("/f.so", existing) == composed
+
+
+@pytest.mark.parametrize(
+    ("line", "at"),
+    [
+        ("mpiexec -n 4 ./a", 0),
+        ("/opt/x/bin/mpirun -n 4 ./a", 0),
+        ("mpiexec.hydra ./a", 0),
+        ("env A=1 mpirun.openmpi ./a", 2),
+        ("timeout 60 srun ./a", 2),
+        ("./a mpiexec", None),
+        ("python mpiexec.py", None),
+        ("env A=1 ./a", None),
+        ("mpiexecutor ./a", None),
+    ],
+)
+def test_launcher_is_found_behind_wrappers_only(line: str, at: int | None) -> None:
+    assert find_launcher(line.split()) == at
+
+
+def test_flavours_tell_themselves() -> None:
+    assert flavour_of_name("orterun") is Flavour.OPEN_MPI
+    assert flavour_of_name("mpiexec.hydra") is Flavour.HYDRA
+    assert flavour_of_name("mpiexec") is None
+    assert flavour_of_version("mpirun (Open MPI) 5.0.11") is Flavour.OPEN_MPI
+    assert flavour_of_version("mpirun.openmpi (OpenRTE) 4.1.4") is Flavour.OPEN_MPI
+    assert flavour_of_version("HYDRA build details:\n  Version: 4.0.2") is Flavour.HYDRA
+    assert flavour_of_version("Intel(R) MPI Library for Linux, Version 2021.9") is Flavour.HYDRA
+    assert flavour_of_version("slurm 23.02.1") is Flavour.SLURM
+    assert flavour_of_version("mpibind") is None
+    assert version_of("HYDRA build details:\n  Version: 4.0.2") == "4.0.2"
+
+
+def run(flavour: Flavour, line: str) -> list[str]:
+    words = line.split()
+    return list(forward(words, launcher=0, flavour=flavour, forwarding=OURS))
+
+
+def test_open_mpi_gets_x_behind_the_launcher() -> None:
+    assert run(Flavour.OPEN_MPI, "mpirun -n 4 ./a -x") == [
+        "mpirun", *OPEN_MPI_FLAGS, "-n", "4", "./a", "-x",
+    ]  # fmt: skip
+
+
+def test_open_mpi_4_does_not_share_x_between_contexts() -> None:
+    found = run(Flavour.OPEN_MPI, "mpirun -n 1 ./a : -n 2 ./b")
+    assert found == [
+        "mpirun", *OPEN_MPI_FLAGS, "-n", "1", "./a", ":", *OPEN_MPI_FLAGS, "-n", "2", "./b",
+    ]  # fmt: skip
+
+
+def test_open_mpi_keeps_what_the_user_exports() -> None:
+    found = run(Flavour.OPEN_MPI, "mpirun -x LD_PRELOAD=/u.so -x FOREBAY_RECORD ./a")
+    assert found == "mpirun -x LD_PRELOAD=/f.so:/u.so -x FOREBAY_RECORD ./a".split()
+
+
+def test_hydra_passes_everything_unless_told_not_to() -> None:
+    assert run(Flavour.HYDRA, "mpiexec -n 4 ./a") == "mpiexec -n 4 ./a".split()
+    assert run(Flavour.HYDRA, "mpiexec -genvnone -n 4 ./a") == [
+        "mpiexec", *HYDRA_FLAGS, "-genvnone", "-n", "4", "./a",
+    ]  # fmt: skip
+    assert run(Flavour.HYDRA, "mpiexec -genvlist HOME -n 4 ./a") == (
+        "mpiexec -genvlist HOME,LD_PRELOAD,FOREBAY_RECORD -n 4 ./a".split()
+    )
+    assert run(Flavour.HYDRA, "mpiexec -genv LD_PRELOAD /u.so ./a") == (
+        "mpiexec -genv LD_PRELOAD /f.so:/u.so ./a".split()
+    )
+
+
+def test_hydra_without_anything_behind_the_launcher() -> None:
+    assert run(Flavour.HYDRA, "mpiexec -genv") == ["mpiexec", "-genv"]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("ALL", "ALL"),
+        ("ALL,LD_PRELOAD=/u.so", "ALL,LD_PRELOAD=/f.so:/u.so"),
+        ("NONE", "LD_PRELOAD,FOREBAY_RECORD"),
+        ("HOME,FOREBAY_RECORD", "HOME,FOREBAY_RECORD,LD_PRELOAD"),
+    ],
+)
+def test_srun_exports_what_ranks_need(given: str, wanted: str) -> None:
+    assert slurm_export(given, OURS) == wanted
+    assert run(Flavour.SLURM, f"srun --export={given} ./a")[1] == f"--export={wanted}"
+    assert run(Flavour.SLURM, f"srun --export {given} ./a")[2] == wanted
+
+
+def test_unknown_launchers_are_left_alone() -> None:
+    assert run(Flavour.OTHER, "mpiexec -n 4 ./a") == "mpiexec -n 4 ./a".split()
+
+
+@pytest.mark.parametrize(
+    ("flavour", "line", "programs"),
+    [
+        (Flavour.OPEN_MPI, "mpirun -n 4 ./a x", ["./a"]),
+        (Flavour.OPEN_MPI, "mpirun --mca io romio321 -np 4 ./a", ["./a"]),
+        (Flavour.OPEN_MPI, "mpirun --unknown 7 -n 1 ./a : -n 2 ./b", ["./a", "./b"]),
+        (Flavour.HYDRA, "mpiexec -genv A b -n 4 ./a", ["./a"]),
+        (Flavour.SLURM, "srun -n4 --mpi=pmix ./a", ["./a"]),
+        (Flavour.HYDRA, "mpiexec -n 4", []),
+        (Flavour.HYDRA, "mpiexec -wdir ./a -n 4 ./b", ["./b"]),
+    ],
+)
+def test_programs_are_found_behind_options(
+    flavour: Flavour, line: str, programs: list[str]
+) -> None:
+    words = line.split()
+    found = find_programs(
+        words, launcher=0, flavour=flavour, is_program=lambda word: word in {"./a", "./b"}
+    )
+    assert [words[index] for index in found] == programs

@@ -1,0 +1,116 @@
+"""Records: the example that both languages decode, damage, and summaries."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from forebay.adapters.record_file import RecordFiles, decode_line, read_record
+from forebay.domain.errors import RecordError
+from forebay.domain.record import ErrorNote, FileRecord, JobRecord, PassedThrough, Record, summarise
+
+
+@pytest.fixture
+def example(root: Path) -> Path:
+    return root / "schema" / "examples" / "record-1.jsonl"
+
+
+def test_example_is_decoded(example: Path) -> None:
+    record = read_record(example)
+    assert record.damaged_lines == ()
+    (job,) = record.jobs
+    assert (job.family, job.ranks, job.mpi, job.pid) == ("mpich", 4, "MPICH Version: 4.0.2", 4242)
+    (file,) = record.files
+    assert file.path == "/scratch/ocean.nc"
+    assert file.closed
+    assert file.aggregators == (0,)
+    assert file.settings["cb_buffer_size"] == "4194304"
+    assert file.write.mib_per_second == 2.0
+    assert file.read.mib_per_second is None
+    assert file.passed_through == (
+        PassedThrough(call="MPI_File_write_at", calls=3, bytes=96, reason="independent call"),
+    )
+    (error,) = file.errors
+    assert isinstance(error, ErrorNote)
+    assert error.error_class == "MPI_ERR_NO_SPACE"
+
+
+def test_offset_skips_what_was_there_before(example: Path, tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    path.write_bytes(example.read_bytes())
+    files = RecordFiles()
+    offset = files.end(path)
+    path.write_bytes(example.read_bytes() + example.read_bytes().splitlines()[1] + b"\n")
+    record = files.read(path, offset=offset)
+    assert (len(record.jobs), len(record.files)) == (0, 1)
+
+
+def test_unknown_keys_and_kinds_are_passed_over(example: Path) -> None:
+    job = json.loads(example.read_text().splitlines()[0])
+    assert isinstance(decode_line(json.dumps({**job, "colour": "blue"})), JobRecord)
+    assert decode_line(json.dumps({**job, "kind": "spool"})) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not JSON",
+        "[1]",
+        '{"schema":"forebay.record/2","kind":"job"}',
+        '{"schema":"forebay.record/1"}',
+        '{"schema":"forebay.record/1","kind":"file","path":"x"}',
+    ],
+)
+def test_line_that_is_no_record(text: str) -> None:
+    with pytest.raises(RecordError):
+        decode_line(text)
+
+
+def test_half_a_line_does_not_lose_the_others(example: Path, tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    text = example.read_bytes()
+    path.write_bytes(text + text.splitlines()[1][:100] + b"\n\xff\xfe\n" + text)
+    record = read_record(path)
+    assert record.damaged_lines == (3, 4)
+    assert len(record.files) == 2
+
+
+def test_bytes_that_are_not_known(example: Path) -> None:
+    line = json.loads(example.read_text().splitlines()[1])
+    line["passed_through"][0]["bytes"] = -1
+    file = decode_line(json.dumps(line))
+    assert isinstance(file, FileRecord)
+    assert file.passed_through[0].bytes is None
+    (summary,) = summarise([file, file])
+    assert summary.passed_through[0].bytes is None
+
+
+def test_openings_of_one_path_are_added_up(example: Path) -> None:
+    (file,) = read_record(example).files
+    (summary,) = summarise([file, file])
+    assert (summary.opened, summary.closed) == (2, 2)
+    assert summary.write.calls == 20
+    assert summary.write.seconds == 1.0
+    assert summary.write.mib_per_second == 2.0
+    assert summary.passed_through[0].calls == 6
+    assert summary.passed_through[0].bytes == 192
+    assert len(summary.errors) == 2
+
+
+def test_record_that_is_not_there(tmp_path: Path) -> None:
+    assert RecordFiles().read(tmp_path / "none", offset=0) == Record()
+    assert RecordFiles().end(tmp_path / "none") == 0
+    with pytest.raises(RecordError):
+        read_record(tmp_path / "none")
+
+
+def test_temporary_record_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = RecordFiles()
+    for shared in (False, True):
+        path = files.temporary(shared=shared)
+        path.write_text("x")
+        assert path.parent.parent == tmp_path or not shared
+        files.remove(path)
+        assert not path.parent.exists()

@@ -1,0 +1,132 @@
+"""The use case of `run` in an imagined world."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forebay.adapters.record_file import read_record
+from forebay.application.ports import World
+from forebay.application.run_program import RunRequest, carry_out, plan_run
+from forebay.domain.errors import SettingsError, SetupError, UsageError
+from forebay.domain.record import Record
+from forebay.domain.settings import Override
+
+MakeWorld = Callable[..., World]
+STUB = "/opt/forebay/libforebay_mpi.so"
+
+
+def request(line: str, **more: object) -> RunRequest:
+    return RunRequest(command=tuple(line.split()), **more)  # type: ignore[arg-type]
+
+
+def test_environment_has_library_settings_and_record(make_world: MakeWorld, tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_text("cb_nodes = 2\n")
+    world = make_world(environment={"LD_PRELOAD": "/u.so", "FOREBAY_VERBOSE": "1", "HOME": "/h"})
+    plan = plan_run(
+        request(
+            "mpiexec -n 4 ./program",
+            settings_file=Path("site.toml"),
+            overrides=(Override("cb_buffer_size", "8m"),),
+        ),
+        world,
+    )
+    assert plan.words == ("mpiexec", "-n", "4", "./program")
+    assert plan.environment == {
+        "LD_PRELOAD": f"{STUB}:/u.so",
+        "HOME": "/h",
+        "FOREBAY_VERBOSE": "1",
+        "FOREBAY_SETTINGS": str(tmp_path / "site.toml"),
+        "FOREBAY_CB_BUFFER_SIZE": "8m",
+        "FOREBAY_RECORD": "/tmp/forebay-run-x/record",
+    }
+    assert plan.warnings == ()
+
+
+def test_open_mpi_is_told_every_variable(make_world: MakeWorld) -> None:
+    world = make_world(environment={"FOREBAY_CB_NODES": "2"})
+    plan = plan_run(request("mpirun -n 4 ./job.sh"), world)
+    assert plan.words == (
+        "mpirun", "-x", "LD_PRELOAD", "-x", "FOREBAY_CB_NODES", "-x", "FOREBAY_RECORD",
+        "-n", "4", "./job.sh",
+    )  # fmt: skip
+
+
+def test_slurm_export_variable_is_widened(make_world: MakeWorld) -> None:
+    world = make_world(environment={"SLURM_EXPORT_ENV": "HOME"})
+    plan = plan_run(request("srun ./program"), world)
+    assert plan.environment["SLURM_EXPORT_ENV"] == "HOME,LD_PRELOAD,FOREBAY_RECORD"
+
+
+def test_record_that_the_user_wants_is_kept(make_world: MakeWorld, tmp_path: Path) -> None:
+    world = make_world()
+    plan = plan_run(request("./program", record=Path("r.jsonl")), world)
+    assert plan.record == tmp_path / "r.jsonl"
+    carry_out(plan, world)
+    assert world.records.removed == []  # type: ignore[attr-defined]
+    for setting in (Override("record", "s.jsonl"),):
+        plan = plan_run(request("./program", overrides=(setting,)), world)
+        assert plan.record == tmp_path / "s.jsonl"
+        assert plan.environment["FOREBAY_RECORD"] == str(tmp_path / "s.jsonl")
+    with pytest.raises(UsageError, match="no folder"):
+        plan_run(request("./program", record=Path("none/r.jsonl")), world)
+
+
+def test_temporary_record_is_where_nodes_of_a_job_see_it(make_world: MakeWorld) -> None:
+    world = make_world(environment={"SLURM_JOB_ID": "7"})
+    plan = plan_run(request("srun ./program"), world)
+    carry_out(plan, world)
+    assert world.records.asked_shared == [True]  # type: ignore[attr-defined]
+    assert world.records.removed == [plan.record]  # type: ignore[attr-defined]
+
+
+def test_mistakes_start_nothing(make_world: MakeWorld) -> None:
+    with pytest.raises(SettingsError, match=r'--set cb_node=1: .*"cb_nodes"'):
+        plan_run(request("./program", overrides=(Override("cb_node", "1"),)), make_world())
+    with pytest.raises(SetupError):
+        plan_run(request("./program"), make_world(libraries={"missing": True}))
+    with pytest.raises(UsageError):
+        plan_run(request(""), make_world())
+
+
+def test_warnings_before_the_start(make_world: MakeWorld) -> None:
+    plan = plan_run(request("mpiexec -n 2 ./static"), make_world())
+    assert "statically linked" in plan.warnings[0]
+    plan = plan_run(request("mpirun -n 2 ./program"), make_world())
+    assert "many jobs of one rank" in plan.warnings[0]
+    plan = plan_run(request("./program"), make_world(environment={"FOREBAY_CB_NODE": "1"}))
+    assert "Did you mean FOREBAY_CB_NODES?" in plan.warnings[0]
+
+
+def test_status_and_files_of_the_run(make_world: MakeWorld, root: Path) -> None:
+    record = read_record(root / "schema" / "examples" / "record-1.jsonl")
+    world = make_world(processes={"status": 3}, records={"record": record})
+    report = carry_out(plan_run(request("mpiexec ./program"), world), world)
+    assert report.status == 3
+    assert [file.path for file in report.files] == ["/scratch/ocean.nc"]
+    assert report.reasons == ()
+
+
+def reasons(world: World, line: str, *overrides: Override) -> str:
+    report = carry_out(plan_run(request(line, overrides=overrides), world), world)
+    assert report.reasons
+    return "\n".join(report.reasons)
+
+
+def test_reasons_for_an_empty_record(make_world: MakeWorld) -> None:
+    assert "switched off" in reasons(make_world(), "./program", Override("enabled", "no"))
+    static = reasons(make_world(), "mpiexec ./static")
+    assert "statically linked" in static
+    assert "opened no file" not in static
+    failed = reasons(make_world(processes={"status": 139}), "mpiexec ./program")
+    assert "signal 11" in failed
+    script = reasons(make_world(), "./job.sh")
+    assert "is a script" in script
+    assert "LD_PRELOAD or FOREBAY_* did not reach" in script
+    assert "another node" in reasons(make_world(), "mpiexec ./program")
+
+
+def test_damaged_record_is_told(make_world: MakeWorld) -> None:
+    world = make_world(records={"record": Record(damaged_lines=(3,))})
+    report = carry_out(plan_run(request("./program"), world), world)
+    assert "line 3" in report.warnings[0]
