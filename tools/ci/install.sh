@@ -33,7 +33,8 @@ expect "the installed doctor" \
     env PATH="$PWD/.venv/bin:$PATH" "$prefix/moved/bin/forebay" doctor "$prefix"
 
 python3 -m venv "$prefix/venv"
-flags=(--config-settings "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2 -g1")  # the release preset's, for ccache
+# The release preset's flags, so that ccache knows the results.
+flags=(--config-settings "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2 -g1")
 expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-check --quiet \
     install "${flags[@]}" .
 expect "the command from pip" "$prefix/venv/bin/forebay" --version
