@@ -123,7 +123,8 @@ def test_reasons_for_an_empty_record(make_world: MakeWorld) -> None:
     script = reasons(make_world(), "./job.sh")
     assert "is a script" in script
     assert "LD_PRELOAD or FOREBAY_* did not reach" in script
-    assert "another node" in reasons(make_world(), "mpiexec ./program")
+    assert "another node" not in reasons(make_world(), "mpiexec ./program")
+    assert "another node" in reasons(make_world(), "mpiexec -hosts a,b ./program")
 
 
 def test_damaged_record_is_told(make_world: MakeWorld) -> None:

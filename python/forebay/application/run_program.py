@@ -30,6 +30,9 @@ from forebay.domain.settings import (
 
 _SLURM_EXPORT = "SLURM_EXPORT_ENV"
 _BATCH_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "FLUX_URI")
+_HOST_OPTIONS = frozenset(
+    "-H -host --host -hosts -hostfile --hostfile -machinefile --machinefile -f".split()
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +157,7 @@ def reasons_for_silence(plan: RunPlan, status: int) -> tuple[str, ...]:
         for program in plan.programs
         if program.linkage is Linkage.DYNAMIC and program.mpi_library is None
     ]
-    if not plan.programs or any(p.linkage is Linkage.SCRIPT for p in plan.programs):
+    if any(program.linkage is Linkage.SCRIPT for program in plan.programs):
         reasons.append(
             "The command is a script, and what it starts is statically linked or uses no MPI. "
             "`forebay doctor --program FILE` looks at an executable."
@@ -164,12 +167,17 @@ def reasons_for_silence(plan: RunPlan, status: int) -> tuple[str, ...]:
             "LD_PRELOAD or FOREBAY_* did not reach the ranks (a launcher or script in between "
             "took them out). `forebay doctor` tries the launchers."
         )
-    if plan.launcher is not None and not plan.record_is_kept:
+    if not plan.record_is_kept and _may_leave_the_node(plan):
         reasons.append(
             "Rank 0 ran on another node, where the record was written out of our sight. "
             "Say `--record FILE` with a file that all nodes see."
         )
     return tuple(reasons)
+
+
+def _may_leave_the_node(plan: RunPlan) -> bool:
+    in_batch = any(name in plan.environment for name in _BATCH_VARIABLES)
+    return in_batch or not _HOST_OPTIONS.isdisjoint(plan.words)
 
 
 def _ending(status: int) -> str:
