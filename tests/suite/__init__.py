@@ -1,0 +1,1 @@
+"""The integration tests: unmodified MPI programs with and without Forebay."""

