@@ -90,9 +90,13 @@ def test_mpi_behind_another_library_is_found(tmp_path: Path) -> None:
 
 
 @needs_compiler
-def test_mpi_inside_the_program_is_out_of_reach(tmp_path: Path) -> None:
-    source = "int ompi_mpi_init(void) { return 0; } int main(void) { return ompi_mpi_init(); }\n"
-    facts = ProgramFiles().inspect(compile_c(tmp_path, source))
+@pytest.mark.parametrize("flags", [(), ("-s",)])
+def test_mpi_inside_the_program_is_out_of_reach(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    source = (
+        'const char* volatile name = "MPIR_CVAR_DEBUG_HOLD";'
+        "int ompi_mpi_init(void) { return 0; } int main(void) { return ompi_mpi_init(); }\n"
+    )
+    facts = ProgramFiles().inspect(compile_c(tmp_path, source, *flags))
     assert facts.mpi_is_static
     assert "shared library" in (facts.obstacle or "")
 
