@@ -27,7 +27,7 @@ lint:  ## Checks of the house rules, formatters, clang-tidy
 	@python3 tools/ci/steps.py unit checks tidy
 
 format:  ## Apply clang-format and ruff format
-	@clang-format-19 -i $$(git ls-files 'src/*.cpp' 'src/*.hpp' 'apps/*.cpp' 'apps/*.hpp')
+	@clang-format-19 -i $$(tools/ci/sources.sh)
 	@.venv/bin/ruff format -q .
 
 install: build  ## Install to PREFIX (/usr/local)

@@ -21,9 +21,8 @@ for check in layers headers purity statics exports sizes docs; do
     count "$check" "$python" -m "checks.$check" --build "$build"
 done
 
-sources=$(git ls-files 'src/*.cpp' 'src/*.hpp' 'apps/*.cpp' 'apps/*.hpp')
-# shellcheck disable=SC2086
-count "clang-format" clang-format-19 --dry-run -Werror $sources
+mapfile -t sources < <(tools/ci/sources.sh)
+count "clang-format" clang-format-19 --dry-run -Werror "${sources[@]}"
 
 has() { [[ -x .venv/bin/$1 ]]; }
 if has ruff; then

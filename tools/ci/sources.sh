@@ -1,0 +1,7 @@
+#!/bin/bash
+# The C and C++ files that clang-format keeps, one a line.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+for folder in src tests bench examples; do
+    git ls-files --cached "$folder/*.cpp" "$folder/*.hpp" "$folder/*.c" "$folder/*.h"
+done
