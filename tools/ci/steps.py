@@ -34,9 +34,9 @@ STEPS = (
     Step("venv", ("tools/ci/venv.sh", "test"), 900, needed=True),
     Step("release", ("tools/ci/build.sh", "release"), 1200),
     Step("unit", ("tools/ci/unit.sh", "dev"), 1800),
-    Step("checks", ("tools/ci/checks.sh",), 600),
-    Step("python", ("tools/ci/python.sh",), 600),
-    Step("install", ("tools/ci/install.sh",), 300),
+    Step("checks", ("tools/ci/checks.sh",), 900),
+    Step("python", ("tools/ci/python.sh",), 900),
+    Step("install", ("tools/ci/install.sh",), 900),
     Step("integration", ("tools/ci/integration.sh",), 2400),
     Step("asan", ("tools/ci/unit.sh", "asan"), 1800),
     # Ten times slower than without: every third test, which is every third seed.
