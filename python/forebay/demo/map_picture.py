@@ -88,8 +88,8 @@ def _paint(
     x_max, y_max = _extent()
     across = WIDTH_PIXELS
     down = round(across * y_max / x_max)
-    x, y = np.meshgrid(np.linspace(-x_max, x_max, across), np.linspace(y_max, -y_max, down))
-    lat, lon = projection.inverse(x, y)
+    x, y = np.linspace(-x_max, x_max, across), np.linspace(y_max, -y_max, down)
+    lat, lon = projection.inverse(x[None, :], y[:, None])
     inside = ~np.isnan(lat)
     row = (np.nan_to_num(lat) - latitude[0]) / (latitude[1] - latitude[0])
     column = (np.nan_to_num(lon) - longitude[0]) / (longitude[1] - longitude[0])

@@ -32,7 +32,7 @@ def forward(latitude: Field, longitude: Field) -> tuple[Field, Field]:
 
 
 def inverse(x: Field, y: Field) -> tuple[Field, Field]:
-    """x and y to degrees; NaN outside of the globe's outline."""
+    """x and y to degrees; NaN outside of the globe's outline. A row and a column give a field."""
     theta = np.clip(y / A1, -1.2, 1.2)
     for _ in range(_STEPS):
         theta = np.clip(theta - (_height(theta) - y) / _slope(theta), -1.2, 1.2)
