@@ -58,7 +58,7 @@ int open_file(const OpenArguments& arguments) {
     const Opening opening = agree_on_opening(
         {arguments.communicator, path, arguments.amode, arguments.info}, settings);
     if (opening.failed != 0) {
-        return raise(MPI_FILE_NULL, MPI_ERR_OTHER);
+        return raise_at_open(MPI_ERR_OTHER);
     }
     Circle* circle = join_circle(arguments.communicator, opening, needs_of(settings));
     const int code = real::open(arguments.communicator, arguments.filename, arguments.amode,

@@ -51,6 +51,19 @@ const char* error_class_name(ErrorCode code) noexcept {
     return row_of(code).name;
 }
 
+int raise_at_open(int code) noexcept {
+    MPI_Errhandler handler = MPI_ERRORS_RETURN;
+    real::get_errhandler(MPI_FILE_NULL, &handler);
+    if (handler == MPI_ERRORS_RETURN) {
+        return code;
+    }
+    if (handler == MPI_ERRORS_ARE_FATAL) {
+        PMPI_Abort(MPI_COMM_WORLD, code);
+    }
+    // Open MPI 4 does not take MPI_FILE_NULL here, against the standard (14.7).
+    return raise(MPI_FILE_NULL, code);
+}
+
 int raise(MPI_File file, int code) noexcept {
     real::call_errhandler(file, code);
     return code;

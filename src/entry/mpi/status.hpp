@@ -14,7 +14,10 @@ void set_status(MPI_Status* status, std::int64_t bytes) noexcept;
 [[nodiscard]] int error_class_of(ErrorCode code) noexcept;
 [[nodiscard]] const char* error_class_name(ErrorCode code) noexcept;
 
-// Calls the file's error handler (MPI_FILE_NULL: the one of files to be opened); returns `code`.
+// Calls the error handler of files that are not open yet; returns `code`.
+int raise_at_open(int code) noexcept;
+
+// Calls the file's error handler; returns `code`.
 int raise(MPI_File file, int code) noexcept;
 
 // One line on standard error, as whole lines also when ranks share the stream.
