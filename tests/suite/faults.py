@@ -52,7 +52,8 @@ def failing_file_system(folder: Path, good_bytes: int) -> Iterator[Path]:
         raise Skipped("no FUSE (libfuse3-dev or /dev/fuse is missing). Install it, run as root.")
     program = m.build_with(["cc", *m.C_FLAGS, "-D_FILE_OFFSET_BITS=64"], "failing_fs.c",
                            m.BUILD / "bin", libraries=flags)
-    process = subprocess.Popen([program, mount, backing, str(good_bytes)])
+    process = subprocess.Popen([program, mount, backing, str(good_bytes)],
+                               stderr=subprocess.DEVNULL)
     try:
         if not _until(lambda: os.path.ismount(mount), 10):
             raise Skipped("cannot mount a FUSE file system here. Run as root.")
@@ -136,7 +137,7 @@ def _alive(pid: int) -> bool:
 def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Path) -> None:
     """`settings` None: without Forebay, to see what the MPI alone leaves behind."""
     before = set(os.listdir("/dev/shm"))
-    environment = {} if settings is None else m.forebay(None, **settings)
+    environment = {} if settings is None else m.forebay(None, verbose="true", **settings)
     program = m.build(mpi, "fault.c")
     command = [*mpi.start(4, {"TEST_SECONDS_MAX": "90", **environment}), program, folder,
                "endless", folder / "endless.dat"]
@@ -150,6 +151,7 @@ def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Pat
             ended = _until(lambda: process.poll() is not None, 30)
         finally:
             m.end_group(process)
+    ensure(settings is None or "taken over" in (folder / "log").read_text(), "Forebay did not run")
     ensure(ended, "the job goes on after a rank was killed")
     ensure(process.returncode != 0, "the job ended with success")
     ensure(_until(lambda: not any(map(_alive, pids)), 10), f"processes are left: {pids}")

@@ -22,6 +22,8 @@ SOURCES = ROOT / "tests" / "mpi"
 BUILD = Path(os.environ.get("FOREBAY_TEST_DIR", ROOT / "build" / "tests")).resolve()
 LIBRARIES = Path(os.environ.get("FOREBAY_LIBDIR", ROOT / "build" / "release" / "lib")).resolve()
 PRELOAD = LIBRARIES / "libforebay_mpi.so"
+# Sanitizers' run times, which have to come before everything else (tools/ci/interposer_asan.sh).
+PRELOAD_FIRST = os.environ.get("FOREBAY_PRELOAD_FIRST", "").split()
 C_FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wshadow", "-Werror")
 FORTRAN_FLAGS = ("-O1", "-g", "-Wall", "-Werror")
 PATIENCE_SECONDS = 10
@@ -93,7 +95,7 @@ class Ended:
 def forebay(record: Path | None, **settings: str) -> dict[str, str]:
     """The environment that switches Forebay on; settings as in FOREBAY_<NAME>."""
     ensure(PRELOAD.exists(), f"no {PRELOAD} (Forebay is not built). Run `make build`.")
-    environment = {"LD_PRELOAD": str(PRELOAD)}
+    environment = {"LD_PRELOAD": ":".join([*PRELOAD_FIRST, str(PRELOAD)])}
     if record is not None:
         environment["FOREBAY_RECORD"] = str(record)
     for key, value in settings.items():

@@ -61,6 +61,7 @@ def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder
 
 VIEWS = Program(name="views", source="views.c")
 CALLS = Program(name="calls", source="calls.c")
+SHARED = Program(name="views_then_shared", source="calls.c", arguments=("views_then_shared",))
 ERRORS = Program(name="errors", source="errors.c")
 FORTRAN = tuple(Program(name=f"fortran_{binding}", source=f"fortran_{binding}.f90")
                 for binding in ("mpif", "use", "f08"))
@@ -107,6 +108,8 @@ def tests() -> Iterator[Test]:
             for ranks, variant in ((4, "nodes"), (7, "nodes"), (4, "posix"), (4, "striped")):
                 if program is not ERRORS:
                     yield _test(program, mpi, ranks, variant)
+        for ranks in (2, 3):
+            yield _test(SHARED, mpi, ranks, "")
         for program in FORTRAN:
             yield _test(program, mpi, 3, "")
         yield _test(FORTRAN[2], mpi, 4, "nodes")
