@@ -1,7 +1,7 @@
 #!/bin/bash
 # MPI programs with and without Forebay, and what goes wrong around them.
 #
-#   tests/run_all.sh [--list | PATTERN…]    only the tests whose name matches a pattern (regular expression)
+#   tests/run_all.sh [--list | PATTERN…]    only the tests whose name matches a pattern
 #   FOREBAY_LIBDIR     the libraries to test (build/release/lib)
 #   FOREBAY_TEST_DIR   where tests build and run (build/tests)
 set -euo pipefail

@@ -40,7 +40,14 @@ class Function:
 def twins(row: dict) -> list[Function]:
     """The function of one table row and, where there is one, its large-count twin."""
     unknown = set(row) - {
-        "name", "class", "parameters", "returns", "reason", "pointer", "collective", "large",
+        "name",
+        "class",
+        "parameters",
+        "returns",
+        "reason",
+        "pointer",
+        "collective",
+        "large",
     }
     if unknown or row["class"] not in CLASSES:
         raise SystemExit(f"functions.toml: {row['name']}: unknown class or keys {sorted(unknown)}")
@@ -59,7 +66,12 @@ def twins(row: dict) -> list[Function]:
     return [
         plain,
         Function(
-            f"{plain.name}_c", plain.kind, wide, plain.returns, plain.reason, plain.pointer,
+            f"{plain.name}_c",
+            plain.kind,
+            wide,
+            plain.returns,
+            plain.reason,
+            plain.pointer,
             plain.collective,
         ),
     ]
@@ -115,10 +127,7 @@ def call_of(function: Function, number: int) -> str:
 
 def entry_point(function: Function, number: int) -> str:
     parameters = ", ".join(function.parameters)
-    return (
-        f"int {OURS}{function.name}({parameters}) noexcept {{\n"
-        f"{call_of(function, number)}}}\n"
-    )
+    return f"int {OURS}{function.name}({parameters}) noexcept {{\n{call_of(function, number)}}}\n"
 
 
 def narrow_function(function: Function) -> str:

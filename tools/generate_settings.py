@@ -9,8 +9,12 @@ from pathlib import Path
 
 UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
 KINDS = {
-    "bool": "bool_", "integer": "integer", "bytes": "bytes",
-    "enum": "enum_", "string": "string", "strings": "strings",
+    "bool": "bool_",
+    "integer": "integer",
+    "bytes": "bytes",
+    "enum": "enum_",
+    "string": "string",
+    "strings": "strings",
 }
 NO_LIMIT = (0, (1 << 63) - 1)
 

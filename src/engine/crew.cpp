@@ -29,6 +29,10 @@ bool Crew::settled() {
     return std::all_of(duties_.begin(), duties_.end(), [](Duty* duty) { return duty->settled(); });
 }
 
+bool Crew::keeps_up() {
+    return std::all_of(duties_.begin(), duties_.end(), [](Duty* duty) { return duty->keeps_up(); });
+}
+
 // A rank with duties never sleeps long: what it is responsible for may become ready at any time.
 // It sleeps on what its duty waits for rather than on what it waits for itself, since the former
 // nearly always comes first.

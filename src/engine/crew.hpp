@@ -24,6 +24,8 @@ public:
     virtual const ports::Word* concern() { return nullptr; }
     // No other rank waits for a message that this duty still has to send or take.
     [[nodiscard]] virtual bool settled() { return true; }
+    // One more round may become known: the oldest that would be forgotten for it has been opened.
+    [[nodiscard]] virtual bool keeps_up() { return true; }
 };
 
 // Where a rank's time goes during one call, nanoseconds.
@@ -47,6 +49,7 @@ public:
     void off_duty() noexcept { duties_.clear(); }
     bool attend();
     [[nodiscard]] bool settled();
+    [[nodiscard]] bool keeps_up();
     void count_copy(std::int64_t nanoseconds) noexcept { times_.copy += nanoseconds; }
 
     // Blocks until `ready()`; `word` changes when it may have become so.

@@ -119,8 +119,8 @@ bool ReadDuty::attend() {
     bool any = channel_.advance();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (middle_ < opened_ && channel_.finished(job_of(middle_))) {
-        const std::int64_t end = channel_.failure().happened() ? 0 : channel_.end_of_file();
-        announce(middle_++, end);
+        // What lies below the file's end and below the first error is good, and counted as moved.
+        announce(middle_++, std::min(channel_.end_of_file(), channel_.failure().at));
         any = true;
     }
     while (finished_ < middle_ && done_by_all(finished_)) {

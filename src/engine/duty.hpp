@@ -20,6 +20,7 @@ public:
 
     // Every known round has been dealt with.
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
+    [[nodiscard]] bool keeps_up() override { return rounds_.remembers_after_next(opened_); }
 
 protected:
     struct Stage {

@@ -71,6 +71,7 @@ public:
     [[nodiscard]] std::int32_t targets() const noexcept { return options_.layout.targets; }
 
 private:
+    [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
     Refusal prepare(ports::Direction direction);
     bool bypass_is_ready(ports::Direction direction);
     Ballot move(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
@@ -123,6 +124,13 @@ std::optional<AggregatorId> File::State::own_aggregator() const {
     return std::nullopt;
 }
 
+// Rank 0 said which file was opened. Device numbers of network file systems differ between nodes.
+bool File::State::is_that_file(const ports::Identity& found) const {
+    const bool here = crew_.place().node.value() == 0;
+    return found.inode == options_.identity->inode &&
+           (!here || found.device == options_.identity->device);
+}
+
 // Opens this rank's storage, once. Says why it cannot be used.
 Refusal File::State::prepare(ports::Direction direction) {
     Way& one = way(direction);
@@ -133,7 +141,7 @@ Refusal File::State::prepare(ports::Direction direction) {
             return Refusal::cannot_open;
         }
         const auto identity = (*opened)->identity();
-        if (options_.identity && (!identity || *identity != *options_.identity)) {
+        if (options_.identity && (!identity || !is_that_file(*identity))) {
             return Refusal::not_the_same_file;
         }
         one.storage = std::move(*opened);

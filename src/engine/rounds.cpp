@@ -19,6 +19,8 @@ bool Rounds::reach(std::int64_t round, Crew& crew, const pattern::View& view,
     if (round < known_ || complete_) {
         return round < known_;
     }
+    // An aggregator whose windows were empty for long may not have looked at them yet.
+    crew.attend_until([&crew] { return crew.keeps_up(); });
     const std::int64_t blocks_max = plan_.window_bytes / plan_.block_bytes;
     const plan::Claims mine =
         plan::claim(view, request, plan_.block_bytes, next_block_, blocks_max);
@@ -43,6 +45,8 @@ void Rounds::window(std::int64_t round, AggregatorId id, plan::Window& out) cons
         }
         return;
     }
+    expects(round < known_ && round >= known_ - static_cast<std::int64_t>(recent_.size()),
+            "the round is one of the recent ones");
     plan::window_by_claims(plan_, id, recent_[static_cast<std::size_t>(round) % recent_.size()],
                            out);
 }

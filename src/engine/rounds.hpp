@@ -28,7 +28,12 @@ public:
     bool reach(std::int64_t round, Crew& crew, const pattern::View& view,
                const pattern::Request& request);
 
-    // Contract: round is known, and not more than `buffers` rounds old.
+    // Whether window() will still answer for `round` when one more round is known.
+    [[nodiscard]] bool remembers_after_next(std::int64_t round) const noexcept {
+        return recent_.empty() || round > known_ - static_cast<std::int64_t>(recent_.size());
+    }
+
+    // Contract: round is known, and one of the last `buffers` + 2 if rounds go by claims.
     void window(std::int64_t round, AggregatorId id, plan::Window& out) const;
 
     // The i-th aggregator that node `node` visits in a round: nodes begin at different ones, so

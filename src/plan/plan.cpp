@@ -13,11 +13,17 @@ namespace {
 constexpr std::int64_t dense_share = 16;
 constexpr std::int64_t block_bytes_default = 64 << 10;
 constexpr std::int64_t window_bytes_min = 64 << 10;  // windows are multiples of it
-constexpr std::int64_t granularity_max = 4096;       // and it is a multiple of this
+constexpr std::int64_t stripe_bytes_min = 4096;
+constexpr std::int32_t buffers_min = 3;
+constexpr std::int64_t granularity_max = 4096;  // and it is a multiple of this
 
 Layout completed(Layout layout) noexcept {
     if (layout.targets > 1 && layout.stripe_bytes == 0) {
         layout.stripe_bytes = 1 << 20;  // Lustre's default
+    }
+    // No file system has smaller stripes; a hint may say so, and would ask for tiny requests.
+    while (layout.stripe_bytes > 0 && layout.stripe_bytes < stripe_bytes_min) {
+        layout.stripe_bytes *= 2;
     }
     return layout;
 }
@@ -63,17 +69,28 @@ std::int64_t whole_units(std::int64_t window) noexcept {
     return std::max(window / window_bytes_min, std::int64_t{1}) * window_bytes_min;
 }
 
-// The largest window, at most what was asked for, with which everything staged on a node fits:
-// the aggregators' buffers and, with several nodes, images and messages under way.
-std::int64_t fitting_window(const Plan& plan, const Topology& topology, const Tuning& tuning) {
+// What is staged on a node: the aggregators' buffers and, with several nodes, images and messages
+// under way.
+std::int64_t staged_on_a_node(const Plan& plan, const Topology& topology) noexcept {
     const std::int64_t windows = std::int64_t{plan.aggregators_on_a_node} * plan.buffers +
                                  (topology.nodes() > 1 ? staged_for_others : 0);
-    std::int64_t window = whole_units(tuning.window_bytes);
-    while (window > window_bytes_min &&
-           windows * staged_bytes(window, plan.granularity) > tuning.staging_bytes_max) {
-        window = whole_units(window / 2);
+    return windows * staged_bytes(plan.window_bytes, plan.granularity);
+}
+
+// The largest windows, at most what was asked for, with which everything fits; with the smallest
+// windows, fewer buffers. Settings keep staging large enough for three of the smallest.
+void fit_into_staging(Plan& plan, const Topology& topology, const Tuning& tuning) {
+    plan.window_bytes = whole_units(tuning.window_bytes);
+    plan.buffers = tuning.buffers;
+    while (staged_on_a_node(plan, topology) > tuning.staging_bytes_max) {
+        if (plan.window_bytes > window_bytes_min) {
+            plan.window_bytes = whole_units(plan.window_bytes / 2);
+        } else if (plan.buffers > buffers_min) {
+            --plan.buffers;
+        } else {
+            return;
+        }
     }
-    return window;
 }
 
 // A small request does not need four large windows: with smaller ones its rounds overlap.
@@ -122,8 +139,8 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
     plan.path = bypasses(all, plan.layout, tuning, mode) ? Path::bypass : Path::exchange;
     plan.span = all.span();
     plan.granularity = common_granularity(all, plan.layout);
-    plan.buffers = tuning.buffers;
-    plan.window_bytes = shared_window(fitting_window(plan, topology, tuning), plan);
+    fit_into_staging(plan, topology, tuning);
+    plan.window_bytes = shared_window(plan.window_bytes, plan);
     plan.block_bytes = std::min(block_bytes_default, plan.window_bytes);
     const bool dense = plan.span.length.bytes() / dense_share <= all.bytes;
     plan.rounds = dense ? Rounds::by_span : Rounds::by_claims;

@@ -98,8 +98,8 @@ std::string to_json(const FileLine& line) {
 Result<void> append_line(const std::string& path, std::string line) {
     constexpr mode_t everyone_reads = 0644;
     line += '\n';
-    const OwnFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
-                            everyone_reads));
+    const OwnFd file(
+        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, everyone_reads));
     if (!file.valid()) {
         return failure(system_error(errno, "append to the record " + path));
     }

@@ -1,5 +1,5 @@
-/* Is Forebay's core in this process? Not before an MPI file is opened: bystander [FILE] tells its maps
- * before and after, and ends with status 3. */
+/* Is Forebay's core in this process? Not before an MPI file is opened: bystander [FILE] tells its
+ * maps before and after, and ends with status 3. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 static int core_is_mapped(void) {
     char line[1024];
     int found = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
+    FILE* maps = fopen("/proc/self/maps", "r");
     while (maps && fgets(line, sizeof line, maps)) {
         found |= strstr(line, "libforebay_core") != NULL;
     }
@@ -15,7 +15,7 @@ static int core_is_mapped(void) {
     return found;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,5 +1,5 @@
-/* The calls and modes around the collective ones: pointers, independent, non-blocking and shared access
- * in between, ends of files, modes of opening, hints, views that change all the time. */
+/* The calls and modes around the collective ones: pointers, independent, non-blocking and shared
+ * access in between, ends of files, modes of opening, hints, views that change all the time. */
 #include "common.h"
 
 enum { block = 64 };
@@ -11,11 +11,11 @@ static void put(MPI_File fh, MPI_Offset at, int step) {
 }
 
 /* Collective: what the file holds now, told by rank 0. */
-static void note_file(const char *path) {
+static void note_file(const char* path) {
     MPI_Barrier(job.comm);
     if (job.rank == 0) {
         size_t length = 0;
-        unsigned char *bytes = file_bytes(path, &length);
+        unsigned char* bytes = file_bytes(path, &length);
         note(bytes ? " %zu bytes %lu" : " no file", length, bytes ? sum_of(bytes, length) : 0);
         free(bytes);
     }
@@ -27,7 +27,9 @@ static void strided_view(MPI_File fh, MPI_Offset displacement) {
     MPI_Type_create_resized(block_row, 0, 4 * 16 * job.ranks, &type);
     MPI_Type_commit(&type);
     MPI_Type_free(&block_row);
-    must(MPI_File_set_view(fh, displacement + 16 * job.rank, MPI_INT, type, "native", MPI_INFO_NULL), "view");
+    must(
+        MPI_File_set_view(fh, displacement + 16 * job.rank, MPI_INT, type, "native", MPI_INFO_NULL),
+        "view");
     MPI_Type_free(&type);
 }
 
@@ -91,7 +93,8 @@ static void ends(void) {
     MPI_Get_count(&status, MPI_BYTE, &count);
     check(count == 30, "%d bytes were read before the end instead of 30", count);
     check(bytes[29] == filler_file && bytes[30] == 0, "the read did not stop at the end");
-    must(MPI_File_read_at_all(fh, 70 + 10 * job.rank, bytes, block, MPI_BYTE, &status), "read_at_all");
+    must(MPI_File_read_at_all(fh, 70 + 10 * job.rank, bytes, block, MPI_BYTE, &status),
+         "read_at_all");
     MPI_Get_count(&status, MPI_BYTE, &count);
     const int wanted = job.rank < 3 ? 30 - 10 * job.rank : 0;
     check(count == wanted, "%d bytes were read instead of %d", count, wanted);
@@ -102,7 +105,8 @@ static void ends(void) {
     expect_taken("calls.ends", 0, 3);
 }
 
-/* A strided read that meets the end in the middle of every rank's view: counts are in whole etypes. */
+/* A strided read that meets the end in the middle of every rank's view: counts are in whole etypes.
+ */
 static void strided_end(void) {
     int values[16];
     MPI_Status status;
@@ -130,15 +134,18 @@ static void mixed_calls(void) {
     put(fh, mine, 0);
     must(MPI_File_iwrite_at(fh, row + mine, bytes[1], block, MPI_BYTE, &request), "iwrite_at");
     must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
-    must(MPI_File_write_at(fh, 2 * row + mine, bytes[2], block, MPI_BYTE, MPI_STATUS_IGNORE), "write_at");
-    must(MPI_File_iwrite_at_all(fh, 3 * row + mine, bytes[3], block, MPI_BYTE, &request), "iwrite_at_all");
+    must(MPI_File_write_at(fh, 2 * row + mine, bytes[2], block, MPI_BYTE, MPI_STATUS_IGNORE),
+         "write_at");
+    must(MPI_File_iwrite_at_all(fh, 3 * row + mine, bytes[3], block, MPI_BYTE, &request),
+         "iwrite_at_all");
     must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
     put(fh, 4 * row + mine, 4);
     hand_over(fh);
     for (int i = 0; i < 5; i++) {
         unsigned char got[block] = {0};
         const int other = (job.rank + 1) % job.ranks;
-        must(MPI_File_iread_at(fh, i * row + block * other, got, block, MPI_BYTE, &request), "iread_at");
+        must(MPI_File_iread_at(fh, i * row + block * other, got, block, MPI_BYTE, &request),
+             "iread_at");
         must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
         check(got[5] == data_byte(other, i, 5), "row %d is not what rank %d wrote", i, other);
     }
@@ -220,14 +227,16 @@ static void many_views(void) {
 
 /* A program that has set many views may use the shared pointer then. */
 static void views_then_shared(void) {
-    MPI_File fh = open_file("calls.views_then_shared", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
+    MPI_File fh =
+        open_file("calls.views_then_shared", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     for (int i = 0; i < 5; i++) {
         must(MPI_File_set_view(fh, 8 * i, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "view");
         put(fh, block * job.rank, i);
     }
     MPI_Barrier(job.comm);
     if (job.rank == 0) {
-        note(" %s", class_name(MPI_File_write_shared(fh, "shared", 6, MPI_BYTE, MPI_STATUS_IGNORE)));
+        note(" %s",
+             class_name(MPI_File_write_shared(fh, "shared", 6, MPI_BYTE, MPI_STATUS_IGNORE)));
     }
     note_shared(fh);
     must(MPI_File_close(&fh), "close");
@@ -252,7 +261,8 @@ static void fewer_bytes_than_ranks(void) {
     const char letter = (char)('a' + job.rank);
     MPI_Status status;
     MPI_File fh = open_file("calls.few", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
-    must(MPI_File_write_at_all(fh, job.rank, &letter, job.rank < 3 ? 1 : 0, MPI_CHAR, &status), "write_at_all");
+    must(MPI_File_write_at_all(fh, job.rank, &letter, job.rank < 3 ? 1 : 0, MPI_CHAR, &status),
+         "write_at_all");
     note_status(&status, MPI_CHAR);
     must(MPI_File_close(&fh), "close");
     expect_taken("calls.few", 1, 0);
@@ -272,8 +282,8 @@ static void append(void) {
 }
 
 static void delete_on_close(void) {
-    MPI_File fh = open_file("calls.delete",
-                            MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL);
+    MPI_File fh = open_file(
+        "calls.delete", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL);
     put(fh, block * job.rank, 0);
     hand_over(fh);
     note_read(fh, block * job.rank);
@@ -284,8 +294,8 @@ static void delete_on_close(void) {
 
 static void sequential(void) {
     unsigned char bytes[block];
-    MPI_File fh = open_file("calls.sequential", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL,
-                            MPI_INFO_NULL);
+    MPI_File fh = open_file("calls.sequential",
+                            MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL);
     fill(bytes, block, job.rank, 0);
     must(MPI_File_write_ordered(fh, bytes, block, MPI_BYTE, MPI_STATUS_IGNORE), "write_ordered");
     must(MPI_File_close(&fh), "close");
@@ -311,12 +321,13 @@ static void external(void) {
     int values[block / 4];
     MPI_File fh = open_file("calls.external", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     put(fh, block * job.rank, 0);
-    const int code = MPI_File_set_view(fh, block * job.ranks, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL);
+    const int code =
+        MPI_File_set_view(fh, block * job.ranks, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL);
     note(" %s", class_name(code));
     if (code == MPI_SUCCESS) {
         fill(values, block, job.rank, 1);
-        note(" %s", class_name(MPI_File_write_at_all(fh, block / 4 * job.rank, values, block / 4, MPI_INT,
-                                                     MPI_STATUS_IGNORE)));
+        note(" %s", class_name(MPI_File_write_at_all(fh, block / 4 * job.rank, values, block / 4,
+                                                     MPI_INT, MPI_STATUS_IGNORE)));
         expect_left("calls.external", "MPI_File_write_at_all", "data representation is not native");
     }
     must(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "view");
@@ -330,7 +341,8 @@ static void own_files(void) {
     unsigned char bytes[block];
     MPI_File fh;
     snprintf(file, sizeof file, "calls.self.%d", job.rank);
-    must(MPI_File_open(MPI_COMM_SELF, path_of(file), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh),
+    must(MPI_File_open(MPI_COMM_SELF, path_of(file), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                       &fh),
          "open");
     fill(bytes, block, job.rank, 0);
     must(MPI_File_write_all(fh, bytes, block, MPI_BYTE, MPI_STATUS_IGNORE), "write_all");
@@ -355,16 +367,19 @@ static void communicators(void) {
     MPI_Comm_rank(half, &rank);
     MPI_Comm_size(half, &ranks);
     snprintf(file, sizeof file, "calls.half.%d", colour);
-    must(MPI_File_open(half, path_of(file), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &own), "open");
-    must(MPI_File_open(twin, path_of("calls.twin"), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &common),
+    must(MPI_File_open(half, path_of(file), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &own),
+         "open");
+    must(MPI_File_open(twin, path_of("calls.twin"), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                       &common),
          "open");
     MPI_Comm_free(&twin); /* legal: the file keeps what it needs */
     fill(bytes, block, job.rank, 0);
     for (int i = 0; i < 3; i++) {
-        must(MPI_File_write_at_all(own, block * (i * ranks + rank), bytes, block, MPI_BYTE, MPI_STATUS_IGNORE),
-             "write_at_all");
-        must(MPI_File_write_at_all(common, block * (i * job.ranks + job.rank), bytes, block, MPI_BYTE,
+        must(MPI_File_write_at_all(own, block * (i * ranks + rank), bytes, block, MPI_BYTE,
                                    MPI_STATUS_IGNORE),
+             "write_at_all");
+        must(MPI_File_write_at_all(common, block * (i * job.ranks + job.rank), bytes, block,
+                                   MPI_BYTE, MPI_STATUS_IGNORE),
              "write_at_all");
     }
     MPI_Comm_free(&half);
@@ -382,7 +397,7 @@ static void communicators(void) {
     }
 }
 
-static void note_info(const char *file, MPI_File fh) {
+static void note_info(const char* file, MPI_File fh) {
     MPI_Info info;
     int keys = 0;
     must(MPI_File_get_info(fh, &info), "get_info");
@@ -399,7 +414,7 @@ static void note_info(const char *file, MPI_File fh) {
     MPI_Info_free(&info);
 }
 
-static void with_hint(const char *file, const char *key, const char *value) {
+static void with_hint(const char* file, const char* key, const char* value) {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, key, value);
@@ -412,7 +427,7 @@ static void with_hint(const char *file, const char *key, const char *value) {
 }
 
 static void hints(void) {
-    const char *disabled = "switched off by a setting or hint";
+    const char* disabled = "switched off by a setting or hint";
     with_hint("calls.hint.nodes", "cb_nodes", "1");
     expect_taken("calls.hint.nodes", 1, 0);
     with_hint("calls.hint.off", "romio_cb_write", "disable");
@@ -423,10 +438,11 @@ static void hints(void) {
     expect_taken("calls.hint.bad", 1, 0);
 }
 
-/* Many rounds: 200 KB a rank in pieces of 1000 bytes through a small buffer; and 1 MiB in one piece. */
+/* Many rounds: 200 KB a rank in pieces of 1000 bytes through a small buffer; and 1 MiB in one
+ * piece. */
 static void rounds(void) {
     enum { piece = 1000, pieces = 200, large = 1 << 20 };
-    unsigned char *bytes = malloc(large);
+    unsigned char* bytes = malloc(large);
     MPI_Info info;
     MPI_Datatype type;
     MPI_Info_create(&info);
@@ -437,16 +453,20 @@ static void rounds(void) {
     must(MPI_File_set_view(fh, piece * job.rank, MPI_BYTE, type, "native", info), "view");
     fill(bytes, large, job.rank, 0);
     must(MPI_File_write_all(fh, bytes, piece * pieces, MPI_BYTE, MPI_STATUS_IGNORE), "write_all");
-    must(MPI_File_set_view(fh, piece * pieces * job.ranks, MPI_BYTE, MPI_BYTE, "native", info), "view");
-    must(MPI_File_write_at_all(fh, (MPI_Offset)large * job.rank, bytes, large, MPI_BYTE, MPI_STATUS_IGNORE),
+    must(MPI_File_set_view(fh, piece * pieces * job.ranks, MPI_BYTE, MPI_BYTE, "native", info),
+         "view");
+    must(MPI_File_write_at_all(fh, (MPI_Offset)large * job.rank, bytes, large, MPI_BYTE,
+                               MPI_STATUS_IGNORE),
          "write_at_all");
     hand_over(fh);
     must(MPI_File_set_view(fh, piece * job.rank, MPI_BYTE, type, "native", info), "view");
-    unsigned char *got = calloc(1, large);
+    unsigned char* got = calloc(1, large);
     must(MPI_File_read_all(fh, got, piece * pieces, MPI_BYTE, MPI_STATUS_IGNORE), "read_all");
     check(memcmp(got, bytes, piece * pieces) == 0, "the pieces are not what was written");
-    must(MPI_File_set_view(fh, piece * pieces * job.ranks, MPI_BYTE, MPI_BYTE, "native", info), "view");
-    must(MPI_File_read_at_all(fh, (MPI_Offset)large * job.rank, got, large, MPI_BYTE, MPI_STATUS_IGNORE),
+    must(MPI_File_set_view(fh, piece * pieces * job.ranks, MPI_BYTE, MPI_BYTE, "native", info),
+         "view");
+    must(MPI_File_read_at_all(fh, (MPI_Offset)large * job.rank, got, large, MPI_BYTE,
+                              MPI_STATUS_IGNORE),
          "read_at_all");
     check(memcmp(got, bytes, large) == 0, "the large block is not what was written");
     must(MPI_File_close(&fh), "close");
@@ -499,15 +519,31 @@ static void many_files(void) {
     expect_taken("calls.many", 25, 0);
 }
 
-static const struct { const char *name; void (*run)(void); } cases[] = {
-    {"pointers", pointers}, {"ends", ends}, {"strided_end", strided_end}, {"mixed", mixed_calls},
-    {"shared", shared}, {"many_views", many_views},
-    {"nothing", nothing}, {"few", fewer_bytes_than_ranks}, {"append", append},
-    {"delete", delete_on_close}, {"sequential", sequential}, {"atomic", atomic_mode},
-    {"external32", external}, {"self", own_files}, {"communicators", communicators}, {"hints", hints},
-    {"rounds", rounds}, {"renamed", renamed}, {"removed", removed}, {"many_files", many_files}};
+static const struct {
+    const char* name;
+    void (*run)(void);
+} cases[] = {{"pointers", pointers},
+             {"ends", ends},
+             {"strided_end", strided_end},
+             {"mixed", mixed_calls},
+             {"shared", shared},
+             {"many_views", many_views},
+             {"nothing", nothing},
+             {"few", fewer_bytes_than_ranks},
+             {"append", append},
+             {"delete", delete_on_close},
+             {"sequential", sequential},
+             {"atomic", atomic_mode},
+             {"external32", external},
+             {"self", own_files},
+             {"communicators", communicators},
+             {"hints", hints},
+             {"rounds", rounds},
+             {"renamed", renamed},
+             {"removed", removed},
+             {"many_files", many_files}};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     start(&argc, &argv);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (argc < 3 || strcmp(argv[2], cases[i].name) == 0) {

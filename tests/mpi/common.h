@@ -1,12 +1,13 @@
-/* What the test programs share: a job with an output file, lines that every rank contributes to, and
- * checks. A program is plain MPI and knows nothing of Forebay; it runs twice, and the suite compares.
+/* What the test programs share: a job with an output file, lines that every rank contributes to,
+ * and checks. A program is plain MPI and knows nothing of Forebay; it runs twice, and the suite
+ * compares.
  *
  *   = <case> <rank>: <text>        must be the same with and without Forebay
- *   check <case>: ok | WRONG …     compared with an oracle: must be "ok" with Forebay (an MPI may err)
- *   expect taken <file> <w> <r>    with Forebay and more than one rank: so many calls were taken over
- *   expect some <file>              or some calls were, where a library decides how many
- *   expect left <file> <call> <reason>     or were left to the MPI, and why
- *   info <file> <key>=<value>      of MPI_File_get_info, where the key is Forebay's
+ *   check <case>: ok | WRONG …     compared with an oracle: must be "ok" with Forebay (an MPI may
+ * err) expect taken <file> <w> <r>    with Forebay and more than one rank: so many calls were taken
+ * over expect some <file>              or some calls were, where a library decides how many expect
+ * left <file> <call> <reason>     or were left to the MPI, and why info <file> <key>=<value> of
+ * MPI_File_get_info, where the key is Forebay's
  */
 #pragma once
 
@@ -27,21 +28,21 @@ enum { path_max = 512, notes_max = 1 << 16 };
 static struct {
     MPI_Comm comm;
     int rank, ranks;
-    const char *folder;
-    FILE *out; /* rank 0 */
-    const char *name; /* of the case */
+    const char* folder;
+    FILE* out;        /* rank 0 */
+    const char* name; /* of the case */
     char notes[notes_max];
     int noted;
     char wrong[200]; /* the first check of this rank that failed */
     double begin;
 } job;
 
-__attribute__((unused)) static void give_up(const char *what) {
+__attribute__((unused)) static void give_up(const char* what) {
     fprintf(stderr, "%s, rank %d: %s\n", job.name ? job.name : "start", job.rank, what);
     MPI_Abort(MPI_COMM_WORLD, 97);
 }
 
-__attribute__((unused)) static void must(int code, const char *what) {
+__attribute__((unused)) static void must(int code, const char* what) {
     if (code != MPI_SUCCESS) {
         char text[MPI_MAX_ERROR_STRING] = "", all[MPI_MAX_ERROR_STRING + 200];
         int length;
@@ -58,17 +59,31 @@ __attribute__((unused)) static int class_of(int code) {
 }
 
 /* The classes that matter here by name: their numbers differ between the MPIs. */
-__attribute__((unused)) static const char *class_name(int code) {
-    const struct { int class; const char *name; } names[] = {
-        {MPI_SUCCESS, "MPI_SUCCESS"}, {MPI_ERR_NO_SPACE, "MPI_ERR_NO_SPACE"}, {MPI_ERR_IO, "MPI_ERR_IO"},
-        {MPI_ERR_QUOTA, "MPI_ERR_QUOTA"}, {MPI_ERR_READ_ONLY, "MPI_ERR_READ_ONLY"},
-        {MPI_ERR_ACCESS, "MPI_ERR_ACCESS"}, {MPI_ERR_NO_SUCH_FILE, "MPI_ERR_NO_SUCH_FILE"},
-        {MPI_ERR_AMODE, "MPI_ERR_AMODE"}, {MPI_ERR_ARG, "MPI_ERR_ARG"}, {MPI_ERR_COUNT, "MPI_ERR_COUNT"},
-        {MPI_ERR_TYPE, "MPI_ERR_TYPE"}, {MPI_ERR_FILE, "MPI_ERR_FILE"}, {MPI_ERR_OTHER, "MPI_ERR_OTHER"},
-        {MPI_ERR_UNSUPPORTED_OPERATION, "MPI_ERR_UNSUPPORTED_OPERATION"}, {MPI_ERR_INTERN, "MPI_ERR_INTERN"},
-        {MPI_ERR_FILE_EXISTS, "MPI_ERR_FILE_EXISTS"}, {MPI_ERR_BAD_FILE, "MPI_ERR_BAD_FILE"},
-        {MPI_ERR_UNSUPPORTED_DATAREP, "MPI_ERR_UNSUPPORTED_DATAREP"}, {MPI_ERR_UNKNOWN, "MPI_ERR_UNKNOWN"},
-        {MPI_ERR_BUFFER, "MPI_ERR_BUFFER"}, {MPI_ERR_REQUEST, "MPI_ERR_REQUEST"}};
+__attribute__((unused)) static const char* class_name(int code) {
+    const struct {
+        int class;
+        const char* name;
+    } names[] = {{MPI_SUCCESS, "MPI_SUCCESS"},
+                 {MPI_ERR_NO_SPACE, "MPI_ERR_NO_SPACE"},
+                 {MPI_ERR_IO, "MPI_ERR_IO"},
+                 {MPI_ERR_QUOTA, "MPI_ERR_QUOTA"},
+                 {MPI_ERR_READ_ONLY, "MPI_ERR_READ_ONLY"},
+                 {MPI_ERR_ACCESS, "MPI_ERR_ACCESS"},
+                 {MPI_ERR_NO_SUCH_FILE, "MPI_ERR_NO_SUCH_FILE"},
+                 {MPI_ERR_AMODE, "MPI_ERR_AMODE"},
+                 {MPI_ERR_ARG, "MPI_ERR_ARG"},
+                 {MPI_ERR_COUNT, "MPI_ERR_COUNT"},
+                 {MPI_ERR_TYPE, "MPI_ERR_TYPE"},
+                 {MPI_ERR_FILE, "MPI_ERR_FILE"},
+                 {MPI_ERR_OTHER, "MPI_ERR_OTHER"},
+                 {MPI_ERR_UNSUPPORTED_OPERATION, "MPI_ERR_UNSUPPORTED_OPERATION"},
+                 {MPI_ERR_INTERN, "MPI_ERR_INTERN"},
+                 {MPI_ERR_FILE_EXISTS, "MPI_ERR_FILE_EXISTS"},
+                 {MPI_ERR_BAD_FILE, "MPI_ERR_BAD_FILE"},
+                 {MPI_ERR_UNSUPPORTED_DATAREP, "MPI_ERR_UNSUPPORTED_DATAREP"},
+                 {MPI_ERR_UNKNOWN, "MPI_ERR_UNKNOWN"},
+                 {MPI_ERR_BUFFER, "MPI_ERR_BUFFER"},
+                 {MPI_ERR_REQUEST, "MPI_ERR_REQUEST"}};
     const int class = class_of(code);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].class == class) {
@@ -78,7 +93,7 @@ __attribute__((unused)) static const char *class_name(int code) {
     return "another class";
 }
 
-static void start_with(int *argc, char ***argv) {
+static void start_with(int* argc, char*** argv) {
     job.comm = MPI_COMM_WORLD;
     MPI_Comm_rank(job.comm, &job.rank);
     MPI_Comm_size(job.comm, &job.ranks);
@@ -99,7 +114,7 @@ static void start_with(int *argc, char ***argv) {
     }
 }
 
-__attribute__((unused)) static void start(int *argc, char ***argv) {
+__attribute__((unused)) static void start(int* argc, char*** argv) {
     MPI_Init(argc, argv);
     start_with(argc, argv);
 }
@@ -112,15 +127,15 @@ __attribute__((unused)) static void finish(void) {
     MPI_Finalize();
 }
 
-__attribute__((unused)) static const char *path_of(const char *file) {
+__attribute__((unused)) static const char* path_of(const char* file) {
     static char paths[4][path_max];
     static int next;
-    char *path = paths[next++ % 4];
+    char* path = paths[next++ % 4];
     snprintf(path, path_max, "%s/%s", job.folder, file);
     return path;
 }
 
-static void begin_case(const char *name) {
+static void begin_case(const char* name) {
     job.name = name;
     job.noted = 0;
     job.notes[0] = job.wrong[0] = '\0';
@@ -133,7 +148,7 @@ static void begin_case(const char *name) {
 }
 
 /* Adds to this rank's line of the case. */
-__attribute__((format(printf, 1, 2), unused)) static void note(const char *format, ...) {
+__attribute__((format(printf, 1, 2), unused)) static void note(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
     const int room = notes_max - job.noted;
@@ -143,7 +158,8 @@ __attribute__((format(printf, 1, 2), unused)) static void note(const char *forma
 }
 
 /* Not collective: what was wrong is told by end_case. */
-__attribute__((format(printf, 2, 3), unused)) static void check(int right, const char *format, ...) {
+__attribute__((format(printf, 2, 3), unused)) static void check(int right, const char* format,
+                                                                ...) {
     if (right || job.wrong[0]) {
         return;
     }
@@ -155,22 +171,24 @@ __attribute__((format(printf, 2, 3), unused)) static void check(int right, const
 
 /* Collective: rank 0 prints what all ranks noted and checked. */
 static void end_case(void) {
-    int *lengths = calloc((size_t)job.ranks, sizeof(int)), *starts = calloc((size_t)job.ranks, sizeof(int));
+    int *lengths = calloc((size_t)job.ranks, sizeof(int)),
+        *starts = calloc((size_t)job.ranks, sizeof(int));
     MPI_Gather(&job.noted, 1, MPI_INT, lengths, 1, MPI_INT, 0, job.comm);
     int total = 0;
     for (int r = 0; r < job.ranks; r++) {
         starts[r] = total;
         total += lengths[r];
     }
-    char *notes = malloc((size_t)total + 1);
-    char *wrongs = malloc((size_t)job.ranks * sizeof job.wrong);
+    char* notes = malloc((size_t)total + 1);
+    char* wrongs = malloc((size_t)job.ranks * sizeof job.wrong);
     MPI_Gatherv(job.notes, job.noted, MPI_CHAR, notes, lengths, starts, MPI_CHAR, 0, job.comm);
-    MPI_Gather(job.wrong, sizeof job.wrong, MPI_CHAR, wrongs, sizeof job.wrong, MPI_CHAR, 0, job.comm);
+    MPI_Gather(job.wrong, sizeof job.wrong, MPI_CHAR, wrongs, sizeof job.wrong, MPI_CHAR, 0,
+               job.comm);
     if (job.rank == 0) {
-        const char *wrong = NULL;
+        const char* wrong = NULL;
         for (int r = 0; r < job.ranks; r++) {
             fprintf(job.out, "= %s %d:%.*s\n", job.name, r, lengths[r], notes + starts[r]);
-            const char *mine = wrongs + (size_t)r * sizeof job.wrong;
+            const char* mine = wrongs + (size_t)r * sizeof job.wrong;
             if (*mine) {
                 wrong = wrong ? wrong : mine;
             }
@@ -184,20 +202,21 @@ static void end_case(void) {
     free(wrongs);
 }
 
-__attribute__((unused)) static void expect_taken(const char *file, int writes, int reads) {
+__attribute__((unused)) static void expect_taken(const char* file, int writes, int reads) {
     if (job.rank == 0) {
         fprintf(job.out, "expect taken %s %d %d\n", file, writes, reads);
     }
 }
 
 /* Where a library decides how many calls there are. */
-__attribute__((unused)) static void expect_some_taken(const char *file) {
+__attribute__((unused)) static void expect_some_taken(const char* file) {
     if (job.rank == 0) {
         fprintf(job.out, "expect some %s\n", file);
     }
 }
 
-__attribute__((unused)) static void expect_left(const char *file, const char *call, const char *reason) {
+__attribute__((unused)) static void expect_left(const char* file, const char* call,
+                                                const char* reason) {
     if (job.rank == 0) {
         fprintf(job.out, "expect left %s %s %s\n", file, call, reason);
     }
@@ -216,26 +235,26 @@ __attribute__((unused)) static unsigned char data_byte(int rank, int step, size_
 
 enum { filler_file = 0xC3, filler_memory = 0xA5 };
 
-__attribute__((unused)) static void fill(void *bytes, size_t length, int rank, int step) {
+__attribute__((unused)) static void fill(void* bytes, size_t length, int rank, int step) {
     for (size_t i = 0; i < length; i++) {
-        ((unsigned char *)bytes)[i] = data_byte(rank, step, i);
+        ((unsigned char*)bytes)[i] = data_byte(rank, step, i);
     }
 }
 
-__attribute__((unused)) static unsigned long sum_of(const void *bytes, size_t length) {
+__attribute__((unused)) static unsigned long sum_of(const void* bytes, size_t length) {
     unsigned long sum = 5381;
     for (size_t i = 0; i < length; i++) {
-        sum = sum * 33 + ((const unsigned char *)bytes)[i];
+        sum = sum * 33 + ((const unsigned char*)bytes)[i];
     }
     return sum % 1000000007UL;
 }
 
 /* Collective: a file of fillers, made without MPI-IO. */
-__attribute__((unused)) static void make_filled(const char *path, size_t length) {
+__attribute__((unused)) static void make_filled(const char* path, size_t length) {
     if (job.rank == 0) {
-        unsigned char *bytes = malloc(length + 1);
+        unsigned char* bytes = malloc(length + 1);
         memset(bytes, filler_file, length);
-        FILE *file = fopen(path, "w");
+        FILE* file = fopen(path, "w");
         if (!file || fwrite(bytes, 1, length, file) != length || fclose(file) != 0) {
             give_up("cannot make a file");
         }
@@ -245,15 +264,15 @@ __attribute__((unused)) static void make_filled(const char *path, size_t length)
 }
 
 /* The file's bytes as the kernel has them; NULL where it cannot be read. */
-__attribute__((unused)) static unsigned char *file_bytes(const char *path, size_t *length) {
-    FILE *file = fopen(path, "r");
+__attribute__((unused)) static unsigned char* file_bytes(const char* path, size_t* length) {
+    FILE* file = fopen(path, "r");
     if (!file) {
         return NULL;
     }
     fseek(file, 0, SEEK_END);
     *length = (size_t)ftell(file);
     rewind(file);
-    unsigned char *bytes = malloc(*length + 1);
+    unsigned char* bytes = malloc(*length + 1);
     if (fread(bytes, 1, *length, file) != *length) {
         give_up("cannot read a file");
     }
@@ -261,7 +280,7 @@ __attribute__((unused)) static unsigned char *file_bytes(const char *path, size_
     return bytes;
 }
 
-__attribute__((unused)) static MPI_File open_file(const char *file, int amode, MPI_Info info) {
+__attribute__((unused)) static MPI_File open_file(const char* file, int amode, MPI_Info info) {
     MPI_File fh;
     must(MPI_File_open(job.comm, path_of(file), amode, info, &fh), "MPI_File_open");
     return fh;
@@ -274,7 +293,7 @@ __attribute__((unused)) static void hand_over(MPI_File fh) {
     MPI_File_sync(fh);
 }
 
-__attribute__((unused)) static void note_status(const MPI_Status *status, MPI_Datatype type) {
+__attribute__((unused)) static void note_status(const MPI_Status* status, MPI_Datatype type) {
     int count = -7, bytes = -7, elements = -7;
     MPI_Get_count(status, type, &count);
     MPI_Get_count(status, MPI_BYTE, &bytes);

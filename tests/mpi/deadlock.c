@@ -4,10 +4,10 @@
 
 enum { large = 64 << 20, block = 4096 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     start(&argc, &argv);
     begin_case("deadlock");
-    unsigned char *bytes = malloc(large);
+    unsigned char* bytes = malloc(large);
     MPI_File fh = open_file("deadlock.dat", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     for (int sender = 0; sender < 3; sender++) {
         const int from = (sender + 1) % 2, to = sender % 2;
@@ -20,7 +20,8 @@ int main(int argc, char **argv) {
         }
         unsigned char mine[block];
         fill(mine, block, job.rank, sender);
-        must(MPI_File_write_at_all(fh, block * (2 * sender + job.rank), mine, block, MPI_BYTE, MPI_STATUS_IGNORE),
+        must(MPI_File_write_at_all(fh, block * (2 * sender + job.rank), mine, block, MPI_BYTE,
+                                   MPI_STATUS_IGNORE),
              "write_at_all");
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }

@@ -13,7 +13,7 @@
 
 static int rank, ranks;
 
-static void must(int held, const char *what) {
+static void must(int held, const char* what) {
     if (!held) {
         fprintf(stderr, "entry_edges: rank %d: %s\n", rank, what);
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -26,7 +26,8 @@ static int class_of(int code) {
     return found;
 }
 
-static MPI_File open_in(MPI_Comm comm, const char *folder, const char *name, int amode, MPI_Info info) {
+static MPI_File open_in(MPI_Comm comm, const char* folder, const char* name, int amode,
+                        MPI_Info info) {
     char path[4096];
     MPI_File fh;
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -34,11 +35,11 @@ static MPI_File open_in(MPI_Comm comm, const char *folder, const char *name, int
     return fh;
 }
 
-static MPI_File fresh(const char *folder, const char *name) {
+static MPI_File fresh(const char* folder, const char* name) {
     return open_in(MPI_COMM_WORLD, folder, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
 }
 
-static void info_case(const char *folder) {
+static void info_case(const char* folder) {
     char value[MPI_MAX_INFO_VAL];
     int there;
     MPI_Info info;
@@ -65,7 +66,7 @@ static void info_case(const char *folder) {
     MPI_File_close(&fh);
 }
 
-static void eof_case(const char *folder) {
+static void eof_case(const char* folder) {
     enum { held = 1000, asked = 700 };
     double values[asked];
     MPI_Status status;
@@ -85,22 +86,25 @@ static void eof_case(const char *folder) {
     MPI_File_close(&fh);
 }
 
-static void wrong_case(const char *folder) {
+static void wrong_case(const char* folder) {
     int value = 1;
     MPI_Status status;
     MPI_File fh = fresh(folder, "wrong");
-    must(MPI_File_write_at_all(fh, 0, &value, -1, MPI_INT, &status) != MPI_SUCCESS, "negative count");
-    must(MPI_File_write_at_all(fh, 0, &value, 1, MPI_DATATYPE_NULL, &status) != MPI_SUCCESS, "null type");
+    must(MPI_File_write_at_all(fh, 0, &value, -1, MPI_INT, &status) != MPI_SUCCESS,
+         "negative count");
+    must(MPI_File_write_at_all(fh, 0, &value, 1, MPI_DATATYPE_NULL, &status) != MPI_SUCCESS,
+         "null type");
     MPI_File_close(&fh);
     fh = open_in(MPI_COMM_WORLD, folder, "wrong", MPI_MODE_RDONLY, MPI_INFO_NULL);
 #ifndef OPEN_MPI /* which takes it, and negative offsets and displacements too */
-    must(MPI_File_write_at_all(fh, 0, &value, 1, MPI_INT, &status) != MPI_SUCCESS, "write to a read-only file");
+    must(MPI_File_write_at_all(fh, 0, &value, 1, MPI_INT, &status) != MPI_SUCCESS,
+         "write to a read-only file");
 #endif
     must(MPI_File_read_at_all(fh, 0, &value, 0, MPI_INT, &status) == MPI_SUCCESS, "read nothing");
     MPI_File_close(&fh);
 }
 
-static void reopen_case(const char *folder) {
+static void reopen_case(const char* folder) {
     int value = rank;
     for (int i = 0; i < 2200; i++) { /* more than MPICH has communicators; with 2 ranks */
         MPI_File fh = fresh(folder, "reopen");
@@ -112,7 +116,7 @@ static void reopen_case(const char *folder) {
 }
 
 /* More communicators than are kept, several files open on each, files outliving communicators. */
-static void freed_case(const char *folder) {
+static void freed_case(const char* folder) {
     enum { comms = 12 };
     MPI_File fh[comms][2];
     for (int i = 0; i < comms; i++) {
@@ -128,25 +132,31 @@ static void freed_case(const char *folder) {
     for (int i = 0; i < comms; i++) {
         for (int k = 0; k < 2; k++) {
             int value = rank + i * 100 + k, back = -1;
-            must(MPI_File_write_at_all(fh[i][k], rank * 4, &value, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS, "write");
-            must(MPI_File_read_at_all(fh[i][k], rank * 4, &back, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS, "read");
+            must(MPI_File_write_at_all(fh[i][k], rank * 4, &value, 1, MPI_INT, MPI_STATUS_IGNORE) ==
+                     MPI_SUCCESS,
+                 "write");
+            must(MPI_File_read_at_all(fh[i][k], rank * 4, &back, 1, MPI_INT, MPI_STATUS_IGNORE) ==
+                     MPI_SUCCESS,
+                 "read");
             must(back == value, "read what was written");
             MPI_File_close(&fh[i][k]);
         }
     }
 }
 
-static void shared_case(const char *folder) {
+static void shared_case(const char* folder) {
     int value = rank, seen = 0, back;
     MPI_Offset at;
     MPI_File fh = fresh(folder, "shared");
     MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
-    must(MPI_File_write_shared(fh, &value, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS, "write_shared");
+    must(MPI_File_write_shared(fh, &value, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS,
+         "write_shared");
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_get_position_shared(fh, &at);
     must(at == ranks, "shared position");
     MPI_Barrier(MPI_COMM_WORLD);
-    must(MPI_File_write_ordered(fh, &value, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS, "write_ordered");
+    must(MPI_File_write_ordered(fh, &value, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS,
+         "write_ordered");
     MPI_File_sync(fh);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_sync(fh);
@@ -160,7 +170,7 @@ static void shared_case(const char *folder) {
     MPI_File_close(&fh);
 }
 
-static void atomic_case(const char *folder) {
+static void atomic_case(const char* folder) {
     int value = rank, back = -1, flag = 0;
     MPI_File fh = fresh(folder, "atomic");
     MPI_File_set_atomicity(fh, 1);
@@ -173,7 +183,7 @@ static void atomic_case(const char *folder) {
     MPI_File_close(&fh);
 }
 
-static void absent_case(const char *folder) {
+static void absent_case(const char* folder) {
     char path[4096];
     MPI_File fh;
     snprintf(path, sizeof path, "%s/no/such/file", folder);
@@ -183,7 +193,7 @@ static void absent_case(const char *folder) {
     must(code != MPI_SUCCESS, "once more");
 }
 
-static void unclosed_case(const char *folder) {
+static void unclosed_case(const char* folder) {
     int value = rank;
     MPI_File fh = fresh(folder, "unclosed");
     MPI_File_write_at_all(fh, rank * 4, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
@@ -195,9 +205,9 @@ static double seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void full_case(const char *folder) {
+static void full_case(const char* folder) {
     enum { each = 32 << 20, piece = 4096 };
-    char *data = malloc(each);
+    char* data = malloc(each);
     MPI_Datatype filetype;
     MPI_Status status;
     memset(data, rank + 1, each);
@@ -214,25 +224,26 @@ static void full_case(const char *folder) {
     free(data);
 }
 
-static void settings_case(const char *folder) {
+static void settings_case(const char* folder) {
     char path[4096];
     MPI_File fh;
     snprintf(path, sizeof path, "%s/settings", folder);
-    int code = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh);
+    int code =
+        MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh);
     must(class_of(code) == MPI_ERR_OTHER, "open fails on every rank");
     must(fopen(path, "r") == NULL, "and makes no file");
 }
 
 struct named {
-    const char *name;
-    void (*run)(const char *folder);
+    const char* name;
+    void (*run)(const char* folder);
 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const struct named cases[] = {
-        {"info", info_case},     {"eof", eof_case},       {"wrong", wrong_case},
-        {"reopen", reopen_case}, {"shared", shared_case}, {"freed", freed_case},
-        {"atomic", atomic_case}, {"absent", absent_case}, {"unclosed", unclosed_case},
+        {"info", info_case},     {"eof", eof_case},          {"wrong", wrong_case},
+        {"reopen", reopen_case}, {"shared", shared_case},    {"freed", freed_case},
+        {"atomic", atomic_case}, {"absent", absent_case},    {"unclosed", unclosed_case},
         {"full", full_case},     {"settings", settings_case}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

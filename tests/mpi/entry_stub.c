@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void must(int held, const char *what) {
+static void must(int held, const char* what) {
     if (!held) {
         fprintf(stderr, "entry_stub: %s\n", what);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
 
-static void fill(int *values, int count, int seed) {
+static void fill(int* values, int count, int seed) {
     for (int i = 0; i < count; i++) {
         values[i] = seed * 1000 + i;
     }
@@ -26,7 +26,8 @@ static void blocking(MPI_File fh, int rank, int ranks) {
     int count;
     fill(mine, per_rank, rank + 1);
     MPI_Offset at = (MPI_Offset)rank * (MPI_Offset)sizeof mine;
-    must(MPI_File_write_at_all(fh, at, mine, per_rank, MPI_INT, &status) == MPI_SUCCESS, "write_at_all");
+    must(MPI_File_write_at_all(fh, at, mine, per_rank, MPI_INT, &status) == MPI_SUCCESS,
+         "write_at_all");
     MPI_Get_count(&status, MPI_INT, &count);
     must(count == per_rank, "status of write_at_all");
     MPI_File_sync(fh);
@@ -34,12 +35,14 @@ static void blocking(MPI_File fh, int rank, int ranks) {
     MPI_File_sync(fh);
     int other = (rank + 1) % ranks;
     at = (MPI_Offset)other * (MPI_Offset)sizeof mine;
-    must(MPI_File_read_at_all(fh, at, back, per_rank, MPI_INT, &status) == MPI_SUCCESS, "read_at_all");
+    must(MPI_File_read_at_all(fh, at, back, per_rank, MPI_INT, &status) == MPI_SUCCESS,
+         "read_at_all");
     MPI_Get_count(&status, MPI_INT, &count);
     must(count == per_rank, "status of read_at_all");
     fill(mine, per_rank, other + 1);
     must(memcmp(mine, back, sizeof mine) == 0, "read_at_all brings what was written");
-    must(MPI_File_read_at(fh, at, back, per_rank, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS, "read_at");
+    must(MPI_File_read_at(fh, at, back, per_rank, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS,
+         "read_at");
     must(memcmp(mine, back, sizeof mine) == 0, "read_at brings what was written");
 }
 
@@ -58,7 +61,8 @@ static void split_and_pointer(MPI_File fh, int rank, int ranks) {
     must(MPI_File_write_all(fh, mine, per_rank / 2, MPI_INT, &status) == MPI_SUCCESS, "write_all");
     MPI_File_get_position(fh, &position);
     must(position == per_rank / 2, "position after write_all");
-    must(MPI_File_write_all_begin(fh, mine + per_rank / 2, per_rank / 2, MPI_INT) == MPI_SUCCESS, "write_all_begin");
+    must(MPI_File_write_all_begin(fh, mine + per_rank / 2, per_rank / 2, MPI_INT) == MPI_SUCCESS,
+         "write_all_begin");
     must(MPI_File_write_all_end(fh, mine + per_rank / 2, &status) == MPI_SUCCESS, "write_all_end");
     MPI_Get_count(&status, MPI_INT, &count);
     must(count == per_rank / 2, "status of write_all_end");
@@ -68,7 +72,8 @@ static void split_and_pointer(MPI_File fh, int rank, int ranks) {
     must(memcmp(mine, back, sizeof mine) == 0, "read_all brings what was written");
     MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
     int value = 0;
-    MPI_File_read_at_all(fh, (MPI_Offset)((10 * ranks + rank) * 4), &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_read_at_all(fh, (MPI_Offset)((10 * ranks + rank) * 4), &value, 1, MPI_INT,
+                         MPI_STATUS_IGNORE);
     must(value == mine[10], "bytes lie where the view says");
 }
 
@@ -83,14 +88,16 @@ static void left_to_the_mpi(MPI_File fh, int rank) {
     must(memcmp(mine, back, sizeof mine) == 0, "iwrite_at and read_at");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, ranks;
     MPI_File fh;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     must(argc == 2, "usage: entry_stub FILE");
-    must(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh) == MPI_SUCCESS, "open");
+    must(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                       &fh) == MPI_SUCCESS,
+         "open");
     blocking(fh, rank, ranks);
     split_and_pointer(fh, rank, ranks);
     left_to_the_mpi(fh, rank);

@@ -56,8 +56,8 @@ MPI_Datatype resized_list(const std::vector<int>& cells, int cell, MPI_Datatype 
     int etype_bytes = 1;
     MPI_Type_size(etype, &etype_bytes);
     MPI_Datatype list = MPI_DATATYPE_NULL;
-    MPI_Type_create_hindexed_block(static_cast<int>(at.size()), cell / etype_bytes, at.data(), etype,
-                                   &list);
+    MPI_Type_create_hindexed_block(static_cast<int>(at.size()), cell / etype_bytes, at.data(),
+                                   etype, &list);
     MPI_Datatype made = MPI_DATATYPE_NULL;
     MPI_Type_create_resized(list, 0, static_cast<MPI_Aint>(tile) * cell, &made);
     MPI_Type_commit(&made);
@@ -210,10 +210,10 @@ Result result_of(MPI_File file, Verb verb, bool write, MPI_Offset at, char* buff
 }
 
 void same(const Result& plain, const Result& ours, bool write) {
-    must(plain.code == ours.code, "codes " + std::to_string(plain.code) + " and " +
-                                      std::to_string(ours.code));
-    must(plain.bytes == ours.bytes, "statuses " + std::to_string(plain.bytes) + " and " +
-                                        std::to_string(ours.bytes));
+    must(plain.code == ours.code,
+         "codes " + std::to_string(plain.code) + " and " + std::to_string(ours.code));
+    must(plain.bytes == ours.bytes,
+         "statuses " + std::to_string(plain.bytes) + " and " + std::to_string(ours.bytes));
     // Where a read ends at the end of the file, MPIs differ in where they leave the pointer.
     must(!write || plain.position == ours.position,
          "positions " + std::to_string(plain.position) + " and " + std::to_string(ours.position));
@@ -224,7 +224,8 @@ void access(Dice& dice, const Twins& twins, const View& view, int seed) {
     const bool write = dice.chance(60);
     const MPI_Offset at = dice.below(3000);
     Memory memory = random_memory(dice, view.etype_bytes, seed);
-    now += std::string(write ? " write" : " read") + " verb " + std::to_string(static_cast<int>(verb));
+    now +=
+        std::string(write ? " write" : " read") + " verb " + std::to_string(static_cast<int>(verb));
     std::vector<char> other = memory.bytes;
     char* other_origin = other.data() + (memory.origin - memory.bytes.data());
     // Open MPI's own split reads hang at the end of the file (4.1.4, without Forebay): the blocking
@@ -292,8 +293,8 @@ MPI_File open_file(const std::string& path, bool plain) {
         MPI_Info_set(info, "forebay_enabled", "false");
     }
     MPI_File file = MPI_FILE_NULL;
-    must(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file) ==
-             MPI_SUCCESS,
+    must(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, info,
+                       &file) == MPI_SUCCESS,
          "open " + path);
     MPI_Info_free(&info);
     return file;

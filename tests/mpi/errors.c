@@ -1,9 +1,10 @@
-/* Errors: every rank gets the same class as from the MPI alone, by the handler that the program chose. */
+/* Errors: every rank gets the same class as from the MPI alone, by the handler that the program
+ * chose. */
 #include "common.h"
 
 static int handler_calls, handler_class;
 
-static void own_handler(MPI_File *fh, int *code, ...) {
+static void own_handler(MPI_File* fh, int* code, ...) {
     (void)fh;
     handler_calls++;
     handler_class = class_of(*code);
@@ -14,7 +15,7 @@ static void note_handler(void) {
     handler_calls = 0;
 }
 
-static void note_open(const char *file, int amode) {
+static void note_open(const char* file, int amode) {
     MPI_File fh = MPI_FILE_NULL;
     const int code = MPI_File_open(job.comm, path_of(file), amode, MPI_INFO_NULL, &fh);
     note(" %s", class_name(code));
@@ -46,11 +47,13 @@ static void directions(void) {
     char bytes[16] = "";
     make_filled(path_of("errors.readonly"), 100);
     MPI_File fh = open_file("errors.readonly", MPI_MODE_RDONLY, MPI_INFO_NULL);
-    note(" %s", class_name(MPI_File_write_at_all(fh, 16 * job.rank, bytes, 16, MPI_BYTE, MPI_STATUS_IGNORE)));
+    note(" %s", class_name(MPI_File_write_at_all(fh, 16 * job.rank, bytes, 16, MPI_BYTE,
+                                                 MPI_STATUS_IGNORE)));
     must(MPI_File_read_at_all(fh, 0, bytes, 16, MPI_BYTE, MPI_STATUS_IGNORE), "read_at_all");
     must(MPI_File_close(&fh), "close");
     fh = open_file("errors.writeonly", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL);
-    must(MPI_File_write_at_all(fh, 16 * job.rank, bytes, 16, MPI_BYTE, MPI_STATUS_IGNORE), "write_at_all");
+    must(MPI_File_write_at_all(fh, 16 * job.rank, bytes, 16, MPI_BYTE, MPI_STATUS_IGNORE),
+         "write_at_all");
     note(" %s", class_name(MPI_File_read_at_all(fh, 0, bytes, 16, MPI_BYTE, MPI_STATUS_IGNORE)));
     must(MPI_File_close(&fh), "close");
     expect_taken("errors.writeonly", 1, 0);
@@ -61,10 +64,12 @@ static void arguments(void) {
     MPI_File fh = open_file("errors.arguments", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     note(" %s", class_name(MPI_File_write_at_all(fh, 0, bytes, -1, MPI_BYTE, MPI_STATUS_IGNORE)));
     note(" %s", class_name(MPI_File_write_at_all(fh, -5, bytes, 1, MPI_BYTE, MPI_STATUS_IGNORE)));
-    note(" %s", class_name(MPI_File_write_at_all(fh, 0, bytes, 1, MPI_DATATYPE_NULL, MPI_STATUS_IGNORE)));
+    note(" %s",
+         class_name(MPI_File_write_at_all(fh, 0, bytes, 1, MPI_DATATYPE_NULL, MPI_STATUS_IGNORE)));
     note(" %s", class_name(MPI_File_seek(fh, -5, MPI_SEEK_SET)));
     note(" %s", class_name(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "martian", MPI_INFO_NULL)));
-    must(MPI_File_write_at_all(fh, 16 * job.rank, bytes, 16, MPI_BYTE, MPI_STATUS_IGNORE), "write_at_all");
+    must(MPI_File_write_at_all(fh, 16 * job.rank, bytes, 16, MPI_BYTE, MPI_STATUS_IGNORE),
+         "write_at_all");
     must(MPI_File_close(&fh), "close");
     expect_taken("errors.arguments", 1, 0);
 }
@@ -93,11 +98,13 @@ static void handlers(void) {
     expect_taken("errors.handlers", 0, 1);
 }
 
-static const struct { const char *name; void (*run)(void); } cases[] = {
-    {"missing", missing}, {"exists", exists}, {"modes", modes}, {"directions", directions},
-    {"arguments", arguments}, {"handlers", handlers}};
+static const struct {
+    const char* name;
+    void (*run)(void);
+} cases[] = {{"missing", missing},       {"exists", exists},       {"modes", modes},
+             {"directions", directions}, {"arguments", arguments}, {"handlers", handlers}};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     start(&argc, &argv);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (argc < 3 || strcmp(argv[2], cases[i].name) == 0) {

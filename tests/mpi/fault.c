@@ -1,16 +1,16 @@
-/* What the suite breaks: a disk that fills up, storage that fails, ranks that are killed, files that
- * cannot be opened.  fault FOLDER MODE FILE [PIECE]  where FILE is what goes wrong. */
+/* What the suite breaks: a disk that fills up, storage that fails, ranks that are killed, files
+ * that cannot be opened.  fault FOLDER MODE FILE [PIECE]  where FILE is what goes wrong. */
 #include "common.h"
 
 static int handler_calls, handler_class;
 
-static void own_handler(MPI_File *fh, int *code, ...) {
+static void own_handler(MPI_File* fh, int* code, ...) {
     (void)fh;
     handler_calls++;
     handler_class = class_of(*code);
 }
 
-static MPI_File opened(const char *path, int amode) {
+static MPI_File opened(const char* path, int amode) {
     MPI_File fh;
     must(MPI_File_open(job.comm, path, amode, MPI_INFO_NULL, &fh), "open");
     return fh;
@@ -24,13 +24,16 @@ static void alternate(MPI_File fh, int piece) {
     MPI_Type_vector(share / piece, piece, piece * job.ranks, MPI_BYTE, &row);
     MPI_Type_create_resized(row, 0, (MPI_Aint)share * job.ranks, &type);
     MPI_Type_commit(&type);
-    must(MPI_File_set_view(fh, (MPI_Offset)piece * job.rank, MPI_BYTE, type, "native", MPI_INFO_NULL), "view");
+    must(MPI_File_set_view(fh, (MPI_Offset)piece * job.rank, MPI_BYTE, type, "native",
+                           MPI_INFO_NULL),
+         "view");
     MPI_Type_free(&row);
     MPI_Type_free(&type);
 }
 
-/* Told by rank 0: the class, whether all ranks have the same, and the longest that a rank waited. */
-static void tell_failure(const char *what, int code, double seconds) {
+/* Told by rank 0: the class, whether all ranks have the same, and the longest that a rank waited.
+ */
+static void tell_failure(const char* what, int code, double seconds) {
     int class = class_of(code), least, most, calls;
     double longest;
     MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, job.comm);
@@ -38,7 +41,8 @@ static void tell_failure(const char *what, int code, double seconds) {
     MPI_Allreduce(&handler_calls, &calls, 1, MPI_INT, MPI_SUM, job.comm);
     MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, job.comm);
     check(least == most, "the ranks have different classes; mine is %s", class_name(code));
-    check(code == MPI_SUCCESS || handler_class == class, "the handler got another class than the caller");
+    check(code == MPI_SUCCESS || handler_class == class,
+          "the handler got another class than the caller");
     if (job.rank == 0) {
         fprintf(job.out, "info %s class=%s\ninfo %s handler_calls=%d\ninfo %s seconds=%.3f\n", what,
                 class_name(code), what, calls, what, longest);
@@ -47,8 +51,8 @@ static void tell_failure(const char *what, int code, double seconds) {
     handler_calls = 0;
 }
 
-static int write_until_failure(MPI_File fh, double *seconds) {
-    unsigned char *bytes = malloc(share);
+static int write_until_failure(MPI_File fh, double* seconds) {
+    unsigned char* bytes = malloc(share);
     fill(bytes, share, job.rank, 0);
     int code = MPI_SUCCESS;
     for (int i = 0; i < 64 && code == MPI_SUCCESS; i++) {
@@ -62,7 +66,7 @@ static int write_until_failure(MPI_File fh, double *seconds) {
 }
 
 /* FILE.ballast is removed after the failure: then there is room again. */
-static void full(const char *path, int piece) {
+static void full(const char* path, int piece) {
     char ballast[path_max], letter = 'x';
     double seconds = 0;
     MPI_Errhandler own;
@@ -83,7 +87,7 @@ static void full(const char *path, int piece) {
     MPI_Errhandler_free(&own);
 }
 
-static void full_fatal(const char *path, int piece) {
+static void full_fatal(const char* path, int piece) {
     double seconds;
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_errhandler(fh, MPI_ERRORS_ARE_FATAL);
@@ -93,8 +97,8 @@ static void full_fatal(const char *path, int piece) {
 }
 
 /* Bytes from 5 MiB on cannot be written, nor read; those before can. */
-static void failing(const char *path, int piece) {
-    unsigned char *bytes = malloc(share);
+static void failing(const char* path, int piece) {
+    unsigned char* bytes = malloc(share);
     double seconds = 0;
     MPI_Errhandler own;
     MPI_File_create_errhandler(own_handler, &own);
@@ -102,7 +106,8 @@ static void failing(const char *path, int piece) {
     MPI_File_set_errhandler(fh, own);
     alternate(fh, piece);
     tell_failure("write", write_until_failure(fh, &seconds), seconds);
-    if (job.rank == 0 && truncate(path, 16 << 20) != 0) { /* not the end of the file, but a bad place in it */
+    if (job.rank == 0 &&
+        truncate(path, 16 << 20) != 0) { /* not the end of the file, but a bad place in it */
         give_up("truncate");
     }
     MPI_Barrier(job.comm);
@@ -120,25 +125,26 @@ static void failing(const char *path, int piece) {
 }
 
 /* Until somebody kills a rank. Tells the ranks' process numbers first. */
-static void endless(const char *path, int piece) {
+static void endless(const char* path, int piece) {
     char file[32];
-    unsigned char *bytes = malloc(share);
+    unsigned char* bytes = malloc(share);
     snprintf(file, sizeof file, "pid.%d", job.rank);
-    FILE *out = fopen(path_of(file), "w");
+    FILE* out = fopen(path_of(file), "w");
     fprintf(out, "%d", (int)getpid());
     fclose(out);
     fill(bytes, share, job.rank, 0);
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     alternate(fh, piece);
     for (int i = 0;; i++) {
-        must(MPI_File_write_at_all(fh, 0, bytes, share, MPI_BYTE, MPI_STATUS_IGNORE), "write_at_all");
+        must(MPI_File_write_at_all(fh, 0, bytes, share, MPI_BYTE, MPI_STATUS_IGNORE),
+             "write_at_all");
         if (i == 3 && job.rank == 0) {
             fclose(fopen(path_of("running"), "w"));
         }
     }
 }
 
-static void open_only(const char *path) {
+static void open_only(const char* path) {
     MPI_File fh = MPI_FILE_NULL;
     const int code = MPI_File_open(job.comm, path, MPI_MODE_RDWR, MPI_INFO_NULL, &fh);
     handler_class = class_of(code);
@@ -150,7 +156,7 @@ static void open_only(const char *path) {
 }
 
 /* Nobody may open the file a second time, but those who have it may write. */
-static void shut(const char *path) {
+static void shut(const char* path) {
     unsigned char bytes[64];
     fill(bytes, sizeof bytes, job.rank, 0);
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -158,7 +164,8 @@ static void shut(const char *path) {
         give_up("chmod");
     }
     MPI_Barrier(job.comm);
-    must(MPI_File_write_at_all(fh, 64 * job.rank, bytes, 64, MPI_BYTE, MPI_STATUS_IGNORE), "write_at_all");
+    must(MPI_File_write_at_all(fh, 64 * job.rank, bytes, 64, MPI_BYTE, MPI_STATUS_IGNORE),
+         "write_at_all");
     hand_over(fh);
     unsigned char got[64];
     must(MPI_File_read_at(fh, 64 * job.rank, got, 64, MPI_BYTE, MPI_STATUS_IGNORE), "read_at");
@@ -167,13 +174,14 @@ static void shut(const char *path) {
 }
 
 /* A mistake of the program's; what was done is told all the same. */
-static void unclosed(const char *path) {
+static void unclosed(const char* path) {
     char letter = 'x';
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
-    must(MPI_File_write_at_all(fh, job.rank, &letter, 1, MPI_BYTE, MPI_STATUS_IGNORE), "write_at_all");
+    must(MPI_File_write_at_all(fh, job.rank, &letter, 1, MPI_BYTE, MPI_STATUS_IGNORE),
+         "write_at_all");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     start(&argc, &argv);
     if (argc < 4) {
         give_up("usage: fault FOLDER MODE FILE [PIECE]");

@@ -26,5 +26,8 @@ with h5py.File(folder / "data.h5", "r", driver="mpio", comm=world) as file:
 
 right = world.allreduce(right, MPI.LAND)
 if rank == 0:
-    lines = ["expect some data.h5", f"check h5py: {'ok' if right else 'WRONG something else was read'}"]
+    lines = [
+        "expect some data.h5",
+        f"check h5py: {'ok' if right else 'WRONG something else was read'}",
+    ]
     (folder / "out.txt").write_text("\n".join([*lines, "end", ""]))

@@ -1,11 +1,12 @@
-/* Parallel HDF5: a contiguous and a chunked dataset, hyperslabs with strides, collective metadata. */
+/* Parallel HDF5: a contiguous and a chunked dataset, hyperslabs with strides, collective metadata.
+ */
 #include "common.h"
 
 #include <hdf5.h>
 
 enum { nx = 20, ny = 12 };
 
-static hid_t good(hid_t id, const char *what) {
+static hid_t good(hid_t id, const char* what) {
     if (id < 0) {
         give_up(what);
     }
@@ -30,7 +31,7 @@ static hid_t inner(void) {
     return space;
 }
 
-static void transfer(hid_t dataset, hid_t transfers, int writing, const char *what) {
+static void transfer(hid_t dataset, hid_t transfers, int writing, const char* what) {
     int data[(ny + 2) * (nx + 2)];
     hid_t memory = inner(), space = columns(dataset);
     for (int i = 0; i < (ny + 2) * (nx + 2); i++) {
@@ -52,7 +53,7 @@ static void transfer(hid_t dataset, hid_t transfers, int writing, const char *wh
     H5Sclose(space);
 }
 
-static hid_t new_dataset(hid_t file, const char *name, int chunked) {
+static hid_t new_dataset(hid_t file, const char* name, int chunked) {
     hsize_t sizes[] = {ny, (hsize_t)(nx * job.ranks)}, chunk[] = {5, 16};
     hid_t space = good(H5Screate_simple(2, sizes, NULL), "create_simple");
     hid_t list = good(H5Pcreate(H5P_DATASET_CREATE), "pcreate");
@@ -60,13 +61,14 @@ static hid_t new_dataset(hid_t file, const char *name, int chunked) {
     if (chunked) {
         good(H5Pset_chunk(list, 2, chunk), "chunk");
     }
-    hid_t dataset = good(H5Dcreate2(file, name, H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT), name);
+    hid_t dataset =
+        good(H5Dcreate2(file, name, H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT), name);
     H5Pclose(list);
     H5Sclose(space);
     return dataset;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     start(&argc, &argv);
     begin_case("hdf5");
     hid_t access = good(H5Pcreate(H5P_FILE_ACCESS), "pcreate");
@@ -75,7 +77,7 @@ int main(int argc, char **argv) {
     good(H5Pset_all_coll_metadata_ops(access, 1), "coll_metadata_ops");
     hid_t transfers = good(H5Pcreate(H5P_DATASET_XFER), "pcreate");
     good(H5Pset_dxpl_mpio(transfers, H5FD_MPIO_COLLECTIVE), "dxpl_mpio");
-    const char *names[] = {"contiguous", "chunked"};
+    const char* names[] = {"contiguous", "chunked"};
     hid_t file = good(H5Fcreate(path_of("data.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, access), "fcreate");
     for (int i = 0; i < 2; i++) {
         hid_t dataset = new_dataset(file, names[i], i);

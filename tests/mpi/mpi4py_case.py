@@ -1,5 +1,5 @@
-"""mpi4py's own tests of files, told one by one: mpi4py_case.py FOLDER TESTS, where TESTS is the folder
-`test` of its source distribution."""
+"""mpi4py's own tests of files, told one by one: mpi4py_case.py FOLDER TESTS, where TESTS is the
+folder `test` of its source distribution."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
-/* Ranks that write the same bytes: MPI leaves open who wins, but not that something else may happen.
- * (Open MPI 4.1.4 alone corrupts its heap here.) */
+/* Ranks that write the same bytes: MPI leaves open who wins, but not that something else may
+ * happen. (Open MPI 4.1.4 alone corrupts its heap here.) */
 #include "common.h"
 
 enum { block = 64 };
@@ -8,7 +8,8 @@ static void overlap(void) {
     unsigned char bytes[4 * block];
     MPI_File fh = open_file("calls.overlap.any", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     fill(bytes, sizeof bytes, 0, 0);
-    must(MPI_File_write_at_all(fh, 0, bytes, sizeof bytes, MPI_BYTE, MPI_STATUS_IGNORE), "write_at_all");
+    must(MPI_File_write_at_all(fh, 0, bytes, sizeof bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+         "write_at_all");
     memset(bytes, 'A' + job.rank, sizeof bytes);
     must(MPI_File_write_at_all(fh, block * job.rank, bytes, 2 * block, MPI_BYTE, MPI_STATUS_IGNORE),
          "write_at_all");
@@ -17,11 +18,12 @@ static void overlap(void) {
     must(MPI_File_close(&fh), "close");
     if (job.rank == 0) {
         size_t length = 0;
-        unsigned char *got = file_bytes(path_of("calls.overlap.any"), &length);
+        unsigned char* got = file_bytes(path_of("calls.overlap.any"), &length);
         check(length >= (size_t)(block * (job.ranks + 1)), "only %zu bytes were written", length);
         for (int i = 0; got && i < block * (job.ranks + 1); i++) {
             const int last = 'A' + i / block, first = last - 1;
-            const int upper = last < 'A' + job.ranks ? last : first, lower = first < 'A' ? 'A' : first;
+            const int upper = last < 'A' + job.ranks ? last : first,
+                      lower = first < 'A' ? 'A' : first;
             check(got[i] == upper || got[i] == lower, "byte %d is of no rank that wrote it", i);
         }
         free(got);
@@ -29,7 +31,8 @@ static void overlap(void) {
     expect_taken("calls.overlap.any", 3, 0);
 }
 
-/* A view whose tiles overlap each other is one that Forebay leaves to the MPI; legal for reading. */
+/* A view whose tiles overlap each other is one that Forebay leaves to the MPI; legal for reading.
+ */
 static void overlapping_tiles(void) {
     unsigned char bytes[32] = {0};
     MPI_Datatype type;
@@ -42,10 +45,11 @@ static void overlapping_tiles(void) {
     check(bytes[0] == filler_file && bytes[31] == filler_file, "something else was read");
     must(MPI_File_close(&fh), "close");
     MPI_Type_free(&type);
-    expect_left("overlap.tiles", "MPI_File_read_all", "file view overlaps itself or does not ascend");
+    expect_left("overlap.tiles", "MPI_File_read_all",
+                "file view overlaps itself or does not ascend");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     start(&argc, &argv);
     begin_case("overlap");
     overlap();

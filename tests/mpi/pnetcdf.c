@@ -1,12 +1,12 @@
-/* PnetCDF: a CDF-5 file with a fixed and a record variable, blocking and deferred collective calls, and
- * memory described by an MPI type. */
+/* PnetCDF: a CDF-5 file with a fixed and a record variable, blocking and deferred collective calls,
+ * and memory described by an MPI type. */
 #include "common.h"
 
 #include <pnetcdf.h>
 
 enum { nx = 24, ny = 10, steps = 3 };
 
-static void fine(int status, const char *what) {
+static void fine(int status, const char* what) {
     if (status != NC_NOERR) {
         fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(status));
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -41,7 +41,8 @@ static void put_deferred(int nc, int fixed) {
         for (int i = 0; i < nx; i++) {
             rows[r][i] = (float)(job.rank * 10 + r + i);
         }
-        fine(ncmpi_iput_vara_float(nc, fixed, start, count, rows[r], &requests[r]), "iput_vara_float");
+        fine(ncmpi_iput_vara_float(nc, fixed, start, count, rows[r], &requests[r]),
+             "iput_vara_float");
     }
     fine(ncmpi_wait_all(nc, 2, requests, states), "wait_all");
 }
@@ -58,12 +59,13 @@ static void read_back(int nc, int field) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int nc, time, y, x, rows, field, counts, fixed;
     start(&argc, &argv);
     begin_case("pnetcdf");
-    const char *path = path_of("data.nc");
-    fine(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &nc), "create");
+    const char* path = path_of("data.nc");
+    fine(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &nc),
+         "create");
     fine(ncmpi_def_dim(nc, "time", NC_UNLIMITED, &time), "def_dim");
     fine(ncmpi_def_dim(nc, "y", ny, &y), "def_dim");
     fine(ncmpi_def_dim(nc, "x", nx * job.ranks, &x), "def_dim");

@@ -1,5 +1,6 @@
-/* Every file view with every memory type, by each of the four collective calls, written and read back.
- * The files start full of a filler, and an oracle made of MPI_Pack says what every byte must be. */
+/* Every file view with every memory type, by each of the four collective calls, written and read
+ * back. The files start full of a filler, and an oracle made of MPI_Pack says what every byte must
+ * be. */
 #include "types.h"
 
 enum { image_max = 1 << 18 };
@@ -10,51 +11,63 @@ static int elements_of(int step) { return 8 + 4 * ((job.rank + step) % 3); }
 /* A rank that has nothing to write in this step. */
 static int idle(int step) { return step % 5 == 4 && job.rank == 0; }
 
-static void write_how(enum how how, MPI_File fh, MPI_Offset to, struct memory *m, MPI_Status *status) {
+static void write_how(enum how how, MPI_File fh, MPI_Offset to, struct memory* m,
+                      MPI_Status* status) {
     switch (how) {
-        case plain: must(MPI_File_write_all(fh, m->buffer, m->count, m->type, status), "write_all"); break;
+        case plain:
+            must(MPI_File_write_all(fh, m->buffer, m->count, m->type, status), "write_all");
+            break;
         case at:
-            must(MPI_File_write_at_all(fh, to, m->buffer, m->count, m->type, status), "write_at_all");
+            must(MPI_File_write_at_all(fh, to, m->buffer, m->count, m->type, status),
+                 "write_at_all");
             break;
         case split:
             must(MPI_File_write_all_begin(fh, m->buffer, m->count, m->type), "write_all_begin");
             must(MPI_File_write_all_end(fh, m->buffer, status), "write_all_end");
             break;
         case split_at:
-            must(MPI_File_write_at_all_begin(fh, to, m->buffer, m->count, m->type), "write_at_all_begin");
+            must(MPI_File_write_at_all_begin(fh, to, m->buffer, m->count, m->type),
+                 "write_at_all_begin");
             must(MPI_File_write_at_all_end(fh, m->buffer, status), "write_at_all_end");
     }
 }
 
-static void read_how(enum how how, MPI_File fh, MPI_Offset from, struct memory *m, MPI_Status *status) {
+static void read_how(enum how how, MPI_File fh, MPI_Offset from, struct memory* m,
+                     MPI_Status* status) {
     switch (how) {
-        case plain: must(MPI_File_read_all(fh, m->buffer, m->count, m->type, status), "read_all"); break;
+        case plain:
+            must(MPI_File_read_all(fh, m->buffer, m->count, m->type, status), "read_all");
+            break;
         case at:
-            must(MPI_File_read_at_all(fh, from, m->buffer, m->count, m->type, status), "read_at_all");
+            must(MPI_File_read_at_all(fh, from, m->buffer, m->count, m->type, status),
+                 "read_at_all");
             break;
         case split:
             must(MPI_File_read_all_begin(fh, m->buffer, m->count, m->type), "read_all_begin");
             must(MPI_File_read_all_end(fh, m->buffer, status), "read_all_end");
             break;
         case split_at:
-            must(MPI_File_read_at_all_begin(fh, from, m->buffer, m->count, m->type), "read_at_all_begin");
+            must(MPI_File_read_at_all_begin(fh, from, m->buffer, m->count, m->type),
+                 "read_at_all_begin");
             must(MPI_File_read_at_all_end(fh, m->buffer, status), "read_at_all_end");
     }
 }
 
 /* What this rank's bytes make of the file, -1 where it writes nothing. */
 struct image {
-    const struct view *view;
-    short *bytes;
-    MPI_Aint *places;
+    const struct view* view;
+    short* bytes;
+    MPI_Aint* places;
     int tile_size;
     MPI_Aint tile_extent;
 };
 
-static void image_add(struct image *image, MPI_Offset position, const unsigned char *stream, int length) {
+static void image_add(struct image* image, MPI_Offset position, const unsigned char* stream,
+                      int length) {
     for (int i = 0; i < length; i++) {
         const MPI_Offset byte = position + i;
-        const MPI_Offset place = image->view->displacement + byte / image->tile_size * image->tile_extent +
+        const MPI_Offset place = image->view->displacement +
+                                 byte / image->tile_size * image->tile_extent +
                                  image->places[byte % image->tile_size];
         if (place >= image_max) {
             give_up("the image is too small");
@@ -64,16 +77,17 @@ static void image_add(struct image *image, MPI_Offset position, const unsigned c
 }
 
 /* Collective: compares the whole file with what all ranks' bytes make of it. */
-static void image_check(const struct image *image, const char *path) {
-    short *all = malloc(image_max * sizeof *all);
+static void image_check(const struct image* image, const char* path) {
+    short* all = malloc(image_max * sizeof *all);
     MPI_Reduce(image->bytes, all, image_max, MPI_SHORT, MPI_MAX, 0, job.comm);
     if (job.rank == 0) {
         size_t length = 0;
-        unsigned char *bytes = file_bytes(path, &length);
+        unsigned char* bytes = file_bytes(path, &length);
         check(length == image_max, "%zu bytes in the file instead of %d", length, image_max);
         for (size_t i = 0; bytes && i < length && i < image_max; i++) {
             const int wanted = all[i] < 0 ? filler_file : all[i];
-            check(bytes[i] == wanted, "byte %zu of the file is %d instead of %d", i, bytes[i], wanted);
+            check(bytes[i] == wanted, "byte %zu of the file is %d instead of %d", i, bytes[i],
+                  wanted);
         }
         free(bytes);
     }
@@ -86,7 +100,7 @@ struct step {
     unsigned char stream[memory_elements_max * 24];
 };
 
-static struct step make_step(const struct view *view, int number, MPI_Offset position) {
+static struct step make_step(const struct view* view, int number, MPI_Offset position) {
     struct step s = {.elements = idle(number) ? 0 : elements_of(number), .position = position};
     int size;
     MPI_Type_size(view->filetype, &size);
@@ -97,7 +111,8 @@ static struct step make_step(const struct view *view, int number, MPI_Offset pos
     return s;
 }
 
-static void write_step(MPI_File fh, const struct view *view, const struct step *s, int number, enum how how) {
+static void write_step(MPI_File fh, const struct view* view, const struct step* s, int number,
+                       enum how how) {
     struct memory m = make_memory(number, view->base, s->elements);
     MPI_Status status;
     memory_put(&m, s->stream, s->bytes);
@@ -112,14 +127,15 @@ static void write_step(MPI_File fh, const struct view *view, const struct step *
     free_memory(&m);
 }
 
-static void read_step(MPI_File fh, const struct view *view, const struct step *s, int number, enum how how) {
+static void read_step(MPI_File fh, const struct view* view, const struct step* s, int number,
+                      enum how how) {
     struct memory m = make_memory((number + 3) % memory_count, view->base, s->elements);
     MPI_Status status;
     must(MPI_File_seek(fh, s->position, MPI_SEEK_SET), "seek");
     read_how(how, fh, s->position, &m, &status);
     note_status(&status, view->base);
     note_position(fh);
-    unsigned char *got = malloc(m.area_length);
+    unsigned char* got = malloc(m.area_length);
     memcpy(got, m.area, m.area_length);
     memory_put(&m, s->stream, s->bytes);
     check(memcmp(got, m.area, m.area_length) == 0, "read step %d got something else", number);
@@ -140,7 +156,9 @@ static void run_view(int number) {
     memset(image.bytes, 0xff, image_max * sizeof(short));
 
     MPI_File fh = open_file(file, MPI_MODE_RDWR, MPI_INFO_NULL);
-    must(MPI_File_set_view(fh, view.displacement, view.base, view.filetype, "native", MPI_INFO_NULL), "view");
+    must(
+        MPI_File_set_view(fh, view.displacement, view.base, view.filetype, "native", MPI_INFO_NULL),
+        "view");
     struct step steps[memory_count];
     MPI_Offset position = 0;
     int base_size;
@@ -167,7 +185,7 @@ static void run_view(int number) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     start(&argc, &argv);
     for (int i = 0; i < view_count; i++) {
         if (argc < 3 || strcmp(argv[2], views[i].name) == 0) {

@@ -1,4 +1,4 @@
-"""Libraries and languages above MPI-IO, profilers beside Forebay, and processes that have no file."""
+"""Libraries and languages above MPI-IO, profilers beside Forebay, processes that have no file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,26 @@ LIBRARY_FOLDER = Path("/usr/lib/x86_64-linux-gnu")
 MPI4PY = "mpi4py==4.1.2"
 
 
-def _twice(mpi: m.Mpi, ranks: int, command: Sequence[str | Path], tail: Sequence[str | Path],
-           folder: Path, environment: Mapping[str, str], seconds_max: float = 100) -> None:
+def _twice(
+    mpi: m.Mpi,
+    ranks: int,
+    command: Sequence[str | Path],
+    tail: Sequence[str | Path],
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds_max: float = 100,
+) -> None:
     """Runs `command FOLDER tail` plain and through Forebay and compares the folders."""
     without, through = folder / "plain", folder / "forebay"
     for one, more in ((without, {}), (through, m.forebay(through / RECORD))):
         one.mkdir()
-        m.run(mpi, ranks, [*command, one, *tail], environment={**environment, **more},
-              seconds_max=seconds_max).ensure_success()
+        m.run(
+            mpi,
+            ranks,
+            [*command, one, *tail],
+            environment={**environment, **more},
+            seconds_max=seconds_max,
+        ).ensure_success()
     compare(without, through, ranks=ranks)
 
 
@@ -48,15 +60,18 @@ def _mpi4py() -> tuple[Path, Path]:
     home = m.BUILD / "mpi4py"
     package, tests = home / "package", home / "tests"
     if not package.exists():
-        wheel = m.download(MPI4PY, _fresh(home / "wheel"), "--only-binary", ":all:",
-                           "--python-version", "3.11")
+        wheel = m.download(
+            MPI4PY, _fresh(home / "wheel"), "--only-binary", ":all:", "--python-version", "3.11"
+        )
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(home / "new")
         os.replace(home / "new", package)
     if not tests.exists():
         source = m.download(MPI4PY, _fresh(home / "source"), "--no-binary", ":all:")
         with tarfile.open(source) as archive:
-            wanted = [x for x in archive if "/test/" in x.name and x.isfile() and ".." not in x.name]
+            wanted = [
+                x for x in archive if "/test/" in x.name and x.isfile() and ".." not in x.name
+            ]
             archive.extractall(home / "new", members=wanted)
         os.replace(next((home / "new").glob("mpi4py-*/test")), tests)
     return package, tests
@@ -73,8 +88,12 @@ def mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     links.mkdir()
     if mpi is m.MPICH:  # Debian's name is not the one that mpi4py looks for
         (links / "libmpi.so.12").symlink_to(LIBRARY_FOLDER / "libmpich.so.12")
-    environment = {"PYTHONPATH": str(package), "MPI4PY_MPIABI": mpi.family,
-                   "LD_LIBRARY_PATH": str(links), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        "PYTHONPATH": str(package),
+        "MPI4PY_MPIABI": mpi.family,
+        "LD_LIBRARY_PATH": str(links),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     script = m.SOURCES / "mpi4py_case.py"
     _twice(mpi, ranks, [PYTHON, script], [tests], folder, environment, seconds_max=200)
     lines = Record.read(folder / "forebay" / RECORD).files
@@ -85,13 +104,21 @@ def mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
 
 def profiler(mpi: m.Mpi, watcher_first: bool, folder: Path) -> None:
     reference = plain(CALLS, mpi, 3)
-    watcher = m.build_with([mpi.tool(mpi.cc), *m.C_FLAGS, "-shared", "-fPIC"], "watcher.c",
-                           m.BUILD / "bin" / mpi.name, libraries=["-ldl"], target="libwatcher.so")
+    watcher = m.build_with(
+        [mpi.tool(mpi.cc), *m.C_FLAGS, "-shared", "-fPIC"],
+        "watcher.c",
+        m.BUILD / "bin" / mpi.name,
+        libraries=["-ldl"],
+        target="libwatcher.so",
+    )
     counts = folder.with_suffix(".counts")
     counts.unlink(missing_ok=True)
     libraries = [str(watcher), str(m.PRELOAD)]
-    environment = {**m.forebay(folder / RECORD), "WATCHER_COUNTS": str(counts),
-                   "LD_PRELOAD": ":".join(libraries if watcher_first else libraries[::-1])}
+    environment = {
+        **m.forebay(folder / RECORD),
+        "WATCHER_COUNTS": str(counts),
+        "LD_PRELOAD": ":".join(libraries if watcher_first else libraries[::-1]),
+    }
     CALLS.run(mpi, 3, folder, environment)
     compare(reference, folder, ranks=3)
     ensure(counts.exists(), "the profiler did not see MPI_Finalize")
@@ -132,8 +159,13 @@ def other_processes(folder: Path) -> None:
     script = "import sys; print(open('/proc/self/maps').read()); sys.exit(5)"
     ended = m.launch([PYTHON, "-c", script], seconds_max=30, environment=environment)
     ensure(ended.status == 5 and "libforebay_core" not in ended.text, "the core is in Python")
-    done = subprocess.run(["sh", "-c", "echo $0", "same"], capture_output=True, text=True,
-                          env={**m.clean_environment(), **environment}, check=False)
+    done = subprocess.run(
+        ["sh", "-c", "echo $0", "same"],
+        capture_output=True,
+        text=True,
+        env={**m.clean_environment(), **environment},
+        check=False,
+    )
     ensure((done.stdout, done.stderr) == ("same\n", ""), "something was said")
     ensure(not (folder / RECORD).exists(), "a record was written")
 
@@ -152,13 +184,20 @@ def silent_library_is_noticed(folder: Path) -> None:
 def tests() -> Iterator[Test]:
     part = functools.partial
     for ranks in (1, 3, 4):
-        yield Test(name=f"pnetcdf-ompi414-{ranks}",
-                   run=part(library, m.OPEN_MPI, "pnetcdf.c", ["-lpnetcdf"], ranks))
+        yield Test(
+            name=f"pnetcdf-ompi414-{ranks}",
+            run=part(library, m.OPEN_MPI, "pnetcdf.c", ["-lpnetcdf"], ranks),
+        )
     for mpi in m.DEBIAN:
-        hdf5 = [f"-I/usr/include/hdf5/{mpi.family}", f"-L{LIBRARY_FOLDER}/hdf5/{mpi.family}",
-                "-lhdf5"]
+        hdf5 = [
+            f"-I/usr/include/hdf5/{mpi.family}",
+            f"-L{LIBRARY_FOLDER}/hdf5/{mpi.family}",
+            "-lhdf5",
+        ]
         for ranks in (1, 2, 4):
-            yield Test(name=f"hdf5-{mpi.name}-{ranks}", run=part(library, mpi, "hdf5.c", hdf5, ranks))
+            yield Test(
+                name=f"hdf5-{mpi.name}-{ranks}", run=part(library, mpi, "hdf5.c", hdf5, ranks)
+            )
     for ranks in (1, 3):
         yield Test(name=f"h5py-ompi414-{ranks}", run=part(h5py, ranks))
     for mpi in m.DEBIAN:

@@ -1,4 +1,4 @@
-"""What a program of tests/mpi wrote and told (see tests/mpi/common.h), compared plain and Forebay."""
+"""What a program of tests/mpi wrote and told (see tests/mpi/common.h): plain against Forebay."""
 
 from __future__ import annotations
 
@@ -72,8 +72,11 @@ def compare(plain: Path, forebay: Path, *, ranks: int) -> None:
         if expected.wrong:
             excused |= expected.files
             continue
-        faults += [f"{name}: plain     {x}\n{name}: forebay   {y}"
-                   for x, y in zip(expected.told, case.told, strict=False) if x != y]
+        faults += [
+            f"{name}: plain     {x}\n{name}: forebay   {y}"
+            for x, y in zip(expected.told, case.told, strict=False)
+            if x != y
+        ]
     faults += _different_files(plain, forebay, excused)
     faults += _not_as_expected(b, Record.read(forebay / RECORD), ranks)
     if faults:
@@ -99,7 +102,9 @@ def first_difference(plain: Path, forebay: Path) -> str:
     a, b = plain.read_bytes(), forebay.read_bytes()
     if a == b:
         return ""
-    at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    at = next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
     return f"{plain.name} differs from byte {at} on ({len(a)} bytes plain, {len(b)} with Forebay)"
 
 

@@ -31,8 +31,12 @@ def seconds_to_fail() -> float:
 @contextlib.contextmanager
 def mounted_tmpfs(folder: Path, size: str) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "forebay-test", folder],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "forebay-test", folder],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode != 0:
         raise Skipped(f"cannot mount a tmpfs ({done.stderr.strip()}). Run as root.")
     try:
@@ -46,14 +50,20 @@ def failing_file_system(folder: Path, good_bytes: int) -> Iterator[Path]:
     backing, mount = folder / "backing", folder / "mount"
     backing.mkdir()
     mount.mkdir()
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"], capture_output=True,
-                           text=True, check=False).stdout.split()
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "fuse3"], capture_output=True, text=True, check=False
+    ).stdout.split()
     if not flags or not os.access("/dev/fuse", os.R_OK | os.W_OK):
         raise Skipped("no FUSE (libfuse3-dev or /dev/fuse is missing). Install it, run as root.")
-    program = m.build_with(["cc", *m.C_FLAGS, "-D_FILE_OFFSET_BITS=64"], "failing_fs.c",
-                           m.BUILD / "bin", libraries=flags)
-    process = subprocess.Popen([program, mount, backing, str(good_bytes)],
-                               stderr=subprocess.DEVNULL)
+    program = m.build_with(
+        ["cc", *m.C_FLAGS, "-D_FILE_OFFSET_BITS=64"],
+        "failing_fs.c",
+        m.BUILD / "bin",
+        libraries=flags,
+    )
+    process = subprocess.Popen(
+        [program, mount, backing, str(good_bytes)], stderr=subprocess.DEVNULL
+    )
     try:
         if not _until(lambda: os.path.ismount(mount), 10):
             raise Skipped("cannot mount a FUSE file system here. Run as root.")
@@ -72,11 +82,23 @@ def _until(holds: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
-def _run(mpi: m.Mpi, folder: Path, ranks: int, mode: str, file: Path, *arguments: str,
-         settings: dict[str, str] | None = None) -> m.Ended:
+def _run(
+    mpi: m.Mpi,
+    folder: Path,
+    ranks: int,
+    mode: str,
+    file: Path,
+    *arguments: str,
+    settings: dict[str, str] | None = None,
+) -> m.Ended:
     program = m.build(mpi, "fault.c")
-    return m.run(mpi, ranks, [program, folder, mode, file, *arguments], seconds_max=60,
-                 environment=m.forebay(folder / RECORD, **(settings or {})))
+    return m.run(
+        mpi,
+        ranks,
+        [program, folder, mode, file, *arguments],
+        seconds_max=60,
+        environment=m.forebay(folder / RECORD, **(settings or {})),
+    )
 
 
 def _told(folder: Path, mode: str) -> dict[str, dict[str, str]]:
@@ -139,11 +161,22 @@ def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Pat
     before = set(os.listdir("/dev/shm"))
     environment = {} if settings is None else m.forebay(None, verbose="true", **settings)
     program = m.build(mpi, "fault.c")
-    command = [*mpi.start(4, {"TEST_SECONDS_MAX": "90", **environment}), program, folder,
-               "endless", folder / "endless.dat"]
+    command = [
+        *mpi.start(4, {"TEST_SECONDS_MAX": "90", **environment}),
+        program,
+        folder,
+        "endless",
+        folder / "endless.dat",
+    ]
     with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                   start_new_session=True, env=m.clean_environment())
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env=m.clean_environment(),
+        )
         try:
             ensure(_until((folder / "running").exists, 60), "no call was done in 60 s")
             pids = [int((folder / f"pid.{rank}").read_text()) for rank in range(4)]
@@ -161,11 +194,16 @@ def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Pat
 
 def settings_typo(mpi: m.Mpi, folder: Path) -> None:
     settings = folder / "forebay.toml"
-    settings.write_text('verbose = false\n\ncb_nodez = 4\n')
+    settings.write_text("verbose = false\n\ncb_nodez = 4\n")
     (folder / "data").write_bytes(b"x")
     program = m.build(mpi, "fault.c")
-    ended = m.run(mpi, 3, [program, folder, "open", folder / "data"], seconds_max=60,
-                  environment={**m.forebay(None), "FOREBAY_SETTINGS": str(settings)})
+    ended = m.run(
+        mpi,
+        3,
+        [program, folder, "open", folder / "data"],
+        seconds_max=60,
+        environment={**m.forebay(None), "FOREBAY_SETTINGS": str(settings)},
+    )
     ended.ensure_success()
     told = _told(folder, "open")
     ensure(told["open"]["class"] != SUCCESS, "the file was opened")
@@ -181,8 +219,13 @@ def good_settings(mpi: m.Mpi, folder: Path) -> None:
     program = m.build(mpi, "fault.c")
     for name in ("data", "full.dat"):
         environment = {**m.forebay(folder / RECORD), "FOREBAY_SETTINGS": str(settings)}
-        m.run(mpi, 2, [program, folder, "shut", folder / name], seconds_max=60,
-              environment=environment).ensure_success()
+        m.run(
+            mpi,
+            2,
+            [program, folder, "shut", folder / name],
+            seconds_max=60,
+            environment=environment,
+        ).ensure_success()
     record = Record.read(folder / RECORD)
     record.of("data").ensure_taken(writes=1, reads=0)
     record.of("full.dat").ensure_all_left("path is excluded or not a plain file path")
@@ -240,8 +283,11 @@ def tests() -> Iterator[Test]:
     nodes = {"ranks_per_node": "2"}
     for mpi in m.DEBIAN:
         for name, ranks, piece, settings in (
-                ("pieces", 4, 4096, {}), ("bypass", 2, 1 << 20, {}),
-                ("nodes", 4, 4096, nodes), ("posix", 3, 4096, {"storage": "posix"})):
+            ("pieces", 4, 4096, {}),
+            ("bypass", 2, 1 << 20, {}),
+            ("nodes", 4, 4096, nodes),
+            ("posix", 3, 4096, {"storage": "posix"}),
+        ):
             yield _test(f"full-disk-{name}", mpi, full_disk, mpi, ranks, piece, settings)
         yield _test("full-disk-fatal", mpi, full_disk_fatal, mpi)
         yield _test("failing-storage", mpi, failing_storage, mpi, {})

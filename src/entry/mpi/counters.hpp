@@ -24,8 +24,7 @@ public:
     static constexpr std::size_t reasons = static_cast<std::size_t>(engine::Refusal::other) + 1;
 
     // Without a record nobody asks what was passed on, and no table is made for it.
-    explicit Counters(bool recording)
-        : passed_(recording ? std::make_unique<Table>() : nullptr) {}
+    explicit Counters(bool recording) : passed_(recording ? std::make_unique<Table>() : nullptr) {}
 
     void call(const ports::CallRecord& record) override;
     void error(const Error& error) override;
@@ -35,9 +34,8 @@ public:
     // The function that errors are noted under.
     void now_in(std::size_t function) noexcept { function_ = function; }
 
-    // Collective over `communicator`: the whole job's numbers on rank 0. MPI_COMM_NULL: this rank's.
-    // `standing`: why a file is left to the MPI as a whole.
-    // Contract: recording.
+    // Collective over `communicator`: the whole job's numbers on rank 0. MPI_COMM_NULL: this
+    // rank's. `standing`: why a file is left to the MPI as a whole. Contract: recording.
     void fill(record::FileLine& line, MPI_Comm communicator, const char* standing) const;
 
 private:

@@ -20,8 +20,8 @@ struct Dimension {
     std::int64_t coordinate = 0;
 };
 
-Dimension dealt(std::int64_t size, std::int64_t kind, std::int64_t argument,
-                std::int64_t processes, std::int64_t coordinate) {
+Dimension dealt(std::int64_t size, std::int64_t kind, std::int64_t argument, std::int64_t processes,
+                std::int64_t coordinate) {
     if (kind == MPI_DISTRIBUTE_NONE) {
         return {size, size, 1, 0};
     }
@@ -42,8 +42,8 @@ Nest part(const Dimension& dimension, const Nest& child, std::int64_t stride) {
     const std::int64_t rest = dimension.size - first;
     const std::int64_t whole = rest / cycle + (rest % cycle >= dimension.block ? 1 : 0);
     const std::int64_t last = rest - whole * cycle;  // of a block cut short by the array's end
-    const Nest full = Nest::repeat(Nest::repeat(child, dimension.block, stride), whole,
-                                   cycle * stride);
+    const Nest full =
+        Nest::repeat(Nest::repeat(child, dimension.block, stride), whole, cycle * stride);
     if (last <= 0) {
         return Nest::shifted(full, first * stride);
     }

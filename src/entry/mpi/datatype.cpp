@@ -17,9 +17,9 @@ namespace {
 using pattern::Nest;
 
 tl::unexpected<Error> unknown(const char* what) {
-    return failure({ErrorCode::unsupported, 0,
-                    std::string("cannot decode a datatype (") + what +
-                        "). The call is left to the MPI."});
+    return failure(
+        {ErrorCode::unsupported, 0,
+         std::string("cannot decode a datatype (") + what + "). The call is left to the MPI."});
 }
 
 // A predefined pair type is a C struct: two members with, for some, a hole before or behind.
@@ -72,9 +72,7 @@ Nest block(const Layout& child, std::int64_t length) {
     return Nest::repeat(child.nest, length, child.extent);
 }
 
-Nest contiguous(Envelope& envelope, const Layout& child) {
-    return block(child, envelope.count());
-}
+Nest contiguous(Envelope& envelope, const Layout& child) { return block(child, envelope.count()); }
 
 Nest vector(Envelope& envelope, const Layout& child) {
     const std::int64_t count = envelope.count();

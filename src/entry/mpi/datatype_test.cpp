@@ -16,10 +16,10 @@ namespace {
 
 LargeCountInquiry inquiry() {
     LargeCountInquiry found;
-    found.envelope = reinterpret_cast<decltype(found.envelope)>(
-        dlsym(RTLD_DEFAULT, "PMPI_Type_get_envelope_c"));
-    found.contents = reinterpret_cast<decltype(found.contents)>(
-        dlsym(RTLD_DEFAULT, "PMPI_Type_get_contents_c"));
+    found.envelope =
+        reinterpret_cast<decltype(found.envelope)>(dlsym(RTLD_DEFAULT, "PMPI_Type_get_envelope_c"));
+    found.contents =
+        reinterpret_cast<decltype(found.contents)>(dlsym(RTLD_DEFAULT, "PMPI_Type_get_contents_c"));
     return found;
 }
 
@@ -80,9 +80,9 @@ MPI_Datatype holey() {  // a struct with a hole, to nest in others
 }
 
 TEST(Datatype, named_types_and_pairs) {
-    for (const MPI_Datatype type :
-         {MPI_BYTE, MPI_CHAR, MPI_INT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_C_DOUBLE_COMPLEX,
-          MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT, MPI_2INT}) {
+    for (const MPI_Datatype type : {MPI_BYTE, MPI_CHAR, MPI_INT, MPI_DOUBLE, MPI_LONG_DOUBLE,
+                                    MPI_C_DOUBLE_COMPLEX, MPI_FLOAT_INT, MPI_DOUBLE_INT,
+                                    MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT, MPI_2INT}) {
         compare("named", type, false);
     }
 }
@@ -164,8 +164,8 @@ void compare_darray(const std::array<int, 3>& sizes, const std::array<int, 3>& k
     for (int rank = 0; rank < processes; ++rank) {
         for (const int order : {MPI_ORDER_C, MPI_ORDER_FORTRAN}) {
             MPI_Datatype made = MPI_DATATYPE_NULL;
-            MPI_Type_create_darray(processes, rank, 3, sizes.data(), kinds.data(),
-                                   arguments.data(), grid.data(), order, MPI_INT, &made);
+            MPI_Type_create_darray(processes, rank, 3, sizes.data(), kinds.data(), arguments.data(),
+                                   grid.data(), order, MPI_INT, &made);
             compare("darray", made);
         }
     }
@@ -213,7 +213,8 @@ TEST(Datatype, large_count_constructors) {
     const std::array<MPI_Count, 3> at{0, 16, 100};
     structure(3, subsizes.data(), at.data(), types.data(), &made);
     compare("struct_c", made);
-    const std::array<int, 3> kinds{MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE};
+    const std::array<int, 3> kinds{MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC,
+                                   MPI_DISTRIBUTE_NONE};
     const std::array<int, 3> arguments{MPI_DISTRIBUTE_DFLT_DARG, 2, MPI_DISTRIBUTE_DFLT_DARG};
     const std::array<int, 3> grid{2, 2, 1};
     darray(4, 3, 3, sizes.data(), kinds.data(), arguments.data(), grid.data(), MPI_ORDER_C, MPI_INT,

@@ -104,8 +104,7 @@ bool Envelope::read_large(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     MPI_Count addresses = 0;
     MPI_Count counts = 0;
     MPI_Count types = 0;
-    if (inquiry.envelope(type, &integers, &addresses, &counts, &types, &combiner_) !=
-        MPI_SUCCESS) {
+    if (inquiry.envelope(type, &integers, &addresses, &counts, &types, &combiner_) != MPI_SUCCESS) {
         return false;
     }
     if (!is_derived(combiner_)) {

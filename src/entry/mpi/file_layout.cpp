@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t attribute_bytes_max = 65536;
 constexpr std::uint32_t magic_v1 = 0x0BD10BD0;
 constexpr std::uint32_t magic_v3 = 0x0BD30BD0;
-constexpr std::size_t stripe_size_at = 24;   // after magic, pattern, object id and sequence
+constexpr std::size_t stripe_size_at = 24;  // after magic, pattern, object id and sequence
 constexpr std::size_t stripe_count_at = 28;
 constexpr std::size_t header_bytes = 32;
 

@@ -1,72 +1,59 @@
 // See file_view.hpp.
 #include "entry/mpi/file_view.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace forebay::entry {
 
-OwnType OwnType::keep(MPI_Datatype type, const LargeCountInquiry& inquiry) {
-    OwnType own;
-    own.derived_ = !is_named(type, inquiry);
-    own.type_ = type;
-    if (own.derived_) {
-        PMPI_Type_dup(type, &own.type_);
-    }
-    return own;
-}
+namespace {
 
-OwnType::OwnType(OwnType&& other) noexcept
-    : type_(std::exchange(other.type_, MPI_BYTE)), derived_(std::exchange(other.derived_, false)) {}
+// Leaves room for what is rounded up to windows and blocks.
+constexpr std::int64_t last_offset = std::int64_t{1} << 61;
 
-OwnType& OwnType::operator=(OwnType&& other) noexcept {
-    std::swap(type_, other.type_);
-    std::swap(derived_, other.derived_);
-    return *this;
-}
-
-OwnType::~OwnType() {
-    if (derived_) {
-        PMPI_Type_free(&type_);
-    }
-}
-
-MPI_Datatype OwnType::copy() const noexcept {
-    MPI_Datatype made = type_;
-    if (derived_) {
-        PMPI_Type_dup(type_, &made);
-    }
-    return made;
-}
+}  // namespace
 
 FileView FileView::make(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                        const LargeCountInquiry& inquiry) {
+                        const char* datarep, const LargeCountInquiry& inquiry) {
     FileView made;
-    made.displacement = displacement;
-    made.etype = OwnType::keep(etype, inquiry);
-    made.filetype = OwnType::keep(filetype, inquiry);
     made.etype_bytes = size_of(etype);
+    if (std::strcmp(datarep, "native") != 0) {
+        made.refusal = engine::Refusal::data_representation;
+        return made;
+    }
+    made.without_data = size_of(filetype) == 0;
+    if (made.without_data) {
+        return made;
+    }
     const auto layout = decode(filetype, inquiry);
-    if (!layout) {
-        made.refusal = engine::Refusal::view_unsupported;
+    made.refusal = engine::Refusal::view_unsupported;
+    if (!layout || made.etype_bytes <= 0) {
         return made;
     }
     auto view = pattern::View::make(Offset{displacement}, layout->nest, Length{layout->extent},
                                     Length{made.etype_bytes});
     if (view) {
         made.bytes = std::move(*view);
-    } else {
-        made.refusal = engine::Refusal::view_unsupported;
+        made.refusal = engine::Refusal::none;
     }
     return made;
 }
 
-bool is_valid_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype) noexcept {
-    if (displacement < 0 || etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL) {
+bool FileView::reaches(std::int64_t position, std::int64_t length) const noexcept {
+    std::int64_t end = 0;
+    if (position < 0 || __builtin_add_overflow(position, length, &end)) {
         return false;
     }
-    const std::int64_t unit = size_of(etype);
-    const std::int64_t size = size_of(filetype);
-    return unit > 0 && size >= 0 && size % unit == 0;
+    if (without_data) {
+        return length == 0;
+    }
+    const std::int64_t size = bytes.contiguous() ? 1 : bytes.filetype().size();
+    const std::int64_t extent = bytes.contiguous() ? 1 : bytes.extent().bytes();
+    const std::int64_t high = bytes.contiguous() ? 1 : bytes.filetype().high();
+    std::int64_t last = 0;
+    return !__builtin_mul_overflow(end / size + 1, extent, &last) &&
+           !__builtin_add_overflow(last, bytes.displacement().bytes(), &last) &&
+           !__builtin_add_overflow(last, high, &last) && last < last_offset;
 }
 
 }  // namespace forebay::entry

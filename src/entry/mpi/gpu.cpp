@@ -4,37 +4,31 @@
 
 #include <dlfcn.h>
 
-#include <array>
-#include <cstdint>
+#include <algorithm>
 
 namespace forebay::entry {
 
 namespace {
 
-using Ask = int (*)(void* value, int attribute, std::uintptr_t address);
-
 constexpr int memory_type_attribute = 2;
 constexpr unsigned device_memory = 2;
 
-std::array<Ask, 2> askers() noexcept {
-    return {reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "cuPointerGetAttribute")),
-            reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "hipPointerGetAttribute"))};
-}
-
 }  // namespace
 
-bool is_gpu_memory(const void* address) noexcept {
-    // Libraries that come later than the first access are not seen: programs load them before.
-    static const std::array<Ask, 2> ask = askers();
-    for (const Ask one : ask) {
+GpuMemory GpuMemory::find() noexcept {
+    GpuMemory found;
+    found.askers_ = {reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "cuPointerGetAttribute")),
+                     reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "hipPointerGetAttribute"))};
+    return found;
+}
+
+bool GpuMemory::holds(const void* address) const noexcept {
+    return std::ranges::any_of(askers_, [address](Ask ask) {
         unsigned type = 0;
-        if (one != nullptr && one(&type, memory_type_attribute,
-                                  reinterpret_cast<std::uintptr_t>(address)) == 0 &&
-            type == device_memory) {
-            return true;
-        }
-    }
-    return false;
+        return ask != nullptr &&
+               ask(&type, memory_type_attribute, reinterpret_cast<std::uintptr_t>(address)) == 0 &&
+               type == device_memory;
+    });
 }
 
 }  // namespace forebay::entry

@@ -30,9 +30,7 @@ Many::Many(MPI_Count count, MPI_Datatype datatype) noexcept {
     PMPI_Type_free(parts.data());
 }
 
-Many::~Many() {
-    PMPI_Type_free(&type_);
-}
+Many::~Many() { PMPI_Type_free(&type_); }
 
 int forebay_narrow_get_type_extent_c(MPI_File fh, MPI_Datatype datatype,
                                      MPI_Count* extent) noexcept {

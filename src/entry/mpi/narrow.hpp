@@ -1,5 +1,5 @@
-// Large-count functions (MPI-4) for an MPI that has none: the preload stub exports their names, so a
-// program that probes for them finds them. They call their older twins.
+// Large-count functions (MPI-4) for an MPI that has none: the preload stub exports their names, so
+// a program that probes for them finds them. They call their older twins.
 #pragma once
 
 #include "entry/mpi/many.hpp"

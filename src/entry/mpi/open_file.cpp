@@ -39,6 +39,7 @@ struct Known {  // what rank 0 tells the others before the first collective acce
     std::int32_t spare = 0;
     std::int64_t stripe_bytes = 0;
     ports::Identity identity;
+    std::array<std::int64_t, setting_count> settings{};
 };
 
 adapters::Preference preference_of(const Settings& settings) noexcept {
@@ -70,8 +71,14 @@ engine::File& OpenFile::engine() {
         known.has_identity = facts_.identity ? 1 : 0;
         known.identity = facts_.identity.value_or(ports::Identity{});
         known.aggregators_per_node = aggregators_per_node();
+        for (std::size_t i = 0; i < setting_count; ++i) {
+            known.settings[i] = settings_.number(static_cast<Setting>(i));
+        }
     }
     PMPI_Bcast(&known, sizeof known, MPI_BYTE, 0, circle_->group->own());
+    for (std::size_t i = 0; i < setting_count; ++i) {
+        settings_.set_number(static_cast<Setting>(i), known.settings[i]);
+    }
     layout_ = {known.targets, known.stripe_bytes};
     engine::FileOptions options;
     options.path = facts_.path;
@@ -103,7 +110,8 @@ engine::Refusal OpenFile::refusal_of(const Access& access,
     // What is wrong is left to the MPI, so that the error is its own.
     const int forbidden = writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
     if ((facts_.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
-        access.datatype == MPI_DATATYPE_NULL || (access.start == Start::offset && access.offset < 0)) {
+        access.datatype == MPI_DATATYPE_NULL ||
+        (access.start == Start::offset && access.offset < 0)) {
         return Refusal::other;
     }
     return view_.refusal;
@@ -120,12 +128,13 @@ OpenFile::Asked OpenFile::asked(const Access& access, ports::Direction direction
     auto memory = decode(access.datatype, *inquiry_);
     MPI_Offset offset = access.offset;
     if (access.start == Start::pointer) {
-        get_position(&offset);
+        real::get_position(handle_, &offset);
     }
-    const bool fits =
-        memory && !__builtin_mul_overflow(access.count, memory->size, &call.request.length) &&
-        call.request.length % view_.etype_bytes == 0 &&
-        !__builtin_mul_overflow(offset, view_.etype_bytes, &call.request.position);
+    const bool fits = memory &&
+                      !__builtin_mul_overflow(access.count, memory->size, &call.request.length) &&
+                      call.request.length % view_.etype_bytes == 0 &&
+                      !__builtin_mul_overflow(offset, view_.etype_bytes, &call.request.position) &&
+                      view_.reaches(call.request.position, call.request.length);
     if (!fits) {
         call.refusal = engine::Refusal::memory_unsupported;
         call.request = {};
@@ -150,12 +159,8 @@ engine::Outcome OpenFile::transfer(const Access& access, ports::Direction direct
 
 // All ranks come here together.
 int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
-    const std::int64_t size =
-        access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
+    const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     counters_->passed(access.function, refusal, size < 0 ? -1 : size * access.count);
-    if (const int code = tell_view(); code != MPI_SUCCESS) {
-        return code;
-    }
     return pass(handle_);
 }
 
@@ -204,9 +209,7 @@ int OpenFile::end(const Ending& ending, PassOn pass) {
     return MPI_SUCCESS;
 }
 
-int OpenFile::fail(const Error& error) {
-    return raise(handle_, error_class_of(error.code));
-}
+int OpenFile::fail(const Error& error) { return raise(handle_, error_class_of(error.code)); }
 
 int OpenFile::finish() {
     int code = MPI_SUCCESS;
@@ -218,9 +221,8 @@ int OpenFile::finish() {
             code = fail(*error);
         }
     }
-    const int stand_in = stand_in_.close();
     report_closed(*this);
-    return code != MPI_SUCCESS ? code : stand_in;
+    return code;
 }
 
 std::string OpenFile::aggregators() const {

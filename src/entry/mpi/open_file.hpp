@@ -9,7 +9,6 @@
 #include "entry/mpi/file_view.hpp"
 #include "entry/mpi/opening.hpp"
 #include "entry/mpi/settings.hpp"
-#include "entry/mpi/stand_in.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -49,14 +48,6 @@ public:
 
     int set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                  const char* datarep, MPI_Info info);
-    int get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
-                 char* datarep) const;
-    int seek(MPI_Offset offset, int whence);
-    int get_position(MPI_Offset* offset) const;
-    int get_byte_offset(MPI_Offset offset, MPI_Offset* displacement);
-    int seek_shared(MPI_Offset offset, int whence);
-    int get_position_shared(MPI_Offset* offset);
-
     int set_info(MPI_Info info);
     int get_info(MPI_Info* info) const;
     int set_atomicity(int flag);
@@ -83,8 +74,7 @@ private:
     int pass(const Access& access, engine::Refusal refusal, PassOn pass);
     int complete(const Access& access, const engine::Outcome& outcome);
     int advance(MPI_Offset etypes);
-    int tell_view();
-    int leave_alone(const Left& left, PassOn pass);
+    void take_hints(MPI_Info info);
     int fail(const Error& error);
 
     MPI_File handle_;
@@ -97,16 +87,8 @@ private:
     std::unique_ptr<engine::File> engine_;  // made by the first collective access
     plan::Layout layout_;
     FileView view_;
-    std::uint64_t view_serial_ = 1;
-    // The MPI is told the first views as they are set: programs that use the shared file pointer,
-    // which cannot be held back, set no more. HDF5 sets its own and the plain one in turn.
-    static constexpr int views_told = 2;
-    int views_set_ = 0;
-    ViewKey told_;  // the view that the MPI has on this rank
     bool atomic_ = false;
     std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
-    StandIn stand_in_;
-    mutable std::mutex pointer_;         // of threads that access the file independently
 };
 
 }  // namespace forebay::entry

@@ -21,7 +21,7 @@ bool is_ordinary(MPI_Comm communicator, const char* filename, const MPI_File* fh
 }
 
 std::optional<ports::Identity> identity_of_path(const std::string& path) {
-    struct stat facts {};
+    struct stat facts{};
     if (::stat(path.c_str(), &facts) != 0) {
         return std::nullopt;
     }
@@ -55,8 +55,8 @@ int open_file(const OpenArguments& arguments) {
     const std::int64_t begin = adapters::SteadyClock().now_ns();
     const std::string path = plain_path(arguments.filename).value_or("");
     Settings settings;
-    const Opening opening = agree_on_opening(
-        {arguments.communicator, path, arguments.amode, arguments.info}, settings);
+    const Opening opening =
+        agree_on_opening({arguments.communicator, path, arguments.amode, arguments.info}, settings);
     if (opening.failed != 0) {
         return raise_at_open(MPI_ERR_OTHER);
     }
@@ -130,17 +130,8 @@ int forebay_file_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype ety
                           MPI_Datatype filetype, const char* datarep, MPI_Info info) noexcept {
     return with_file(
         fh,
-        [&](OpenFile& file) {
-            return file.set_view(displacement, etype, filetype, datarep, info);
-        },
+        [&](OpenFile& file) { return file.set_view(displacement, etype, filetype, datarep, info); },
         [&] { return real::set_view(fh, displacement, etype, filetype, datarep, info); });
-}
-
-int forebay_file_get_view(MPI_File fh, MPI_Offset* displacement, MPI_Datatype* etype,
-                          MPI_Datatype* filetype, char* datarep) noexcept {
-    return with_file(
-        fh, [&](OpenFile& file) { return file.get_view(displacement, etype, filetype, datarep); },
-        [&] { return real::get_view(fh, displacement, etype, filetype, datarep); });
 }
 
 int forebay_file_set_info(MPI_File fh, MPI_Info info) noexcept {
@@ -164,37 +155,6 @@ int forebay_file_set_atomicity(MPI_File fh, int flag) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.set_atomicity(flag); },
         [&] { return real::set_atomicity(fh, flag); });
-}
-
-int forebay_file_seek(MPI_File fh, MPI_Offset offset, int whence) noexcept {
-    return with_file(
-        fh, [&](OpenFile& file) { return file.seek(offset, whence); },
-        [&] { return real::seek(fh, offset, whence); });
-}
-
-int forebay_file_get_position(MPI_File fh, MPI_Offset* offset) noexcept {
-    return with_file(
-        fh, [&](OpenFile& file) { return file.get_position(offset); },
-        [&] { return real::get_position(fh, offset); });
-}
-
-int forebay_file_get_byte_offset(MPI_File fh, MPI_Offset offset,
-                                 MPI_Offset* displacement) noexcept {
-    return with_file(
-        fh, [&](OpenFile& file) { return file.get_byte_offset(offset, displacement); },
-        [&] { return real::get_byte_offset(fh, offset, displacement); });
-}
-
-int forebay_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence) noexcept {
-    return with_file(
-        fh, [&](OpenFile& file) { return file.seek_shared(offset, whence); },
-        [&] { return real::seek_shared(fh, offset, whence); });
-}
-
-int forebay_file_get_position_shared(MPI_File fh, MPI_Offset* offset) noexcept {
-    return with_file(
-        fh, [&](OpenFile& file) { return file.get_position_shared(offset); },
-        [&] { return real::get_position_shared(fh, offset); });
 }
 
 }  // extern "C"

@@ -10,7 +10,7 @@ namespace forebay::entry {
 
 namespace {
 
-constexpr std::array plain_prefixes{"ufs", "nfs", "lustre", "xfs", "gpfs"};
+constexpr std::array<std::string_view, 5> plain_prefixes{"ufs", "nfs", "lustre", "xfs", "gpfs"};
 
 // "ufs" of "ufs:/x"; empty where there is no prefix. A name with a slash before the colon has none.
 std::string_view prefix_of(std::string_view name) noexcept {
@@ -19,7 +19,9 @@ std::string_view prefix_of(std::string_view name) noexcept {
         return {};
     }
     const std::string_view prefix = name.substr(0, colon);
-    const auto letter = [](unsigned char c) { return std::islower(c) != 0 || std::isdigit(c) != 0; };
+    const auto letter = [](unsigned char c) {
+        return std::islower(c) != 0 || std::isdigit(c) != 0;
+    };
     return std::ranges::all_of(prefix, letter) ? prefix : std::string_view{};
 }
 

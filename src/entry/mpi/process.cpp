@@ -4,6 +4,7 @@
 #include "adapters/posix/machine.hpp"
 #include "base/contracts.hpp"
 #include "entry/functions.hpp"
+#include "entry/mpi/gpu.hpp"
 #include "entry/mpi/narrow.hpp"
 #include "entry/mpi/report.hpp"
 
@@ -31,6 +32,8 @@ struct Process {
     Circles circles;
     std::mutex settings_mutex;
     std::optional<Result<Settings>> settings;
+    std::once_flag gpu_once;
+    GpuMemory gpu;
     std::int32_t aggregators_per_node = 0;  // 0: the machine was not inspected yet
     std::atomic<bool> recorded{false};
     bool finalize_is_watched = false;
@@ -88,10 +91,8 @@ bool threads_may_meet() noexcept {
 
 void* const* start_process(void* const* real, void* libmpi, bool take_over) noexcept {
     Process& p = process();
-    p.inquiry.envelope =
-        find_in<decltype(p.inquiry.envelope)>(libmpi, "PMPI_Type_get_envelope_c");
-    p.inquiry.contents =
-        find_in<decltype(p.inquiry.contents)>(libmpi, "PMPI_Type_get_contents_c");
+    p.inquiry.envelope = find_in<decltype(p.inquiry.envelope)>(libmpi, "PMPI_Type_get_envelope_c");
+    p.inquiry.contents = find_in<decltype(p.inquiry.contents)>(libmpi, "PMPI_Type_get_contents_c");
     for (std::size_t i = 0; i < function_count; ++i) {
         p.real[i] = real[i] != nullptr ? real[i] : narrow_table()[i];
         p.bound[i] = take_over && own_table()[i] != nullptr ? own_table()[i] : p.real[i];
@@ -99,13 +100,9 @@ void* const* start_process(void* const* real, void* libmpi, bool take_over) noex
     return p.bound.data();
 }
 
-void* real_address(std::size_t number) noexcept {
-    return process().real[number];
-}
+void* real_address(std::size_t number) noexcept { return process().real[number]; }
 
-const LargeCountInquiry& large_count_inquiry() noexcept {
-    return process().inquiry;
-}
+const LargeCountInquiry& large_count_inquiry() noexcept { return process().inquiry; }
 
 Result<Settings> process_settings() {
     Process& p = process();
@@ -197,20 +194,18 @@ std::int32_t aggregators_per_node() {
     return p.aggregators_per_node;
 }
 
-bool first_record() noexcept {
-    return !process().recorded.exchange(true);
+bool is_gpu_memory(const void* address) {
+    Process& p = process();
+    std::call_once(p.gpu_once, [&p] { p.gpu = GpuMemory::find(); });
+    return p.gpu.holds(address);
 }
 
-Inside::Inside() noexcept {
-    depth += 1;
-}
+bool first_record() noexcept { return !process().recorded.exchange(true); }
 
-Inside::~Inside() {
-    depth -= 1;
-}
+Inside::Inside() noexcept { depth += 1; }
 
-bool Inside::now() noexcept {
-    return depth > 0;
-}
+Inside::~Inside() { depth -= 1; }
+
+bool Inside::now() noexcept { return depth > 0; }
 
 }  // namespace forebay::entry

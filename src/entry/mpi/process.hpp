@@ -36,6 +36,9 @@ void leave_circle(Circle* circle);
 // How many aggregators a node like this one should have; the machine is inspected once.
 [[nodiscard]] std::int32_t aggregators_per_node();
 
+// Whether a buffer lies in GPU memory.
+[[nodiscard]] bool is_gpu_memory(const void* address);
+
 // True once: for the caller who is to write the job's line.
 [[nodiscard]] bool first_record() noexcept;
 

@@ -116,8 +116,8 @@ void report_job(const OpenFile& file) {
     }
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const auto now = std::chrono::time_point_cast<std::chrono::seconds>(
-        std::chrono::system_clock::now());
+    const auto now =
+        std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
     record::JobLine line;
     line.forebay = version;
     line.mpi = mpi_version();

@@ -21,9 +21,8 @@ const SettingRow& row_of(Setting setting) noexcept {
 
 std::string lower(std::string_view text) {
     std::string out(text);
-    std::ranges::transform(out, out.begin(), [](unsigned char c) {
-        return static_cast<char>(std::tolower(c));
-    });
+    std::ranges::transform(out, out.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return out;
 }
 
@@ -174,9 +173,10 @@ Result<void> Settings::set(Setting setting, std::string_view text) {
     const std::string_view trim = trimmed(text);
     const auto number = parse_number(row, trim);
     if (!number || *number < row.minimum || *number > row.maximum) {
-        return failure({ErrorCode::argument, 0,
-                        fmt::format("cannot use {} = \"{}\" (not a value of this setting). Give {}.",
-                                    row.name, text, expected_of(row))});
+        return failure(
+            {ErrorCode::argument, 0,
+             fmt::format("cannot use {} = \"{}\" (not a value of this setting). Give {}.", row.name,
+                         text, expected_of(row))});
     }
     values_[static_cast<std::size_t>(setting)] = {*number, canonical(row, trim, *number)};
     return {};
@@ -205,9 +205,7 @@ const std::string& Settings::text(Setting setting) const noexcept {
     return values_[static_cast<std::size_t>(setting)].text;
 }
 
-std::vector<std::string> Settings::list(Setting setting) const {
-    return split(text(setting), ',');
-}
+std::vector<std::string> Settings::list(Setting setting) const { return split(text(setting), ','); }
 
 plan::Tuning Settings::tuning() const noexcept {
     plan::Tuning tuning;

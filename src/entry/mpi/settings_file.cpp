@@ -11,8 +11,8 @@ namespace {
 tl::unexpected<Error> refuse(const std::string& path, const toml::source_region& where,
                              std::string_view why, std::string_view next) {
     return failure({ErrorCode::argument, 0,
-                    fmt::format("cannot use the settings of {}:{} ({}). {}", path,
-                                where.begin.line, why, next)});
+                    fmt::format("cannot use the settings of {}:{} ({}). {}", path, where.begin.line,
+                                why, next)});
 }
 
 // A TOML value as the text that Settings::set takes; nullopt where it has no such text.
@@ -50,14 +50,15 @@ Result<void> take(const std::string& path, const toml::key& key, const toml::nod
     }
     const auto text = text_of(node);
     if (!text) {
-        return refuse(path, node.source(),
-                      fmt::format("the value of \"{}\" is of no type that a setting has", key.str()),
-                      "Give a boolean, a whole number, a string or a list of strings.");
+        return refuse(
+            path, node.source(),
+            fmt::format("the value of \"{}\" is of no type that a setting has", key.str()),
+            "Give a boolean, a whole number, a string or a list of strings.");
     }
     if (const auto done = settings.set(*setting, *text); !done) {
-        return failure({ErrorCode::argument, 0,
-                        fmt::format("{}:{}: {}", path, node.source().begin.line,
-                                    done.error().message)});
+        return failure(
+            {ErrorCode::argument, 0,
+             fmt::format("{}:{}: {}", path, node.source().begin.line, done.error().message)});
     }
     return {};
 }

@@ -16,7 +16,7 @@ struct ErrorRow {
     const char* name;
 };
 
-constexpr std::array error_rows{
+constexpr std::array<ErrorRow, 5> error_rows{
     ErrorRow{ErrorCode::no_space, MPI_ERR_NO_SPACE, "MPI_ERR_NO_SPACE"},
     ErrorRow{ErrorCode::quota, MPI_ERR_QUOTA, "MPI_ERR_QUOTA"},
     ErrorRow{ErrorCode::read_only, MPI_ERR_READ_ONLY, "MPI_ERR_READ_ONLY"},
@@ -43,13 +43,9 @@ void set_status(MPI_Status* status, std::int64_t bytes) noexcept {
     PMPI_Status_set_cancelled(status, 0);
 }
 
-int error_class_of(ErrorCode code) noexcept {
-    return row_of(code).error_class;
-}
+int error_class_of(ErrorCode code) noexcept { return row_of(code).error_class; }
 
-const char* error_class_name(ErrorCode code) noexcept {
-    return row_of(code).name;
-}
+const char* error_class_name(ErrorCode code) noexcept { return row_of(code).name; }
 
 int raise_at_open(int code) noexcept {
     MPI_Errhandler handler = MPI_ERRORS_RETURN;

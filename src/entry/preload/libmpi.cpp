@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 
 namespace forebay::entry {
 
@@ -38,17 +39,20 @@ Family family_of(void* handle, const char* path) noexcept {
     if (std::strstr(path, "libmpi_abi.so") != nullptr) {
         return Family::standard_abi;
     }
-    if (dlsym(handle, "ompi_mpi_comm_world") != nullptr) {
+    if (defines(handle, path, "ompi_mpi_comm_world")) {
         return Family::openmpi;
     }
     // The MPICH family's libraries share these objects (Intel MPI, Cray MPICH, MVAPICH too).
-    if (dlsym(handle, "MPI_F_STATUS_IGNORE") != nullptr) {
+    if (defines(handle, path, "MPI_F_STATUS_IGNORE")) {
         return Family::mpich;
     }
     return Family::none;
 }
 
-Libmpi try_object(const char* path, const char* own_path) noexcept {
+// A tool such as Darshan defines PMPI names, too, but none of an MPI's own objects.
+enum class Trust { known_families, anything };
+
+Libmpi try_object(const char* path, const char* own_path, Trust trust) noexcept {
     if (own_path != nullptr && std::strcmp(path, own_path) == 0) {
         return {};
     }
@@ -61,6 +65,10 @@ Libmpi try_object(const char* path, const char* own_path) noexcept {
         return {};
     }
     const Family family = family_of(handle, path);
+    if (family == Family::none && trust == Trust::known_families) {
+        dlclose(handle);
+        return {};
+    }
     // The core's MPI symbols are bound against the global scope.
     dlopen(path, RTLD_NOLOAD | RTLD_NOW | RTLD_GLOBAL);
     return {family, handle, path};
@@ -73,10 +81,12 @@ Libmpi find_libmpi(const void* own) noexcept {
     dladdr(own, &self);
     Objects objects;
     dl_iterate_phdr(&keep_path, &objects);
-    for (std::size_t i = 0; i < objects.count; ++i) {
-        const Libmpi found = try_object(objects.paths[i], self.dli_fname);
-        if (found.handle != nullptr) {
-            return found;
+    for (const Trust trust : {Trust::known_families, Trust::anything}) {
+        for (std::size_t i = 0; i < objects.count; ++i) {
+            const Libmpi found = try_object(objects.paths[i], self.dli_fname, trust);
+            if (found.handle != nullptr) {
+                return found;
+            }
         }
     }
     return {};

@@ -1,5 +1,6 @@
 // Finds the MPI library that is mapped in this process. RTLD_NEXT does not do: it is null when the
-// library was loaded by dlopen, as Python does, and DT_NEEDED would name a soname that is not there.
+// library was loaded by dlopen, as Python does, and DT_NEEDED would name a soname that is not
+// there.
 #pragma once
 
 namespace forebay::entry {
