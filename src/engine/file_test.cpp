@@ -276,9 +276,43 @@ TEST_P(ShortFile, ReadsCountWhatIsThereAndLeaveTheRestAlone) {
     }
 }
 
+class BadSector : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(BadSector, GivesEveryRankTheErrorAndWhatLiesBelowIt) {
+    Job job = random_job(GetParam());
+    const std::vector<std::byte> whole = oracle(job, {});
+    const auto bad = static_cast<std::int64_t>(whole.size() * (GetParam() % 4) / 4);
+    adapters::Faults faults = some_trouble(GetParam());
+    faults.error_at = Offset{bad};
+    MemoryFile file{faults};
+    file.put(Offset{0}, whole);
+    for (Ask& ask : job.asks) {
+        std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
+    }
+    std::vector<Outcome> outcomes(job.asks.size());
+    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+        Ask& ask = job.asks[rank];
+        outcomes[rank] = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
+    });
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        Ask& ask = job.asks[r];
+        ASSERT_EQ(outcomes[r].error.has_value(), outcomes[0].error.has_value());
+        if (outcomes[r].error) {
+            ASSERT_EQ(outcomes[r].error->code, ErrorCode::input_output);
+        }
+        for (std::int64_t i = 0; i < outcomes[r].bytes.bytes(); ++i) {
+            const auto at =
+                static_cast<std::size_t>(ask.view.offset_of(ask.request.position + i).bytes());
+            ASSERT_EQ(ask.byte(i), whole[at]) << "counted as read, but not in memory";
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, AnyJob, testing::Range<std::uint64_t>(1, 151));
 INSTANTIATE_TEST_SUITE_P(Seeds, FullDisk, testing::Range<std::uint64_t>(1, 61));
 INSTANTIATE_TEST_SUITE_P(Seeds, ShortFile, testing::Range<std::uint64_t>(1, 61));
+
+INSTANTIATE_TEST_SUITE_P(Seeds, BadSector, testing::Range<std::uint64_t>(1, 61));
 
 }  // namespace
 }  // namespace forebay::engine

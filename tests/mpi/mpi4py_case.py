@@ -17,20 +17,20 @@ class Told(unittest.TestResult):
         super().__init__()
         self.lines = {}
 
-    def startTest(self, test):
+    def startTest(self, test):  # noqa: N802
         super().startTest(test)
         self.lines[test.id()] = "ok"
 
-    def addSkip(self, test, reason):
+    def addSkip(self, test, reason):  # noqa: N802
         super().addSkip(test, reason)
         self.lines[test.id()] = "skipped"
 
-    def addFailure(self, test, err):
+    def addFailure(self, test, err):  # noqa: N802
         super().addFailure(test, err)
         self.lines[test.id()] = f"failed {err[0].__name__}"
         sys.stderr.write(self.failures[-1][1])
 
-    def addError(self, test, err):
+    def addError(self, test, err):  # noqa: N802
         super().addError(test, err)
         self.lines[test.id()] = f"error {err[0].__name__}"
         sys.stderr.write(self.errors[-1][1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import shutil
 import subprocess
 import tarfile
@@ -65,7 +64,7 @@ def _mpi4py() -> tuple[Path, Path]:
         )
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(home / "new")
-        os.replace(home / "new", package)
+        (home / "new").replace(package)
     if not tests.exists():
         source = m.download(MPI4PY, _fresh(home / "source"), "--no-binary", ":all:")
         with tarfile.open(source) as archive:
@@ -73,7 +72,7 @@ def _mpi4py() -> tuple[Path, Path]:
                 x for x in archive if "/test/" in x.name and x.isfile() and ".." not in x.name
             ]
             archive.extractall(home / "new", members=wanted)
-        os.replace(next((home / "new").glob("mpi4py-*/test")), tests)
+        next((home / "new").glob("mpi4py-*/test")).replace(tests)
     return package, tests
 
 

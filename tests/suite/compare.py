@@ -113,14 +113,14 @@ def _not_as_expected(output: Output, record: Record, ranks: int) -> list[str]:
     for expectation in output.expectations:
         try:
             files = record.of(expectation[1])
-            if ranks == 1:
+            if expectation[0] == "left":
+                files.ensure_left(expectation[2], "*" if ranks == 1 else expectation[3])
+            elif ranks == 1:
                 files.ensure_all_left(ONE_RANK)
             elif expectation[0] == "taken":
                 files.ensure_taken(writes=int(expectation[2]), reads=int(expectation[3]))
-            elif expectation[0] == "some":
-                files.ensure_some_taken()
             else:
-                files.ensure_left(expectation[2], expectation[3])
+                files.ensure_some_taken()
         except Failed as failed:
             faults.append(str(failed))
     return faults

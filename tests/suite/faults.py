@@ -156,9 +156,13 @@ def _alive(pid: int) -> bool:
         return False
 
 
+def _shared_memory() -> set[str]:
+    return {entry.name for entry in Path("/dev/shm").iterdir()}
+
+
 def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Path) -> None:
     """`settings` None: without Forebay, to see what the MPI alone leaves behind."""
-    before = set(os.listdir("/dev/shm"))
+    before = _shared_memory()
     environment = {} if settings is None else m.forebay(None, verbose="true", **settings)
     program = m.build(mpi, "fault.c")
     command = [
@@ -188,7 +192,7 @@ def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Pat
     ensure(ended, "the job goes on after a rank was killed")
     ensure(process.returncode != 0, "the job ended with success")
     ensure(_until(lambda: not any(map(_alive, pids)), 10), f"processes are left: {pids}")
-    left = set(os.listdir("/dev/shm")) - before
+    left = _shared_memory() - before
     ensure(not left, f"left in /dev/shm: {sorted(left)}")
 
 
@@ -215,7 +219,7 @@ def settings_typo(mpi: m.Mpi, folder: Path) -> None:
 
 def good_settings(mpi: m.Mpi, folder: Path) -> None:
     settings = folder / "forebay.toml"
-    settings.write_text('cb_nodes = 1\nexclude = ["/nowhere", "%s/full"]\n' % folder)
+    settings.write_text(f'cb_nodes = 1\nexclude = ["/nowhere", "{folder}/full"]\n')
     program = m.build(mpi, "fault.c")
     for name in ("data", "full.dat"):
         environment = {**m.forebay(folder / RECORD), "FOREBAY_SETTINGS": str(settings)}

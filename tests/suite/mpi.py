@@ -246,7 +246,7 @@ def _unpacked(requirement: str) -> Path:
     with tempfile.TemporaryDirectory(dir=tree.parent) as scratch:
         wheel = download(requirement, Path(scratch), "--only-binary", ":all:")
         _extract_data(wheel, Path(scratch) / "tree")
-        os.replace(Path(scratch) / "tree", tree)
+        (Path(scratch) / "tree").replace(tree)
     return tree
 
 

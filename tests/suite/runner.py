@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 
-class Failed(Exception):
+class Failed(Exception):  # noqa: N818 - said as a verdict
     """The test did not hold. The message says what was found and how to see it again."""
 
 
-class Skipped(Exception):
+class Skipped(Exception):  # noqa: N818 - said as a verdict
     """The machine cannot run the test. The message says why."""
 
 

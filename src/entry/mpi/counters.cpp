@@ -57,16 +57,15 @@ void reduce(Numbers& numbers, MPI_Comm communicator) {
     PMPI_Type_free(&table);
 }
 
-void put(Numbers& numbers, std::span<const Field> fields,
-         const record::FileLine& line) {
+void put(Numbers& numbers, std::span<const Field> fields, const record::FileLine& line) {
     for (const auto field : fields) {
         numbers.push_back(line.write.*field);
         numbers.push_back(line.read.*field);
     }
 }
 
-std::size_t take(const Numbers& numbers, std::size_t at,
-                 std::span<const Field> fields, record::FileLine& line) {
+std::size_t take(const Numbers& numbers, std::size_t at, std::span<const Field> fields,
+                 record::FileLine& line) {
     for (const auto field : fields) {
         line.write.*field = numbers[at++];
         line.read.*field = numbers[at++];

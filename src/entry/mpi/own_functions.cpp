@@ -86,8 +86,7 @@ int open_file(const OpenArguments& arguments) {
 }
 
 int close_file(MPI_File* fh) {
-    const MPI_File handle = *fh;
-    const std::unique_ptr<OpenFile> file = take_file(handle);
+    const std::unique_ptr<OpenFile> file = take_file(*fh);
     const int finished = file->finish();
     const int code = real::close(fh);
     leave_circle(file->circle());

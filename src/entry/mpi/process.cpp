@@ -53,6 +53,7 @@ Process& process() noexcept {
     return immortal.process;
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a thread has no other place
 thread_local int depth = 0;  // of Forebay's own calls to the MPI
 
 template <class Function>

@@ -60,7 +60,8 @@ std::vector<std::int32_t> numbers_of(std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(','), text.size());
         std::int32_t number = 0;
-        std::from_chars(text.data(), text.data() + end, number);
+        const std::string_view digits = text.substr(0, end);
+        std::from_chars(digits.begin(), digits.end(), number);
         numbers.push_back(number);
         text.remove_prefix(std::min(end + 1, text.size()));
     }

@@ -23,8 +23,8 @@ std::optional<std::string> text_of(const toml::node& node) {
     if (const auto number = node.value_exact<std::int64_t>()) {
         return std::to_string(*number);
     }
-    if (const auto text = node.value_exact<std::string>()) {
-        return *text;
+    if (auto text = node.value_exact<std::string>()) {
+        return text;
     }
     const toml::array* items = node.as_array();
     if (items == nullptr) {
