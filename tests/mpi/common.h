@@ -208,7 +208,7 @@ __attribute__((unused)) static void expect_taken(const char* file, int writes, i
     }
 }
 
-/* Where a library decides how many calls there are. */
+/* All collective calls, where a library decides how many there are. */
 __attribute__((unused)) static void expect_some_taken(const char* file) {
     if (job.rank == 0) {
         fprintf(job.out, "expect some %s\n", file);

@@ -89,6 +89,8 @@ class Files:
             self.writes + self.reads > 0,
             f"{self.name}: nothing was taken over; left: {list(self.left())}",
         )
+        collective = [one for one in self.left() if "_all" in one.call]
+        ensure(not collective, f"{self.name}: collective calls were left: {collective}")
 
     def ensure_left(self, call: str, reason: str) -> None:
         names = {call, call + "_c"}

@@ -11,6 +11,9 @@ namespace {
 // Leaves room for what is rounded up to windows and blocks.
 constexpr std::int64_t last_offset = std::int64_t{1} << 61;
 
+// To a multiple that does not make the view's granularity finer.
+Length round_up(std::int64_t span) noexcept { return Length{(span + 4095) / 4096 * 4096}; }
+
 }  // namespace
 
 FileView FileView::make(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -30,8 +33,13 @@ FileView FileView::make(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatyp
     if (!layout || made.etype_bytes <= 0) {
         return made;
     }
-    auto view = pattern::View::make(Offset{displacement}, layout->nest, Length{layout->extent},
-                                    Length{made.etype_bytes});
+    // PnetCDF writes its header and an array with such a view: the array's markers say where the
+    // type ends, and the header lies before them.
+    const std::int64_t span = layout->nest.high() - layout->nest.low();
+    made.one_tile = layout->extent < span;
+    const Length extent = made.one_tile ? round_up(span) : Length{layout->extent};
+    auto view =
+        pattern::View::make(Offset{displacement}, layout->nest, extent, Length{made.etype_bytes});
     if (view) {
         made.bytes = std::move(*view);
         made.refusal = engine::Refusal::none;
@@ -46,6 +54,9 @@ bool FileView::reaches(std::int64_t position, std::int64_t length) const noexcep
     }
     if (without_data) {
         return length == 0;
+    }
+    if (one_tile && end > bytes.filetype().size()) {
+        return false;
     }
     const std::int64_t size = bytes.contiguous() ? 1 : bytes.filetype().size();
     const std::int64_t extent = bytes.contiguous() ? 1 : bytes.extent().bytes();

@@ -13,6 +13,7 @@ namespace forebay::entry {
 struct FileView {
     std::int64_t etype_bytes = 1;
     bool without_data = false;  // the filetype has no bytes: only empty accesses are possible
+    bool one_tile = false;      // a second tile would overlap the first: only that one can be used
     pattern::View bytes;        // where the data stream lies; not valid when refused
     engine::Refusal refusal = engine::Refusal::none;
 
@@ -22,7 +23,8 @@ struct FileView {
     static FileView make(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                          const char* datarep, const LargeCountInquiry& inquiry);
 
-    // Whether all of [position, position + length) of the data stream has a 63-bit file offset.
+    // Whether all of [position, position + length) of the data stream has a place in the file, with
+    // a 63-bit offset.
     [[nodiscard]] bool reaches(std::int64_t position, std::int64_t length) const noexcept;
 };
 

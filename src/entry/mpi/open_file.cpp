@@ -133,10 +133,10 @@ OpenFile::Asked OpenFile::asked(const Access& access, ports::Direction direction
     const bool fits = memory &&
                       !__builtin_mul_overflow(access.count, memory->size, &call.request.length) &&
                       call.request.length % view_.etype_bytes == 0 &&
-                      !__builtin_mul_overflow(offset, view_.etype_bytes, &call.request.position) &&
-                      view_.reaches(call.request.position, call.request.length);
-    if (!fits) {
-        call.refusal = engine::Refusal::memory_unsupported;
+                      !__builtin_mul_overflow(offset, view_.etype_bytes, &call.request.position);
+    if (!fits || !view_.reaches(call.request.position, call.request.length)) {
+        call.refusal =
+            fits ? engine::Refusal::view_unsupported : engine::Refusal::memory_unsupported;
         call.request = {};
         return asked;
     }
