@@ -107,24 +107,26 @@ void read_hints(MPI_Info info, Settings& settings) {
     }
 }
 
-Opening agree_on_opening(const OpeningRequest& request, Settings& settings) {
-    int rank = 0;
+OpeningTalk::OpeningTalk(const OpeningRequest& request, Settings& settings) : settings_{settings} {
     int ranks = 1;
-    PMPI_Comm_rank(request.communicator, &rank);
+    PMPI_Comm_rank(request.communicator, &rank_);
     PMPI_Comm_size(request.communicator, &ranks);
-    Opening opening;
-    if (rank == 0) {
-        opening = decide(request, ranks, settings);
+    if (rank_ == 0) {
+        opening_ = decide(request, ranks, settings);
     }
     if (ranks > 1) {
-        PMPI_Bcast(&opening, sizeof opening, MPI_BYTE, 0, request.communicator);
+        PMPI_Ibcast(&opening_, sizeof opening_, MPI_BYTE, 0, request.communicator, &request_);
     }
-    if (rank != 0 && opening.failed == 0) {
+}
+
+const Opening& OpeningTalk::end() {
+    PMPI_Wait(&request_, MPI_STATUS_IGNORE);
+    if (rank_ != 0 && opening_.failed == 0) {
         for (std::size_t i = 0; i < setting_count; ++i) {
-            settings.set_number(static_cast<Setting>(i), opening.numbers[i]);
+            settings_.set_number(static_cast<Setting>(i), opening_.numbers[i]);
         }
     }
-    return opening;
+    return opening_;
 }
 
 }  // namespace forebay::entry

@@ -38,8 +38,25 @@ struct OpeningRequest {
 // with setting `verbose` a line says so.
 void read_hints(MPI_Info info, Settings& settings);
 
-// Decides on rank 0 and tells all ranks; collective over the communicator. `settings` becomes the
-// effective settings (on other ranks without those that are texts).
-Opening agree_on_opening(const OpeningRequest& request, Settings& settings);
+// Rank 0 decides and tells all ranks; collective over the communicator. The telling goes on while
+// the MPI opens the file, which has the ranks wait for one another anyway: so it costs nothing.
+class OpeningTalk {
+public:
+    // Both arguments must outlive the talk.
+    OpeningTalk(const OpeningRequest& request, Settings& settings);
+    OpeningTalk(const OpeningTalk&) = delete;
+    OpeningTalk& operator=(const OpeningTalk&) = delete;
+    ~OpeningTalk() = default;
+
+    // Must be called. The settings are the effective ones from here on (on other ranks than 0
+    // without those that are texts).
+    [[nodiscard]] const Opening& end();
+
+private:
+    Settings& settings_;
+    Opening opening_;
+    int rank_ = 0;
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
 
 }  // namespace forebay::entry

@@ -51,18 +51,30 @@ CircleNeeds needs_of(const Settings& settings) {
             settings.number(Setting::staging_bytes_max)};
 }
 
+// The file is open, and must not be.
+int refuse_open(const OpenArguments& arguments) {
+    real::close(arguments.fh);
+    constexpr int is_new = MPI_MODE_CREATE | MPI_MODE_EXCL;
+    int rank = 0;
+    PMPI_Comm_rank(arguments.communicator, &rank);
+    if ((arguments.amode & is_new) == is_new && rank == 0) {
+        PMPI_File_delete(arguments.filename, MPI_INFO_NULL);
+    }
+    return raise_at_open(MPI_ERR_OTHER);
+}
+
 int open_file(const OpenArguments& arguments) {
     const std::int64_t begin = adapters::SteadyClock().now_ns();
     const std::string path = plain_path(arguments.filename).value_or("");
     Settings settings;
-    const Opening opening =
-        agree_on_opening({arguments.communicator, path, arguments.amode, arguments.info}, settings);
-    if (opening.failed != 0) {
-        return raise_at_open(MPI_ERR_OTHER);
-    }
-    Circle* circle = join_circle(arguments.communicator, opening, needs_of(settings));
+    OpeningTalk talk{{arguments.communicator, path, arguments.amode, arguments.info}, settings};
     const int code = real::open(arguments.communicator, arguments.filename, arguments.amode,
                                 arguments.info, arguments.fh);
+    const Opening& opening = talk.end();
+    if (opening.failed != 0) {
+        return code != MPI_SUCCESS ? code : refuse_open(arguments);
+    }
+    Circle* circle = join_circle(arguments.communicator, opening, needs_of(settings));
     if (code != MPI_SUCCESS) {
         leave_circle(circle);
         return code;
