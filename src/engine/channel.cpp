@@ -14,8 +14,13 @@ constexpr std::size_t entries_max = 16;
 }  // namespace
 
 Channel::Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
-                 ports::Direction direction, std::size_t jobs)
-    : storage_{storage}, gate_{gate}, clock_{clock}, direction_{direction}, jobs_(jobs) {
+                 ports::Direction direction, std::size_t jobs, Pace pace)
+    : storage_{storage},
+      gate_{gate},
+      clock_{clock},
+      direction_{direction},
+      pace_{pace},
+      jobs_(jobs) {
     order_.reserve(jobs);
     entries_.resize(
         std::clamp<std::size_t>(static_cast<std::size_t>(storage.depth()), 1, entries_max));
@@ -67,6 +72,9 @@ bool Channel::start() {
         ++requests_;
         submit(number);
         any = true;
+        if (pace_ == Pace::at_once) {
+            collect();  // it is done: whoever waits at the gate goes next
+        }
     }
     return any;
 }
@@ -103,8 +111,9 @@ void Channel::submit(std::size_t number) {
     if (in_flight_++ == 0) {
         busy_since_ = clock_.now_ns();
     }
-    storage_.submit(
-        {direction_, number, std::span<const ports::Piece>{entry.pieces}.subspan(entry.first)});
+    storage_.submit({direction_, number,
+                     std::span<const ports::Piece>{entry.pieces}.subspan(entry.first),
+                     pace_ == Pace::at_once});
 }
 
 void Channel::complete(const ports::Completion& completion) {

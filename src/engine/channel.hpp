@@ -24,11 +24,14 @@ public:
     virtual std::optional<TargetId> next(std::vector<ports::Piece>& pieces) = 0;
 };
 
+// Whether the rank has something else to do while a request is at the storage.
+enum class Pace { overlapped, at_once };
+
 class Channel {
 public:
     // `jobs`: how many sources may be open at once.
     Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
-            ports::Direction direction, std::size_t jobs);
+            ports::Direction direction, std::size_t jobs, Pace pace = Pace::overlapped);
 
     // Contract: job number `job` is finished. After a failure of a write, what is begun is dropped.
     void begin(std::size_t job, std::unique_ptr<RequestSource> source);
@@ -74,6 +77,7 @@ private:
     Gate& gate_;
     const ports::Clock& clock_;
     ports::Direction direction_;
+    Pace pace_;
     std::vector<Job> jobs_;
     std::vector<std::size_t> order_;  // open jobs that still have requests, oldest first
     std::vector<Entry> entries_;

@@ -217,7 +217,9 @@ Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
     }
     pattern::Transfer transfer{*call.view, call.request, call.memory};
     NodeGate gate{crew_, options_.tuning.requests_in_flight};
-    Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1};
+    // With one target there is nothing that another request could use meanwhile.
+    const Pace pace = plan.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
+    Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1, pace};
     move_directly(crew_, channel, gate,
                   std::make_unique<DirectSource>(transfer, plan.span, limits(plan)));
     record_.requests = channel.requests();

@@ -27,6 +27,9 @@ struct Request {
     Direction direction = Direction::write;
     std::uint64_t ticket = 0;  // chosen by the caller, given back in the completion
     std::span<const Piece> pieces;
+    // The caller has nothing else to do meanwhile: an adapter may do the request within submit(),
+    // on the caller's thread.
+    bool at_once = false;
 };
 
 // The first `bytes` of the request, counted over its pieces in order, were moved; `system` is the
@@ -50,7 +53,8 @@ public:
 
     // Most requests that may be in flight at once; submit() must not be called beyond.
     [[nodiscard]] virtual int depth() const noexcept = 0;
-    // Never blocks on the device; an error of the request comes as its completion.
+    // Does not block on the device unless the request is one to be done at once; an error of the
+    // request comes as its completion.
     virtual void submit(const Request& request) = 0;
     // Takes up to out.size() completions that are there. Returns how many.
     virtual std::size_t poll(std::span<Completion> out) = 0;

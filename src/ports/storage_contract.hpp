@@ -99,10 +99,11 @@ inline void drop_front(std::vector<Piece>& pieces, std::int64_t bytes) {
 
 // Repeats short and interrupted requests as a caller must; the sum of what was moved, and the
 // error that ended it.
-inline Completion finish(Storage& storage, Direction direction, std::vector<Piece> pieces) {
+inline Completion finish(Storage& storage, Direction direction, std::vector<Piece> pieces,
+                         bool at_once = false) {
     Completion sum;
     while (!pieces.empty()) {
-        storage.submit({direction, 7, pieces});
+        storage.submit({direction, 7, pieces, at_once});
         const Completion one = wait_one(storage);
         EXPECT_EQ(one.ticket, 7U);
         sum.bytes += one.bytes;
@@ -202,6 +203,19 @@ TEST_P(StorageContract, WritesEightMebibytesInOnePiece) {
     const auto storage = open(Direction::write);
     write(*storage, {extent(3, 8 << 20)});
     expect_written(extent(3, 8 << 20));
+}
+
+TEST_P(StorageContract, DoesRequestsAtOnceWhenAsked) {
+    const std::vector<Extent> pieces{extent(0, 1 << 20), extent(1 << 20, 70'000)};
+    const Batch batch{pieces};
+    const auto storage = open(Direction::write);
+    EXPECT_EQ(finish(*storage, Direction::write, batch.pieces(), true).system, 0);
+    write(*storage, {extent(3 << 20, 1 << 20)});  // the other way beside it
+    expect_written(pieces[0]);
+    expect_written(pieces[1]);
+    const Batch back{pieces, false};
+    finish(*open(Direction::read), Direction::read, back.pieces(), true);
+    EXPECT_TRUE(back.memory(1) == batch.memory(1));
 }
 
 TEST_P(StorageContract, WritesBeyondFourGibibytes) {

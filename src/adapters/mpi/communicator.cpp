@@ -17,6 +17,7 @@
 #include <climits>
 #include <csignal>
 #include <fmt/format.h>
+#include <sched.h>
 
 namespace forebay::adapters {
 
@@ -27,6 +28,7 @@ constexpr std::chrono::microseconds slice{300};  // of a wait, between two looks
 constexpr std::chrono::microseconds brief_wait{100};
 constexpr std::int64_t look_at_peers_every_ns = 2'000'000'000;
 constexpr int spins_max = 1000;  // about 20 us
+constexpr int yields_max = 100;  // about 40 us if nobody else wants the core
 constexpr int tag_max = 32767;   // the least that MPI promises for MPI_TAG_UB
 
 Result<MPI_Comm> own_communicator(MPI_Comm user) {
@@ -195,12 +197,20 @@ std::span<std::byte> Group::node_memory() noexcept {
     return memory_.bytes().subspan(control_bytes);
 }
 
+void Group::give_back(std::size_t from) noexcept { memory_.give_back(control_bytes + from); }
+
+// With a core for every rank, the one waited for is running. Otherwise it may wait for this core:
+// giving that up is cheaper than sleeping, which ends with an idle core that has to be woken.
 bool Group::spin(const ports::Word& word, std::uint32_t seen) const noexcept {
-    for (int i = 0; i < (spins_ ? spins_max : 1); ++i) {
+    for (int i = 0; i < (spins_ ? spins_max : yields_max); ++i) {
         if (word.load(std::memory_order_acquire) != seen) {
             return true;
         }
-        relax_core();
+        if (spins_) {
+            relax_core();
+        } else {
+            ::sched_yield();
+        }
     }
     return false;
 }

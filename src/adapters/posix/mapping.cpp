@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 namespace forebay::adapters {
@@ -18,6 +19,14 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 Mapping::~Mapping() {
     if (!bytes_.empty()) {
         ::munmap(bytes_.data(), bytes_.size());
+    }
+}
+
+void Mapping::give_back(std::size_t from) noexcept {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t begin = (from + page - 1) / page * page;
+    if (begin < bytes_.size()) {
+        ::madvise(bytes_.data() + begin, bytes_.size() - begin, MADV_REMOVE);
     }
 }
 

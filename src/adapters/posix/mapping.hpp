@@ -24,6 +24,9 @@ public:
     [[nodiscard]] static Result<Mapping> of_file(int fd, std::size_t bytes);
 
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+    // Pages that lie at or above byte `from` go back to the system, for all who share them, and
+    // read as zeros again.
+    void give_back(std::size_t from) noexcept;
 
 private:
     explicit Mapping(std::span<std::byte> bytes) noexcept : bytes_{bytes} {}

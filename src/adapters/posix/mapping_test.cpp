@@ -3,8 +3,11 @@
 
 #include "adapters/posix/futex.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +29,22 @@ TEST(Mapping, TooLargeIsAnErrorThatSaysSo) {
     const auto made = Mapping::anonymous(std::numeric_limits<std::size_t>::max() / 2);
     ASSERT_FALSE(made.has_value());
     EXPECT_NE(made.error().message.find("staging_bytes_max"), std::string::npos);
+}
+
+TEST(Mapping, GivesPagesBackToTheSystem) {
+    constexpr std::size_t size = 1 << 20;
+    const int fd = ::memfd_create("test", MFD_CLOEXEC);
+    ASSERT_EQ(::ftruncate(fd, size), 0);
+    auto made = Mapping::of_file(fd, size);
+    ASSERT_TRUE(made.has_value());
+    std::ranges::fill(made->bytes(), std::byte{7});
+    made->give_back(4096 + 1);
+    struct stat state{};
+    ASSERT_EQ(::fstat(fd, &state), 0);
+    EXPECT_EQ(state.st_blocks, 2 * 4096 / 512);
+    EXPECT_EQ(made->bytes()[8191], std::byte{7});
+    EXPECT_EQ(made->bytes()[8192], std::byte{0});
+    ::close(fd);
 }
 
 TEST(Futex, WakesAnotherProcess) {

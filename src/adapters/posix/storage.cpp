@@ -98,8 +98,10 @@ public:
     }
 
     void submit(const ports::Request& request) {
-        if (threads_.empty()) {
-            finished_.push_back(transfer(fd_, request));
+        if (threads_.empty() || request.at_once) {
+            const ports::Completion completion = transfer(fd_, request);
+            const std::scoped_lock lock{mutex_};
+            finished_.push_back(completion);
             return;
         }
         {

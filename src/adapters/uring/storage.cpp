@@ -59,7 +59,7 @@ public:
     void submit(const ports::Request& request) {
         expects(in_flight_ < requests_max, "the depth is not exceeded");
         ++in_flight_;
-        if (owner_ != ::getpid() || !worth_the_ring(request.pieces)) {
+        if (owner_ != ::getpid() || request.at_once || !worth_the_ring(request.pieces)) {
             finished_.push_back(transfer(fd_, request));
             return;
         }

@@ -39,7 +39,14 @@ Circle* Circles::adopt(std::unique_ptr<Circle> circle) {
 
 std::unique_ptr<Circle> Circles::release(Circle* circle) {
     circle->files -= 1;
-    if (circle->kept || circle->files > 0) {
+    if (circle->files > 0) {
+        return nullptr;
+    }
+    if (circle->kept) {
+        const ports::Place& place = circle->group->place();
+        if (circles_.size() > 1 && place.leader()) {
+            circle->group->give_back(engine::File::lane_bytes(place.ranks, 0));
+        }
         return nullptr;
     }
     const auto at = std::ranges::find(circles_, circle, &std::unique_ptr<Circle>::get);

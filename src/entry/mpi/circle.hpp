@@ -40,7 +40,9 @@ public:
     [[nodiscard]] std::uint64_t next_label() noexcept { return ++last_label_; }
     [[nodiscard]] bool has_room() const noexcept;
     Circle* adopt(std::unique_ptr<Circle> circle);
-    // Takes a circle out that no file uses and that is not kept; null when it stays.
+    // Takes a circle out that no file uses and that is not kept; null when it stays. Staging of one
+    // that nobody uses is given back if there are others, so that what a node stages does not grow
+    // with the communicators that a program once opened files on.
     [[nodiscard]] std::unique_ptr<Circle> release(Circle* circle);
     [[nodiscard]] std::vector<std::unique_ptr<Circle>> take_all() noexcept;
 
