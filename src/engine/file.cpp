@@ -48,8 +48,6 @@ plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t
 struct Way {
     std::unique_ptr<ports::Storage> storage;
     bool tried = false;
-    bool bypass_ready = false;  // every rank has its storage open
-    bool bypass_barred = false;
 };
 
 }  // namespace
@@ -73,9 +71,7 @@ public:
 private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
     Refusal prepare(ports::Direction direction);
-    bool bypass_is_ready(ports::Direction direction);
-    Ballot move(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
-                ports::Direction direction);
+    [[nodiscard]] bool may_bypass(const plan::Summary& mine, plan::Kind kind) const;
     Ballot move_bypassing(const Call& call, const plan::Plan& plan, ports::Direction direction);
     Ballot move_exchanging(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
                            ports::Direction direction);
@@ -151,6 +147,8 @@ Refusal File::State::prepare(ports::Direction direction) {
 
 Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     const std::int64_t begin = crew_.clock().now_ns();
+    const plan::Kind kind =
+        direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read;
     crew_.begin_call();
     record_ = ports::CallRecord{};
     record_.direction = direction;
@@ -162,18 +160,22 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     mine.refusal = static_cast<std::uint32_t>(refusal);
     if (refusal == Refusal::none) {
         mine.summary = plan::summarise(*call.view, call.request);
+        // Whether all will bypass is not known yet; opening now saves one more agreement.
+        const bool opens = may_bypass(mine.summary, kind);
+        mine.cannot_bypass = opens && prepare(direction) != Refusal::none ? 1 : 0;
     }
     const Ballot all = crew_.agree(Moment::start, mine);
     if (all.refusal != 0) {
         return Outcome{static_cast<Refusal>(all.refusal), Length{0}, std::nullopt};
     }
-    plan::Plan plan = plan::make_plan(
-        all.summary, options_.layout, topology_, options_.tuning,
-        direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read);
+    const plan::Plan plan =
+        plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, kind);
     if (plan.path == plan::Path::nothing) {
         return Outcome{};
     }
-    Ballot end = move(call, mine.summary, plan, direction);
+    const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
+    Ballot end = bypasses ? move_bypassing(call, plan, direction)
+                          : move_exchanging(call, mine.summary, plan, direction);
     end.failure = first_of(end.failure, all.failure);
     const Ballot verdict = crew_.agree(Moment::end, end);
     const Outcome result = outcome(call, verdict, direction);
@@ -188,24 +190,9 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     return result;
 }
 
-Ballot File::State::move(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
-                         ports::Direction direction) {
-    if (plan.path == plan::Path::bypass && bypass_is_ready(direction)) {
-        return move_bypassing(call, plan, direction);
-    }
-    return move_exchanging(call, mine, plan, direction);
-}
-
-// Collective at the first bypass in each direction: all ranks open the file, or none bypasses.
-bool File::State::bypass_is_ready(ports::Direction direction) {
-    Way& one = way(direction);
-    if (!one.bypass_ready && !one.bypass_barred) {
-        Ballot mine;
-        mine.refusal = static_cast<std::uint32_t>(prepare(direction));
-        one.bypass_barred = crew_.agree(Moment::end, mine).refusal != 0;
-        one.bypass_ready = !one.bypass_barred;
-    }
-    return one.bypass_ready;
+// A rank with nothing to move needs no file.
+bool File::State::may_bypass(const plan::Summary& mine, plan::Kind kind) const {
+    return mine.bytes > 0 && plan::bypasses(mine, options_.layout, options_.tuning, kind);
 }
 
 Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,

@@ -41,7 +41,7 @@ struct Ballot {
     Failure failure;
     std::int64_t end_of_file = Failure::nowhere;  // reads: where the file was found to end
     std::uint32_t refusal = 0;                    // engine::Refusal
-    std::uint32_t spare = 0;
+    std::uint32_t cannot_bypass = 0;              // could not open the file for it
 };
 
 [[nodiscard]] Ballot merge(const Ballot& a, const Ballot& b) noexcept;

@@ -44,14 +44,6 @@ bool aligned(const Summary& all, const Layout& layout) noexcept {
     return layout.stripe_bytes == 0 || all.granularity % layout.stripe_bytes == 0;
 }
 
-bool bypasses(const Summary& all, const Layout& layout, const Tuning& tuning, Mode mode) {
-    if (mode != Mode::automatic || all.shortest_piece < tuning.bypass_bytes_min) {
-        return false;
-    }
-    const bool overlaps_for_sure = all.bytes > all.end - all.begin;
-    return aligned(all, layout) && !overlaps_for_sure;
-}
-
 // Staging that one window takes with its coverage bitmap.
 std::int64_t staged_bytes(std::int64_t window, std::int64_t granularity) noexcept {
     return window + window / (8 * granularity) + 64;
@@ -123,6 +115,15 @@ std::vector<Aggregator> place_aggregators(const Layout& layout_asked, const Topo
     return placed;
 }
 
+bool bypasses(const Summary& all, const Layout& layout, const Tuning& tuning, Kind kind) {
+    const Mode mode = kind == Kind::write ? tuning.write : tuning.read;
+    if (mode != Mode::automatic || all.shortest_piece < tuning.bypass_bytes_min) {
+        return false;
+    }
+    const bool overlaps_for_sure = all.bytes > all.end - all.begin;
+    return aligned(all, completed(layout)) && !overlaps_for_sure;
+}
+
 Plan make_plan(const Summary& all, const Layout& layout, const Topology& topology,
                const Tuning& tuning, Kind kind) {
     Plan plan;
@@ -135,8 +136,7 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
     for (const Aggregator& aggregator : plan.aggregators) {
         plan.aggregators_on_a_node = std::max(plan.aggregators_on_a_node, aggregator.on_node + 1);
     }
-    const Mode mode = kind == Kind::write ? tuning.write : tuning.read;
-    plan.path = bypasses(all, plan.layout, tuning, mode) ? Path::bypass : Path::exchange;
+    plan.path = bypasses(all, layout, tuning, kind) ? Path::bypass : Path::exchange;
     plan.span = all.span();
     plan.granularity = common_granularity(all, plan.layout);
     fit_into_staging(plan, topology, tuning);

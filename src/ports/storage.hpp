@@ -65,7 +65,7 @@ public:
     [[nodiscard]] virtual Result<Identity> identity() const = 0;
     // Closes and reports a late error. Contract: nothing is in flight.
     virtual Result<void> close() = 0;
-    // "uring", "posix", "memory": for records and messages.
+    // "direct", "uring", "posix", "memory": for records and messages.
     [[nodiscard]] virtual const char* name() const noexcept = 0;
 };
 

@@ -352,7 +352,7 @@ TEST_P(StorageContract, HandlesOfSeveralThreadsDoNotDisturbOneAnother) {
 
 TEST_P(StorageContract, HasAName) {
     const auto storage = open(Direction::write);
-    const std::set<std::string> names{"posix", "uring", "memory"};
+    const std::set<std::string> names{"direct", "posix", "uring", "memory"};
     EXPECT_TRUE(names.contains(storage->name()));
 }
 

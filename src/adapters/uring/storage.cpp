@@ -192,7 +192,7 @@ bool uring_allowed() {
     return ring.has_value() && (*ring)->knows_transfers();
 }
 
-Result<std::unique_ptr<UringStorage>> UringStorage::create(OwnFd fd, std::string path) {
+Result<std::unique_ptr<UringStorage>> UringStorage::create(OwnFd& fd, std::string path) {
     auto kernel = KernelRing::create(ring_entries);
     const int system = kernel ? (*kernel)->knows_transfers() ? 0 : ENOSYS : kernel.error();
     if (system != 0) {
@@ -233,26 +233,6 @@ Result<ports::Identity> UringStorage::identity() const { return identity_of(fd_.
 Result<void> UringStorage::close() {
     expects(ring_->in_flight() == 0, "nothing is in flight at close");
     return fd_.close(path_);
-}
-
-Result<std::unique_ptr<ports::Storage>> open_storage(const std::string& path,
-                                                     ports::Direction direction,
-                                                     Preference preference) {
-    if (preference == Preference::posix) {
-        return open_posix(path, direction);
-    }
-    Result<OwnFd> fd = open_file(path, direction);
-    if (!fd) {
-        return failure(std::move(fd.error()));
-    }
-    auto storage = UringStorage::create(std::move(*fd), path);
-    if (storage) {
-        return std::unique_ptr<ports::Storage>{std::move(*storage)};
-    }
-    if (preference == Preference::uring) {
-        return failure(std::move(storage.error()));
-    }
-    return open_posix(path, direction);
 }
 
 }  // namespace forebay::adapters

@@ -18,8 +18,8 @@ namespace forebay::adapters {
 
 class UringStorage final : public ports::Storage {
 public:
-    // Fails where uring_allowed() is false.
-    [[nodiscard]] static Result<std::unique_ptr<UringStorage>> create(OwnFd fd, std::string path);
+    // Fails where uring_allowed() is false, and leaves `fd` alone then.
+    [[nodiscard]] static Result<std::unique_ptr<UringStorage>> create(OwnFd& fd, std::string path);
     // Finishes what is in flight; its memory must live until then.
     ~UringStorage() override;
     UringStorage(const UringStorage&) = delete;
@@ -42,13 +42,5 @@ private:
     std::string path_;
     std::unique_ptr<Ring> ring_;
 };
-
-enum class Preference { automatic, uring, posix };
-
-// Opens an existing file: through io_uring where that is allowed and not unwanted, else through
-// threads. Preference::uring fails where it is not allowed.
-[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_storage(
-    const std::string& path, ports::Direction direction,
-    Preference preference = Preference::automatic);
 
 }  // namespace forebay::adapters

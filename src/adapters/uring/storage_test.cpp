@@ -3,6 +3,7 @@
 #include "adapters/uring/storage.hpp"
 
 #include "adapters/posix/file_world.hpp"
+#include "adapters/uring/open.hpp"
 
 #include <sys/wait.h>
 
@@ -33,6 +34,11 @@ TEST(OpenStorage, TakesUringExactlyWhereItIsAllowed) {
     const auto demanded = open_storage("/dev/null", Direction::write, Preference::uring);
     const auto refused = open_storage("/dev/null", Direction::write, Preference::posix);
     ASSERT_TRUE(automatic.has_value() && refused.has_value());
+    EXPECT_STREQ((*automatic)->name(), "direct");
+    const ports::Batch batch{{extent(0, 1 << 20)}};
+    EXPECT_EQ(ports::finish(**automatic, Direction::write, batch.pieces(), true).system, 0);
+    EXPECT_STREQ((*automatic)->name(), "direct");
+    EXPECT_EQ(ports::finish(**automatic, Direction::write, batch.pieces()).system, 0);
     EXPECT_STREQ((*automatic)->name(), allowed ? "uring" : "posix");
     EXPECT_EQ(demanded.has_value(), allowed);
     EXPECT_STREQ((*refused)->name(), "posix");

@@ -2,7 +2,7 @@
 // and the program what came of it.
 #include "entry/mpi/open_file.hpp"
 
-#include "adapters/uring/storage.hpp"
+#include "adapters/uring/open.hpp"
 #include "entry/mpi/file_layout.hpp"
 #include "entry/mpi/gpu.hpp"
 #include "entry/mpi/process.hpp"

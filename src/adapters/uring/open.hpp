@@ -1,0 +1,21 @@
+// Opens a file in the way that suits its kernel and its requests.
+#pragma once
+
+#include "base/result.hpp"
+#include "ports/storage.hpp"
+
+#include <memory>
+#include <string>
+
+namespace forebay::adapters {
+
+enum class Preference { automatic, uring, posix };
+
+// Opens an existing file: through io_uring where that is allowed and not unwanted, else through
+// threads. Preference::uring fails where it is not allowed. With Preference::automatic nothing but
+// a descriptor is made until a request needs more: most ranks only ever do requests at once.
+[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_storage(
+    const std::string& path, ports::Direction direction,
+    Preference preference = Preference::automatic);
+
+}  // namespace forebay::adapters
