@@ -45,6 +45,10 @@ def size_label(size: int) -> str:
     return f"{size} B"
 
 
+# A virtual disk's page cache is slow at first: the host backs its memory only when it is touched.
+WARM_UP = {StorageKind.TMPFS: 1, StorageKind.DISK: 4}
+
+
 def _interleaved(*, total: int) -> Iterable[Case]:
     for storage in BOTH:
         for region in (256, 1024, 4096):
@@ -60,6 +64,7 @@ def _interleaved(*, total: int) -> Iterable[Case]:
                             region=region,
                             total=total,
                             memory=memory,
+                            warm_up=WARM_UP[storage],
                             target=Target(ratio_min=1.3 if region == 4096 else 2.0),
                         )
 
@@ -112,7 +117,12 @@ def _contiguous(*, scale: int) -> Iterable[Case]:
                     if shape.label == plain.label:
                         total = ranks * MEBIBYTE
                     yield replace(
-                        shape, storage=storage, ranks=ranks, operation=operation, total=total
+                        shape,
+                        storage=storage,
+                        ranks=ranks,
+                        operation=operation,
+                        total=total,
+                        warm_up=WARM_UP[storage],
                     )
 
 
