@@ -33,6 +33,10 @@ class Function:
     collective: bool = False
 
     @property
+    def by_all_ranks(self) -> bool:
+        return self.collective or self.kind not in ("real", "left")
+
+    @property
     def arguments(self) -> tuple[str, ...]:
         return tuple(parameter.split()[-1].lstrip("*") for parameter in self.parameters)
 
@@ -196,6 +200,7 @@ def functions_header(functions: list[Function]) -> str:
     )
     names = "\n".join(f'    "MPI_File_{function.name}",' for function in functions)
     reasons = "\n".join(f'    "{function.reason}",' for function in functions)
+    together = "\n".join(f"    {str(function.by_all_ranks).lower()}," for function in functions)
     return (
         f"{NOTE}\n#pragma once\n\n#include <cstddef>\n#include <mpi.h>\n\n"
         "namespace forebay::entry {\n\n"
@@ -206,6 +211,8 @@ def functions_header(functions: list[Function]) -> str:
         f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n"
         "// Why a function is always left to the MPI; empty where it is not.\n"
         f"inline constexpr const char* function_reasons[] = {{\n{reasons}\n}};\n"
+        "// Whether every rank of the file makes the call.\n"
+        f"inline constexpr bool function_is_collective[] = {{\n{together}\n}};\n"
         "// In the order above; nullptr: the MPI's own.\n"
         "[[nodiscard]] void* const* own_table() noexcept;\n\n"
         f'extern "C" {{\n{declared}\n}}\n\n}}  // namespace forebay::entry\n'

@@ -1,6 +1,7 @@
 """Records: the example that both languages decode, damage, and summaries."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,12 @@ def test_openings_of_one_path_are_added_up(example: Path) -> None:
     assert summary.passed_through[0].calls == 6
     assert summary.passed_through[0].bytes == 192
     assert len(summary.errors) == 2
+
+
+def test_an_opening_without_collective_calls_hides_no_aggregator(example: Path) -> None:
+    file = read_record(example).files[0]
+    (summary,) = summarise([file, replace(file, aggregators=(), targets=0)])
+    assert (summary.aggregators, summary.targets) == (file.aggregators, file.targets)
 
 
 def test_record_that_is_not_there(tmp_path: Path) -> None:

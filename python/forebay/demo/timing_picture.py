@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from forebay.demo.experiment import Comparison
 from forebay.demo.map_picture import INK, PAPER, PIXELS_PER_INCH
 from forebay.demo.summary import spread_text
+from forebay.domain.units import human_seconds
 
 PLAIN, FOREBAY, FAINT = "#9a958c", "#0f6e9c", "#d9d6d0"
 PARTS = (("exchange", "#58a6c9"), ("write", "#0f6e9c"), ("wait", "#d9a441"))
@@ -50,7 +51,7 @@ def _draw_times(axes: Axes, comparison: Comparison) -> None:
         axes.text(
             place + 0.2 * side,
             middle,
-            f"{middle:.2f} s",
+            f"{human_seconds(middle)} s",
             va="center",
             ha="right" if place == 0 else "left",
             color=INK,
@@ -89,7 +90,9 @@ def _draw_parts(axes: Axes, comparison: Comparison) -> None:
     )
     names = [name for name, _ in PARTS]
     bars = axes.barh(names, values, color=[colour for _, colour in PARTS], height=0.55)
-    axes.bar_label(bars, labels=[f"{value:.2f} s" for value in values], padding=4, color=INK)
+    axes.bar_label(
+        bars, labels=[f"{human_seconds(value)} s" for value in values], padding=4, color=INK
+    )
     axes.invert_yaxis()
     axes.set_xlim(0, 1.35 * max(*values, 1e-3))
     axes.set_xlabel("s, slowest rank; the parts overlap", color=INK)

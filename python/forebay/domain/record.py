@@ -134,7 +134,8 @@ def summarise(files: Sequence[FileRecord]) -> tuple[FileSummary, ...]:
 
 
 def _summary(path: str, records: Sequence[FileRecord]) -> FileSummary:
-    last = records[-1]
+    # An opening without collective calls has none of what the others had.
+    last = next((one for one in reversed(records) if one.aggregators), records[-1])
     write, read = Traffic(), Traffic()
     for record in records:
         write += record.write

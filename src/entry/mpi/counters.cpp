@@ -115,11 +115,16 @@ void Counters::fill(record::FileLine& line, MPI_Comm communicator, const char* s
     Numbers numbers;
     put(numbers, largest, line);
     put(numbers, summed, line);
-    for (const auto& function : *passed_) {
-        for (const Tally& tally : function) {
-            for (const auto* number : {&tally.calls, &tally.bytes, &tally.unknown}) {
-                numbers.push_back(number->load(std::memory_order_relaxed));
-            }
+    int rank = 0;
+    if (communicator != MPI_COMM_NULL) {
+        PMPI_Comm_rank(communicator, &rank);
+    }
+    for (std::size_t i = 0; i < function_count; ++i) {
+        const bool counts = rank == 0 || !function_is_collective[i];
+        for (const Tally& tally : (*passed_)[i]) {
+            numbers.push_back(counts ? tally.calls.load(std::memory_order_relaxed) : 0);
+            numbers.push_back(tally.bytes.load(std::memory_order_relaxed));
+            numbers.push_back(tally.unknown.load(std::memory_order_relaxed));
         }
     }
     reduce(numbers, communicator);
