@@ -41,8 +41,8 @@ public:
     // As many ranks as cores at most: waiting ranks may spin.
     [[nodiscard]] bool spins() const noexcept { return spins_; }
 
-    // Gives node memory from byte `from` on back to the system; it reads as zeros again. By one rank
-    // of a node, while none of them uses it.
+    // Gives node memory from byte `from` on back to the system; it reads as zeros again. By one
+    // rank of a node, while none of them uses it.
     void give_back(std::size_t from) noexcept;
 
     [[nodiscard]] const ports::Place& place() const noexcept override { return place_; }
