@@ -1,9 +1,9 @@
 /* What happens at the edges: settings read back, statuses at the end of a file, wrong arguments,
  * errors of the file system, many opens, shared file pointers, communicators freed before files.
  *
- *   entry_edges FOLDER CASE      CASE: info, eof, wrong, reopen, shared, freed, atomic, absent,
- *                                readonly, unclosed, large, full, settings
- * "full": FOLDER is on a small file system; "settings": MPI_File_open must fail. Prints "ok". */
+ *   entry_edges FOLDER CASE      CASE: info, eof, wrong, reopen, shared, freed, held, atomic,
+ * absent, readonly, unclosed, large, full, settings "full": FOLDER is on a small file system;
+ * "settings": MPI_File_open must fail. Prints "ok". */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -170,6 +170,26 @@ static void shared_case(const char* folder) {
     MPI_File_close(&fh);
 }
 
+/* A view that the MPI does not know; under Forebay the shared pointer is refused then. */
+static void held_case(const char* folder) {
+    int value = rank, back = -1;
+    MPI_Datatype type;
+    MPI_File fh = fresh(folder, "held");
+    MPI_Type_vector(100000, 1, 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_File_set_view(fh, 0, MPI_INT, type, "native", MPI_INFO_NULL);
+    MPI_Type_free(&type);
+    int code = MPI_File_write_shared(fh, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+    if (ranks > 1) {
+        must(class_of(code) == MPI_ERR_UNSUPPORTED_OPERATION, "write_shared is refused");
+    }
+    must(MPI_File_write_at_all(fh, rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS,
+         "and the file goes on");
+    must(MPI_File_read_at(fh, rank, &back, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS, "read");
+    must(back == value, "read what was written");
+    must(MPI_File_close(&fh) == MPI_SUCCESS, "close");
+}
+
 static void atomic_case(const char* folder) {
     int value = rank, back = -1, flag = 0;
     MPI_File fh = fresh(folder, "atomic");
@@ -241,10 +261,10 @@ struct named {
 
 int main(int argc, char** argv) {
     const struct named cases[] = {
-        {"info", info_case},     {"eof", eof_case},          {"wrong", wrong_case},
-        {"reopen", reopen_case}, {"shared", shared_case},    {"freed", freed_case},
-        {"atomic", atomic_case}, {"absent", absent_case},    {"unclosed", unclosed_case},
-        {"full", full_case},     {"settings", settings_case}};
+        {"info", info_case},         {"eof", eof_case},       {"wrong", wrong_case},
+        {"reopen", reopen_case},     {"shared", shared_case}, {"freed", freed_case},
+        {"held", held_case},         {"atomic", atomic_case}, {"absent", absent_case},
+        {"unclosed", unclosed_case}, {"full", full_case},     {"settings", settings_case}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
