@@ -1,4 +1,4 @@
-"""Programs of tests/mpi that judge for themselves, with Forebay: edges, every call, random twins."""
+"""Programs of tests/mpi that judge for themselves: edges, every call, random twins."""
 
 from __future__ import annotations
 
