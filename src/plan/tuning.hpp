@@ -9,11 +9,11 @@ enum class Mode { automatic, enable, disable };
 
 struct Tuning {
     std::int32_t aggregators_max = 0;           // cb_nodes; 0: as many as the plan likes
-    std::int64_t window_bytes = 4 << 20;        // cb_buffer_size
+    std::int64_t window_bytes = 4 << 20;        // cb_buffer_size; 0: see `settled`
     std::int32_t buffers = 4;                   // buffers_per_aggregator
     std::int64_t staging_bytes_max = 64 << 20;  // per node
     std::int32_t requests_in_flight = 2;        // k
-    std::int64_t request_bytes_max = 4 << 20;
+    std::int64_t request_bytes_max = 4 << 20;   // 0: see `settled`
     std::int64_t bypass_bytes_min = 256 << 10;
     Mode write = Mode::automatic;
     Mode read = Mode::automatic;
@@ -29,5 +29,24 @@ struct Layout {
 
     bool operator==(const Layout&) const noexcept = default;
 };
+
+inline constexpr std::int64_t window_bytes_striped = 4 << 20;
+inline constexpr std::int64_t window_bytes_local = 1 << 20;
+inline constexpr std::int64_t window_bytes_min = 64 << 10;
+
+// `tuning` with what it leaves open filled in. A parallel file system likes large requests; a local
+// one only copies them into its page cache, and there 1 MiB is as fast or faster: the window still
+// is in the processor's cache, and the kernel needs no large blocks of free memory (decision 0010).
+[[nodiscard]] constexpr Tuning settled(Tuning tuning, const Layout& layout) noexcept {
+    const bool striped = layout.stripe_bytes > 0;
+    const auto settle = [](std::int64_t asked, std::int64_t otherwise) {
+        return asked == 0 ? otherwise : asked < window_bytes_min ? window_bytes_min : asked;
+    };
+    tuning.window_bytes =
+        settle(tuning.window_bytes, striped ? window_bytes_striped : window_bytes_local);
+    tuning.request_bytes_max =
+        settle(tuning.request_bytes_max, striped ? window_bytes_striped : window_bytes_local);
+    return tuning;
+}
 
 }  // namespace forebay::plan

@@ -84,7 +84,9 @@ engine::File& OpenFile::engine() {
     engine::FileOptions options;
     options.path = facts_.path;
     options.layout = layout_;
-    options.tuning = settings_.tuning();
+    options.tuning = plan::settled(settings_.tuning(), layout_);
+    settings_.set_number(Setting::cb_buffer_size, options.tuning.window_bytes);
+    settings_.set_number(Setting::request_bytes_max, options.tuning.request_bytes_max);
     options.aggregators_per_node_max = known.aggregators_per_node;
     if (known.has_identity != 0) {
         options.identity = known.identity;
