@@ -115,14 +115,14 @@ private:
 
     Result<void> check() {
         for (ior::Parsed& parsed : tests_) {
-            if (auto sane = ior::check_options(parsed); !sane) {
-                return sane;
-            }
             const auto name = backend_name(parsed.options.api);
             if (!name) {
                 return tl::unexpected<Error>(name.error());
             }
             parsed.options.api = *name;
+            if (auto sane = ior::check_options(parsed); !sane) {
+                return sane;
+            }
             const bool by_mpi = *name == "MPIIO" || *name == "NCMPI" || *name == "HDF5";
             if (by_mpi && parsed.options.transfer_bytes > 0x7fffffff) {
                 return failure({ErrorCode::argument, 0,
