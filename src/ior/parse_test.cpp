@@ -97,7 +97,7 @@ TEST(Parse, old_spellings_work_with_one_line_of_advice) {
     EXPECT_EQ(made->options.hdf5.alignment, 1 << 20);
     EXPECT_TRUE(made->options.hdf5.no_fill && made->options.quit_on_error);
     EXPECT_EQ(made->options.posix.stripe_count, 4);
-    EXPECT_EQ(made->advice.size(), 14U);
+    EXPECT_EQ(made->advice.size(), 15U);
     EXPECT_THAT(made->advice.front(), HasSubstr("-B is an old spelling"));
 }
 
