@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,30 +76,33 @@ RESULTS, SUMMARY = "access    bw(MiB/s)", "Operation   Max(MiB)"
 # --- command lines -------------------------------------------------------------------------------
 
 
+def _dry_run(mpi: m.Mpi, folder: Path, line: str) -> None:
+    done = subprocess.run(
+        [str(program(mpi)), *line.split()[1:], "--dry-run"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**m.clean_environment(), "OMPI_ALLOW_RUN_AS_ROOT": "1"},
+    )
+    found = re.search(r"-a[= ](\w+)", line)
+    api = found[1].upper() if found else "POSIX"
+    if api in NOT_BUILT:
+        ensure(done.returncode == USAGE, f"status {done.returncode}: {line}")
+        ensure(f"not built: {api}" in done.stderr, done.stderr)
+    else:
+        ensure(done.returncode == GOOD, f"status {done.returncode}: {line}\n{done.stderr}")
+        ensure("Estimate: " in done.stdout, "no estimate")
+
+
 def command_lines(mpi: m.Mpi, folder: Path) -> None:
     """All real lines parse, and only back ends that are not built are refused, by name."""
     lines = COMMAND_LINES.read_text().splitlines()
     ensure(len(lines) == 300, f"{len(lines)} command lines")
-    step = 1 if mpi is m.MPICH else 10  # Open MPI takes a quarter of a second to start alone
-    for line in lines[::step]:
-        words = line.split()[1:]
-        done = subprocess.run(
-            [str(program(mpi)), *words, "--dry-run"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            env={**m.clean_environment(), "OMPI_ALLOW_RUN_AS_ROOT": "1"},
-        )
-        found = re.search(r"-a[= ](\w+)", line)
-        api = found[1].upper() if found else "POSIX"
-        if api in NOT_BUILT:
-            ensure(done.returncode == USAGE, f"status {done.returncode}: {line}")
-            ensure(f"not built: {api}" in done.stderr, done.stderr)
-        else:
-            ensure(done.returncode == GOOD, f"status {done.returncode}: {line}\n{done.stderr}")
-            ensure("Estimate: " in done.stdout, "no estimate")
+    step = 1 if mpi is m.MPICH else 20  # Open MPI takes a quarter of a second to start alone
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(functools.partial(_dry_run, mpi, folder), lines[::step]))
     Ior(mpi=mpi, folder=folder).ensure_clean()
 
 
@@ -267,7 +271,9 @@ def hints(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     line = "-a MPIIO -t 64k -b 1m -o tf -H"
     text = run(line, IOR_HINT__MPI__cb_nodes="1", IOR_HINT__MPI__no_such_hint="a=b")
-    ensure("no_such_hint=a=b did not take effect" in text, text[-1500:])
+    # Open MPI tells every hint back, known or not.
+    told = "effect: no_such_hint = a=b" if mpi.is_open_mpi else "no_such_hint=a=b did not take"
+    ensure(told in text, text[-1500:])
     ensure("-H is an old spelling" in text, "no advice")
     run.ensure_clean()
 
@@ -291,8 +297,10 @@ DEFECTS: Sequence[Callable[[m.Mpi, Path], None]] = (
 
 def back_ends(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder, ranks=ranks, seconds_max=120)
-    apis = ["POSIX", "MPIIO", "MPIIO -c", "MPIIO -c --mpiio.useFileView", "MMAP", "HDF5"]
-    apis += ["NCMPI"] if mpi.is_open_mpi else []
+    apis = ["POSIX", "MPIIO", "MPIIO -c --mpiio.useFileView"]
+    if ranks <= 3:  # more ranks than cores wait for each other in every collective call
+        apis += ["MPIIO -c", "MMAP", "HDF5", "HDF5 -c"]
+        apis += ["NCMPI"] if mpi.is_open_mpi else []
     check = "-w -r -W -R"
     for api in apis:
         run(f"-a {api} -t 8k -b 32k -s 2 {check} -C -e -g -o tf")
@@ -397,7 +405,8 @@ def _descendants(root: int, name: str) -> list[int]:
     for pid, (parent, command) in parents.items():
         while parent in parents and parent != root:
             parent = parents[parent][0]
-        if parent == root and command == name:
+        above = parents.get(parents[pid][0], (0, ""))[1]
+        if parent == root and command == name and above != name:  # not a rank's janitor
             found.append(pid)
     return sorted(found)
 

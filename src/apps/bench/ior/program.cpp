@@ -250,6 +250,7 @@ private:
         test.warnings = parsed.advice;
         test.id = static_cast<std::int64_t>(run_.tests.size());
         test.started = time_of_day();
+        test.platform = machine_text().platform;
         test.path = ior::shown_path(test.options);
         // Checked before: it fits.
         test.geometry = ior::geometry_of(test.options, session.size()).value_or(ior::Geometry{});
@@ -307,7 +308,12 @@ private:
         std::vector<std::string> ignored;
         TestSetting setting;
         setting.session = &session;
-        const auto hints = read_hints(test.options.mpiio.hints_file, ignored);
+        setting.janitor = invocation_.janitor;
+        auto hints = read_hints(test.options.mpiio.hints_file, ignored);
+        if (!hints && test.options.dry()) {  // of another machine, perhaps
+            ignored.push_back(hints.error().message);
+            hints = Hints{};
+        }
         if (const auto wrong =
                 session.agreed(hints ? std::nullopt : std::optional<Error>(hints.error()))) {
             return complain(*wrong, ExitStatus::input_output);

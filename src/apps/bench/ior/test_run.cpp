@@ -171,7 +171,7 @@ private:
             return wrong;
         }
         session_.barrier();
-        *setting_.holds_files = !o_.keep_file && !dummy();
+        hold_files();
         if (o_.random_prefill > 0 && o_.random_offset > 0) {
             if (auto wrong = prefill()) {
                 return wrong;
@@ -200,6 +200,26 @@ private:
                                      missing, request.path)};
         }
         return std::nullopt;
+    }
+
+    // From here on there are files that go, whatever ends the run. A node's janitor knows those of
+    // its own ranks, which are neighbours or nearly so.
+    void hold_files() {
+        *setting_.holds_files = !o_.keep_file && !dummy();
+        if (!setting_.holds_files->load()) {
+            return;
+        }
+        std::vector<std::string> names;
+        for (std::int64_t rank = 0; rank < session_.size(); ++rank) {
+            if (session_.node_of(rank) == session_.node_of(session_.rank()) &&
+                (o_.file_per_process || rank == 0)) {
+                const auto more = files_of(o_, rank, rank + 1);
+                names.insert(names.end(), more.begin(), more.end());
+            }
+        }
+        if (session_.local_rank() == 0) {
+            setting_.janitor->watch_over(names);
+        }
     }
 
     // The directories of -u, and no old file in the way.
@@ -514,6 +534,7 @@ private:
         session_.barrier();
         const bool keeps = o_.keep_file || (o_.keep_file_with_error && wrong_data_ > 0) || dummy();
         if (keeps) {
+            setting_.janitor->dismiss();
             return std::nullopt;
         }
         const std::int64_t begin = measure::now_ns();
@@ -529,6 +550,7 @@ private:
         }
         wrong = session_.agreed(wrong);
         *setting_.holds_files = false;
+        setting_.janitor->dismiss();
         if (o_.verbose >= 1 && !wrong) {
             setting_.print(ior::remove_row(measure::seconds_of(measure::now_ns() - begin), rep));
         }
@@ -565,20 +587,6 @@ private:
 
 TestEnd run_test(const TestSetting& setting, ior::Test& test) {
     return TestRun(setting, test).run();
-}
-
-void remove_files_of(const ior::Options& options, std::int64_t tasks) {
-    const std::int64_t files = options.file_per_process ? tasks : 1;
-    const std::int64_t repetitions = options.multi_file ? options.repetitions : 1;
-    for (std::int64_t task = 0; task < files; ++task) {
-        for (std::int64_t rep = 0; rep < repetitions; ++rep) {
-            const ior::FileName name = ior::file_name(options, task, rep);
-            ::unlink(name.path.c_str());
-            if (!name.directory.empty()) {
-                ::rmdir(name.directory.c_str());
-            }
-        }
-    }
 }
 
 }  // namespace forebay::bench
