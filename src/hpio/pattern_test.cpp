@@ -160,7 +160,7 @@ RC_GTEST_PROP(Pattern, TakingInBitsIsWalking, ()) {
         }
     }
     RC_ASSERT(walked == taken);
-    RC_ASSERT(walked.empty() || layout.extent_bytes() == walked.back() + 1);
+    RC_ASSERT((walked.empty() || layout.extent_bytes() == walked.back() + 1));
 }
 
 TEST(Pattern, NonsenseIsRefused) {
