@@ -261,7 +261,7 @@ const std::array entries{
               s.request.csv_file = v;
               return Result<void>{};
           }},
-    Entry{{0, "budget-seconds", yes, "end the run after so long (60, 5m, 2h)", ""},
+    Entry{{0, "budget-time", yes, "end the run after so long (60, 5m, 2h)", ""},
           [](State& s, const std::string& v) {
               return put_parsed(s.request.budget.seconds, measure::parse_seconds(v));
           }},
@@ -277,7 +277,7 @@ const std::array entries{
           [](State& s, const std::string& v) {
               return put_parsed(s.request.budget.free_share, measure::parse_share(v));
           }},
-    Entry{{0, "stall-seconds", yes, "end the job when nothing happens for so long", "600"},
+    Entry{{0, "stall-limit", yes, "end the job when nothing happens for so long", "600"},
           [](State& s, const std::string& v) {
               return put_parsed(s.request.stall_seconds, measure::parse_seconds(v));
           }},
