@@ -127,8 +127,8 @@ Result<void> Session::agreed(const Result<void>& mine, MPI_Comm ranks) const {
     std::array<char, text_max> text{};
     std::array<int, 2> numbers{};
     if (first == own) {
-        const std::string whole = size > 1 ? fmt::format("rank {}: {}", own, mine.error().message)
-                                           : mine.error().message;
+        const std::string whole =
+            size > 1 ? fmt::format("rank {}: {}", own, mine.error().message) : mine.error().message;
         std::copy_n(whole.begin(), std::min<std::size_t>(whole.size(), text_max - 1), text.begin());
         numbers = {static_cast<int>(mine.error().code), mine.error().system};
     }
@@ -240,10 +240,11 @@ std::optional<std::string> Session::oversubscribed() const {
     if (local_ranks_ <= online || cores == 0) {
         return std::nullopt;
     }
-    return fmt::format("{} ranks share the {} cores of {} (waiting ranks of an MPI spin). Times "
-                       "are those of the scheduler as much as of the file system: use at most {} "
-                       "ranks a node.",
-                       local_ranks_, online, host(), online);
+    return fmt::format(
+        "{} ranks share the {} cores of {} (waiting ranks of an MPI spin). Times "
+        "are those of the scheduler as much as of the file system: use at most {} "
+        "ranks a node.",
+        local_ranks_, online, host(), online);
 }
 
 std::string Session::mpi_version() const {
@@ -266,8 +267,9 @@ void Session::watch(const MonitorOptions& options) {
         .stall_seconds = options.stall_seconds,
         .limit_seconds = options.limit_seconds,
         .live = live,
-        .stop = [rank = rank_, clean_up = options.clean_up](
-                    const measure::Stop& stop) { stop_process(stop, rank, clean_up); }});
+        .stop = [rank = rank_, clean_up = options.clean_up](const measure::Stop& stop) {
+            stop_process(stop, rank, clean_up);
+        }});
 }
 
 void Session::begin(const std::string& phase, std::int64_t bytes_of_node) {
@@ -300,7 +302,7 @@ std::string utc_now() {
 }
 
 std::optional<std::int64_t> free_bytes(const std::string& directory) {
-    struct statvfs facts {};
+    struct statvfs facts{};
     if (::statvfs(directory.c_str(), &facts) != 0) {
         return std::nullopt;
     }

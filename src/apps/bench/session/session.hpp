@@ -105,8 +105,8 @@ private:
     MPI_Win window_ = MPI_WIN_NULL;
     std::span<measure::ProgressSlot> slots_;
     measure::ProgressSlot* own_slot_ = nullptr;
-    std::vector<std::string> hosts_;       // on rank 0 of each rank, else the own one
-    std::vector<std::int32_t> node_of_;    // on rank 0, of each rank
+    std::vector<std::string> hosts_;     // on rank 0 of each rank, else the own one
+    std::vector<std::int32_t> node_of_;  // on rank 0, of each rank
     std::unique_ptr<measure::Monitor> monitor_;
 };
 
