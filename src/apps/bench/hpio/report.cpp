@@ -152,17 +152,17 @@ std::string point_text(const PointResult& result) {
     const double first =
         measure::median(column(result.repetitions, &Repetition::first_done_seconds));
     const double last = measure::median(column(result.repetitions, &Repetition::io_seconds));
-    const std::int64_t own = result.job.data_bytes() / result.job.ranks;
+    const std::int64_t bytes = result.job.data_bytes();
     return fmt::format(
         "{} | {}\n"
         "  MiB/s    median {:.2f}, {:.0f} % interval {:.2f} to {:.2f} of {} runs; first done "
-        "{:.2f}, last done {:.2f} a rank\n"
+        "{:.2f}, last done {:.2f}\n"
         "  call     p50 {:.1f} us, p90 {:.1f}, p99 {:.1f}, p99.9 {:.1f}, max {:.1f} ({} calls)\n"
         "  ranks    {:.6f} to {:.6f} s, median {:.6f}; slowest: rank {} on {}\n"
         "  holes    {:.1f} % of the file\n",
         title(result), parameters(result), measure::median(rates(result)) / mebibyte,
         interval.coverage * 100, interval.lower / mebibyte, interval.upper / mebibyte,
-        result.repetitions.size(), rate(own, first) / mebibyte, rate(own, last) / mebibyte, us(0.5),
+        result.repetitions.size(), rate(bytes, first) / mebibyte, rate(bytes, last) / mebibyte, us(0.5),
         us(0.9), us(0.99), us(0.999), static_cast<double>(result.latency.max()) / 1000.0,
         result.latency.total(), result.io.least, result.io.most, result.io.median,
         result.io.slowest_rank, result.io.slowest_host, hole_share(result.job) * 100);
