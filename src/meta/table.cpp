@@ -24,14 +24,10 @@ std::string summary_table(const std::vector<Rates>& rows, Unit unit) {
         "SUMMARY {} (of {} iterations)\n"
         "   Operation                     Max            Min           Mean        Std Dev\n"
         "   ---------                     ---            ---           ----        -------\n",
-        unit == Unit::seconds ? "time: (in ms/op)" : "rate: (in ops/sec)", iterations);
-    if (unit == Unit::operations_per_second) {
-        // mdtest writes the colon behind the unit here.
-        text.replace(text.find("rate: (in ops/sec)"), 18, "rate (in ops/sec):");
-    }
+        unit == Unit::seconds ? "time: (in ms/op)" : "rate (in ops/sec):", iterations);
     for (const Rates& row : rows) {
         const auto summary = measure::summarise(row.values);
-        text += fmt::format("   {:<20}{:>18.3f} {:>14.3f} {:>14.3f} {:>14.3f}\n", row.operation,
+        text += fmt::format("   {:<20}{:>17.3f} {:>14.3f} {:>14.3f} {:>14.3f}\n", row.operation,
                             summary.max, summary.min, summary.mean, sample_deviation(summary));
     }
     return text;

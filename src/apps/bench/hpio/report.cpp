@@ -1,24 +1,22 @@
 // See report.hpp.
 #include "apps/bench/hpio/report.hpp"
 
+#include "apps/bench/session/json.hpp"
 #include "measure/csv.hpp"
 #include "measure/statistics.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace forebay::bench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using hpio::Average;
 using hpio::Regions;
 
 constexpr double mebibyte = 1024.0 * 1024.0;
-constexpr double ns = 1e-9;
 
 double rate(std::int64_t bytes, double seconds) {
     return seconds > 0 ? static_cast<double>(bytes) / seconds : 0.0;
@@ -74,36 +72,6 @@ double hole_share(const hpio::Job& job) {
     return 1.0 - rate(job.data_bytes(), static_cast<double>(job.watched_bytes()));
 }
 
-Json latency_json(const measure::Histogram& latency) {
-    Json bars = Json::array();
-    for (const auto& bar : latency.bars()) {
-        bars.push_back({static_cast<double>(bar.up_to) * ns, bar.count});
-    }
-    const auto seconds = [&](double q) { return static_cast<double>(latency.quantile(q)) * ns; };
-    return {{"calls", latency.total()},
-            {"seconds_mean", latency.mean() * ns},
-            {"seconds_p50", seconds(0.5)},
-            {"seconds_p90", seconds(0.9)},
-            {"seconds_p99", seconds(0.99)},
-            {"seconds_p999", seconds(0.999)},
-            {"seconds_max", static_cast<double>(latency.max()) * ns},
-            {"bars", bars}};
-}
-
-Json spread_json(const Spread& spread) {
-    Json nodes = Json::array();
-    for (const Spread::Node& node : spread.nodes) {
-        nodes.push_back({{"host", node.host}, {"seconds_max", node.most}});
-    }
-    return {{"seconds_min", spread.least},
-            {"seconds_median", spread.median},
-            {"seconds_max", spread.most},
-            {"slowest_rank", spread.slowest_rank},
-            {"slowest_host", spread.slowest_host},
-            {"nodes", nodes},
-            {"seconds", spread.ranks}};
-}
-
 Json point_json(const PointResult& result) {
     Json repetitions = Json::array();
     const std::int64_t bytes = result.job.data_bytes();
@@ -120,7 +88,6 @@ Json point_json(const PointResult& result) {
              {"bytes_per_second", rate(bytes, one.io_seconds)},
              {"bytes_per_second_synced", rate(bytes, one.io_seconds + one.sync_seconds)}});
     }
-    const auto interval = measure::median_interval(rates(result));
     return {{"name", title(result)},
             {"direction", name_of(result.point.direction)},
             {"test", result.point.test},
@@ -131,11 +98,7 @@ Json point_json(const PointResult& result) {
             {"bytes", bytes},
             {"hole_share", hole_share(result.job)},
             {"repetitions", repetitions},
-            {"bytes_per_second",
-             {{"median", measure::median(rates(result))},
-              {"low", interval.lower},
-              {"high", interval.upper},
-              {"confidence", interval.coverage}}},
+            {"bytes_per_second", median_json(rates(result))},
             {"latency", latency_json(result.latency)},
             {"ranks", spread_json(result.io)},
             {"wrong_data_bytes", result.wrong_data_bytes},
@@ -162,14 +125,10 @@ std::string point_text(const PointResult& result) {
         "  holes    {:.1f} % of the file\n",
         title(result), parameters(result), measure::median(rates(result)) / mebibyte,
         interval.coverage * 100, interval.lower / mebibyte, interval.upper / mebibyte,
-        result.repetitions.size(), rate(bytes, first) / mebibyte, rate(bytes, last) / mebibyte, us(0.5),
-        us(0.9), us(0.99), us(0.999), static_cast<double>(result.latency.max()) / 1000.0,
+        result.repetitions.size(), rate(bytes, first) / mebibyte, rate(bytes, last) / mebibyte,
+        us(0.5), us(0.9), us(0.99), us(0.999), static_cast<double>(result.latency.max()) / 1000.0,
         result.latency.total(), result.io.least, result.io.most, result.io.median,
         result.io.slowest_rank, result.io.slowest_host, hole_share(result.job) * 100);
-}
-
-std::string dumped(const Json& json) {
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

@@ -147,6 +147,18 @@ std::string Session::told(std::string text) const {
 
 void Session::barrier(MPI_Comm ranks) const { MPI_Barrier(ranks); }
 
+void Session::quiet_barrier() const {
+    constexpr timespec nap{0, 1'000'000};
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(world(), &request);
+    for (int done = 0; done == 0;) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done == 0) {
+            ::nanosleep(&nap, nullptr);
+        }
+    }
+}
+
 measure::Histogram Session::merged(const measure::Histogram& mine, MPI_Comm ranks) const {
     const auto counts = mine.counts();
     std::vector<std::uint64_t> all(counts.size());

@@ -69,6 +69,8 @@ public:
     // Collective: what rank 0 says.
     [[nodiscard]] std::string told(std::string text) const;
     void barrier(MPI_Comm ranks = MPI_COMM_WORLD) const;
+    // A barrier of the world that sleeps: ranks that only wait leave the cores to those that work.
+    void quiet_barrier() const;
 
     // Collective over the first ranks of the world; the results count on rank 0.
     [[nodiscard]] measure::Histogram merged(const measure::Histogram& mine, MPI_Comm ranks) const;
