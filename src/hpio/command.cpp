@@ -251,7 +251,7 @@ const std::array entries{
               s.request.seed = static_cast<std::uint64_t>(seed);
               return fine;
           }},
-    Entry{{0, "json", yes, "write the result here as JSON (forebay.hpio/1)", ""},
+    Entry{{0, "json", yes, "write the result here as JSON (forebay.bench.hpio/1)", ""},
           [](State& s, const std::string& v) {
               s.request.json_file = v;
               return Result<void>{};

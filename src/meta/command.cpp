@@ -230,7 +230,7 @@ const std::array entries{
               return seconds ? Result<void>{} : failure(seconds.error());
           }},
     Entry{{0, "dry-run", no, "print the estimate; touch nothing", ""}, put_flag<&Request::dry_run>},
-    Entry{{0, "json", yes, "write the result here as JSON (forebay.meta/1)", ""},
+    Entry{{0, "json", yes, "write the result here as JSON (forebay.bench.meta/1)", ""},
           put_text<&Request::json_file>},
     Entry{{0, "budget-time", yes, "end the run after so long (60, 5m, 2h)", ""},
           [](Request& to, const std::string& v) {

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forebay.domain.errors import UsageError
+from forebay.domain.errors import BenchUsageError
 from forebay.domain.estimate import LEVEL, Ratio, paired_ratio, signed_rank_cut
 
 MARGIN = 0.05
@@ -128,12 +128,12 @@ def may_stop(findings: Sequence[Finding], *, pairs: int, design: Design) -> bool
 
 def _checked(design: Design) -> Design:
     if not 0 < design.margin < 1:
-        raise UsageError(
+        raise BenchUsageError(
             f"no such margin ({design.margin:g}). Give a fraction between 0 and 1, as in 5%."
         )
     least = next(n for n in range(1, 64) if signed_rank_cut(n, level=design.level)[0])
     if design.pairs_max < least:
-        raise UsageError(
+        raise BenchUsageError(
             f"{design.pairs_max} pairs decide nothing (a {design.level:.1%} interval needs "
             f"{least}). Give more; 12 find a difference of 30 % in 8 of 10 cases."
         )

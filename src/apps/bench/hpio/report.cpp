@@ -211,7 +211,7 @@ std::string as_json(const hpio::Request& request, const Report& report) {
     for (const PointResult& result : report.points) {
         points.push_back(point_json(result));
     }
-    return dumped({{"schema", "forebay.hpio/1"},
+    return dumped({{"schema", "forebay.bench.hpio/1"},
                    {"forebay", FOREBAY_VERSION},
                    {"started", report.started},
                    {"command", report.command},

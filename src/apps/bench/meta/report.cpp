@@ -157,7 +157,7 @@ std::string as_json(const meta::Request& request, const Report& report) {
     for (const Row& row : report.outcome.rows.all()) {
         rows.push_back(row_json(row));
     }
-    return dumped({{"schema", "forebay.meta/1"},
+    return dumped({{"schema", "forebay.bench.meta/1"},
                    {"forebay", FOREBAY_VERSION},
                    {"started", report.started},
                    {"command", report.command},
