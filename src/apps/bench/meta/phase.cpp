@@ -12,7 +12,11 @@ Row& Rows::row(const std::string& mode, const std::string& name, std::int64_t ra
     if (found != rows_.end()) {
         return *found;
     }
-    return rows_.emplace_back(Row{.mode = mode, .name = name, .ranks = ranks});
+    Row& made = rows_.emplace_back();
+    made.mode = mode;
+    made.name = name;
+    made.ranks = ranks;
+    return made;
 }
 
 void add_round(const Session& session, MPI_Comm ranks, const Stopwatch& watch, double seconds,
