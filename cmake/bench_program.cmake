@@ -14,4 +14,12 @@ function(forebay_bench_program tool)
                                   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/${family})
         install(TARGETS ${program} RUNTIME DESTINATION ${FOREBAY_LIB_DESTINATION}/${family})
     endforeach()
+    # The same launcher in bin/ as forebay-ior's, under this tool's name.
+    file(READ ${PROJECT_SOURCE_DIR}/src/apps/bench/ior/forebay-ior.in script)
+    string(REPLACE "forebay-ior" "forebay-${tool}" script "${script}")
+    string(REPLACE "forebay bench ior" "forebay bench ${tool}" script "${script}")
+    string(CONFIGURE "${script}" script @ONLY)
+    file(WRITE ${PROJECT_BINARY_DIR}/launcher/forebay-${tool} "${script}")
+    install(PROGRAMS ${PROJECT_BINARY_DIR}/launcher/forebay-${tool}
+            DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
