@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace forebay::bench {
 namespace {
@@ -70,7 +72,20 @@ std::optional<std::int64_t> free_at(std::string path) {
     return bytes ? bytes : free_bytes(".");
 }
 
+// Directories of -d that this run will make; they go when it is over and they are empty.
+std::vector<std::string> missing(const Session& session, const meta::Request& request) {
+    std::vector<std::string> folders;
+    std::error_code error;
+    for (const std::string& folder : request.directories) {
+        if (session.is_first() && !std::filesystem::exists(folder, error)) {
+            folders.push_back(folder);
+        }
+    }
+    return folders;
+}
+
 ExitStatus run(Session& session, const meta::Request& request, Report& report) {
+    const std::vector<std::string> own = missing(session, request);
     Made made;
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
@@ -78,6 +93,9 @@ ExitStatus run(Session& session, const meta::Request& request, Report& report) {
                    .clean_up = [&made] { made.remove(); }});
     const auto done = run_all(session, request, made, report.outcome);
     session.unwatch();
+    for (const std::string& folder : own) {
+        ::rmdir(folder.c_str());
+    }
     if (!done) {
         report.error = done.error().message;
         report.status = status_of(done.error());
