@@ -146,7 +146,7 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
                                                      free_at(request->directories.front()))
                                   : Result<void>{};
     if (auto fine = session.agreed(gate); !fine) {
-        return refused(session, fine.error(), ExitStatus::refused);
+        return refused(session, gate ? fine.error() : gate.error(), ExitStatus::refused);
     }
     if (request->dry_run) {
         if (session.is_first()) {
