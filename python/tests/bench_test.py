@@ -185,7 +185,7 @@ def test_json_on_standard_output_is_alone_there(make_world: MakeWorld) -> None:
     bench = bench_world(world)
     report = carry_out_bench(plan_bench(Tool.IOR, (), Launch(), bench), bench, quiet=True)
     assert report.status == 3
-    assert world.processes.started[0][0][:3] == ("sh", "-c", 'exec "$@" >&2')  # type: ignore[attr-defined]
+    assert world.processes.started[0][0][:3] == ("sh", "-c", 'exec "$@" >&2')
 
 
 def test_what_is_missing_is_named(make_world: MakeWorld) -> None:
@@ -232,7 +232,7 @@ def test_a_comparison_interleaves_and_judges(make_world: MakeWorld) -> None:
     got = run_compare(world, ImaginedResults(rates_of(design, a=100, b=130)), design)
     assert got.findings[0].verdict is Verdict.BETTER
     assert got.findings[0].ratio.estimate == pytest.approx(1.3)
-    started = world.processes.started  # type: ignore[attr-defined]
+    started = world.processes.started
     assert len(started) == 24
     second = ["X" in environment for _, environment in started]
     assert all(second[at] != second[at + 1] for at in range(0, 24, 2))

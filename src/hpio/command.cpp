@@ -148,7 +148,8 @@ constexpr auto yes = Takes::value;
 constexpr auto no = Takes::nothing;
 
 // Letters and long names are HPIO's; what it does not have has a long name only.
-const std::array entries{
+// A plain array: GCC 12 puts a std::array of relocated pointers among what can change.
+constexpr Entry entries[]{
     Entry{{'h', "help", no, "show this and exit", ""},
           [](State& s, const std::string& v) { return put_flag(s.request.help, v); }},
     Entry{{0, "version", no, "show the version and exit", ""},

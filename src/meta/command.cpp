@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <iterator>
 
 namespace forebay::meta {
 
@@ -128,7 +128,8 @@ struct Phases {
     bool any = false;
 };
 
-const std::array entries{
+// A plain array: GCC 12 puts a std::array of relocated pointers among what can change.
+constexpr Entry entries[]{
     Entry{{'h', "help", no, "show this and exit", ""}, put_flag<&Request::help>},
     Entry{{0, "version", no, "show the version and exit", ""}, put_flag<&Request::version>},
     Entry{{'a', "api", yes, "POSIX or DUMMY", "POSIX"}, put_backend},
@@ -256,7 +257,7 @@ const std::array entries{
 };
 
 // -C -T -E -r say which phases; none of them means all.
-const std::array<std::pair<Option, bool Phases::*>, 4> phase_entries{
+constexpr std::array<std::pair<Option, bool Phases::*>, 4> phase_entries{
     std::pair{Option{'C', "", no, "only create", ""}, &Phases::creates},
     std::pair{Option{'T', "", no, "only stat", ""}, &Phases::stats},
     std::pair{Option{'E', "", no, "only read", ""}, &Phases::reads},
@@ -334,8 +335,8 @@ Result<Request> parse_command(std::span<const std::string> words) {
     Phases phases;
     for (const command_line::Given& given : parsed->given) {
         const Option& option = known[given.option];
-        if (given.option >= entries.size()) {
-            phases.*phase_entries[given.option - entries.size()].second = true;
+        if (given.option >= std::size(entries)) {
+            phases.*phase_entries[given.option - std::size(entries)].second = true;
             phases.any = true;
             continue;
         }
