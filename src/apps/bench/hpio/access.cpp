@@ -88,7 +88,7 @@ public:
         const bool collective = work_.point.method == hpio::Method::collective;
         const bool writes = work_.point.direction == Direction::write;
         void* const memory = work_.memory.data();
-        const MPI_Datatype type = request.memory.get();
+        MPI_Datatype type = request.memory.get();
         MPI_Status status;
         int code = MPI_SUCCESS;
         if (writes) {

@@ -24,6 +24,7 @@ double rate(std::int64_t bytes, double seconds) {
 
 std::vector<double> column(const std::vector<Repetition>& from, double Repetition::* member) {
     std::vector<double> values;
+    values.reserve(from.size());
     for (const Repetition& one : from) {
         values.push_back(one.*member);
     }
@@ -61,6 +62,7 @@ std::string title(const PointResult& result) {
 
 std::vector<double> rates(const PointResult& result) {
     std::vector<double> values;
+    values.reserve(result.repetitions.size());
     for (const Repetition& one : result.repetitions) {
         values.push_back(rate(result.job.data_bytes(), one.io_seconds));
     }

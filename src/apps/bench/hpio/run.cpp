@@ -199,6 +199,7 @@ void note_differences(const Stage& stage, const Differences& found, PointResult&
     to.wrong_data_bytes += session.sum(found.data_bytes);
     to.wrong_gap_bytes += session.sum(found.gap_bytes);
     std::vector<std::string> lines;
+    lines.reserve(found.first.size());
     for (const hpio::Difference& one : found.first) {
         lines.push_back(fmt::format("{}: {}", stage.path, describe(one)));
     }

@@ -160,6 +160,7 @@ Box box_of(const Layout& layout, const std::vector<std::int64_t>& sizes) {
 // Sizes of each dimension in memory, halo and all.
 std::vector<std::int64_t> memory_sizes(const Array& array, const Layout& memory) {
     std::vector<std::int64_t> sizes;
+    sizes.reserve(array.dimensions.size());
     for (std::size_t at = 0; at < array.dimensions.size(); ++at) {
         sizes.push_back(memory.axes[at].runs.total() + 2 * array.dimensions[at].halo);
     }
@@ -170,6 +171,7 @@ Result<Request> of_array(const Array& array, const hpio::Job& job, Rank rank) {
     const Layout file = job.file_layout(rank);
     const Layout memory = job.memory_layout(rank);
     std::vector<std::int64_t> sizes;
+    sizes.reserve(array.dimensions.size());
     for (const Dimension& one : array.dimensions) {
         sizes.push_back(one.size);
     }

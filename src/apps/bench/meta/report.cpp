@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 10> table_order{
 
 std::vector<double> rates(const Row& row) {
     std::vector<double> values;
+    values.reserve(row.rounds.size());
     for (const Round& one : row.rounds) {
         values.push_back(one.rate());
     }
@@ -31,6 +32,7 @@ std::vector<double> rates(const Row& row) {
 
 std::vector<double> milliseconds(const Row& row) {
     std::vector<double> values;
+    values.reserve(row.rounds.size());
     for (const Round& one : row.rounds) {
         values.push_back(one.rate() > 0 ? 1000.0 / one.rate() : 0.0);
     }
