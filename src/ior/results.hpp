@@ -80,6 +80,7 @@ struct Test {
     std::string started;  // ctime
     std::string path;
     std::string api_version;
+    std::string platform;  // "vm(Linux)"
     std::int64_t nodes = 1;
     std::int64_t tasks_of_node = 1;
     std::uint64_t seed = 0;

@@ -112,7 +112,9 @@ std::optional<Stop> Monitor::stalled(std::int64_t now) {
 std::optional<Stop> Monitor::tick() {
     const std::lock_guard lock(mutex_);
     const std::int64_t now = now_ns();
-    for (std::size_t i = 0; i < options_.slots.size(); ++i) {
+    // Two ranks of a node watch over it: the rest need not say the same.
+    const std::size_t watched = options_.own <= 1 ? options_.slots.size() : 0;
+    for (std::size_t i = 0; i < watched; ++i) {
         const std::int32_t process = options_.slots[i].process.load();
         if (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH) {
             return Stop{StopCause::peer_died,

@@ -18,14 +18,15 @@ from suite.runner import Test, ensure
 
 GOOD, USAGE, INPUT_OUTPUT, DATA_WRONG, TIME_LIMIT, REFUSED = range(6)
 EVERY_WAY = "-n 1111 -m 111 -c 7 -s 13 -p 5 -O 11 -r 2".split()
+# On more ranks than cores every collective call costs a time slice of the scheduler.
+CROWDED = "-n 0011 -m 011 -c 3 -s 13 -p 5 -O 11 -f 0".split()
 ARRAYS = [
-    "--methods=individual,collective,posix",
     "--pattern=block:shape=7x11x5",
     "--pattern=subarray:shape=4x9x10,start=1x0x2,part=2x9x7,halo=0x2x1",
     "--pattern=cyclic:shape=17x13,block=3x2",
     "--pattern=cyclic:shape=17x13,block=3x0,start=2x1",
 ]
-MDTEST = "-n 21 -b 2 -z 1 -w 100 -e 100 -X -N 1 -R -U -i 2".split()
+MDTEST = "-n 9 -b 2 -z 1 -w 100 -e 100 -X -N 1 -R -U".split()
 MDTEST_ROWS = (
     "Directory creation|Directory stat|Directory rename|Directory removal|File creation|File stat"
     "|File read|File removal|Tree creation|Tree removal"
@@ -55,33 +56,39 @@ def ensure_clean(folder: Path, *kept: str) -> None:
 
 
 def hpio_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
-    for words, tests in ((EVERY_WAY, 24), (ARRAYS, 24)):
+    few = ranks <= 2
+    methods = "--methods=individual,collective,posix" if few else "--methods=collective"
+    runs = (
+        (EVERY_WAY, 24) if few else (CROWDED, 8),
+        ([methods, "-f", "0", *ARRAYS], 24 if few else 8),
+    )
+    for words, tests in runs:
         ended = run(mpi, "hpio", ranks, [*words, "-d", folder, "--json", folder / "r.json"], GOOD)
         ensure(f"**All ({tests}) test(s) passed" in ended.text, ended.tail)
         points = json.loads((folder / "r.json").read_text())["points"]
         ensure(len(points) == tests, f"{len(points)} points")
         ensure(all(len(one["ranks"]["seconds"]) == ranks for one in points), "ranks are missing")
         ensure(all(one["latency"]["calls"] > 0 for one in points), "no latencies")
-    ensure(HPIO_HEADER in ended.text, "HPIO's header is not there")
+        ensure(HPIO_HEADER in ended.text, "HPIO's header is not there")
     ensure_clean(folder, "r.json")
 
 
 def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
-    for extra in ([], ["-u"], ["-F", "-c"], ["-F", "-S"]):
+    for extra in ([], ["-u"], ["-F", "-c"], ["-F", "-S"]) if ranks <= 3 else (["-u"],):
         words = [word for word in MDTEST if extra[:1] != ["-F"] or word != "-U"]
         ended = run(mpi, "meta", ranks, [*words, *extra, "-d", folder / "md"], GOOD)
         lines = [line.strip() for line in ended.text.splitlines()]
         rows = [row for row in MDTEST_ROWS if any(line.startswith(row + "  ") for line in lines)]
         ensure(len(rows) == (10 if not extra or extra == ["-u"] else 6), f"rows {rows}")
         ensure_clean(folder)
-    words = ["--storm", "all", "-n", "20", "-d", folder / "md", "--json", folder / "s.json"]
+    words = ["--storm", "all", "-n", "5", "-d", folder / "md", "--json", folder / "s.json"]
     run(mpi, "meta", ranks, words, GOOD)
     rows_of = json.loads((folder / "s.json").read_text())["rows"]
     ramp = sorted({row["ranks"] for row in rows_of})
     ensure(ramp == sorted({one for one in (1, 2, 4) if one < ranks} | {ranks}), f"ramp {ramp}")
     ensure({row["mode"] for row in rows_of} == {"existing", "private", "shared"}, "modes")
     for row in rows_of:
-        ensure(row["latency"]["calls"] == 20 * row["ranks"], f"calls of {row['name']}")
+        ensure(row["latency"]["calls"] == 5 * row["ranks"], f"calls of {row['name']}")
     ensure_clean(folder, "s.json")
 
 
@@ -94,7 +101,7 @@ def statuses(mpi: m.Mpi, folder: Path) -> None:
         ("hpio", ["-O", "01", "-g", "2", "-d", folder], INPUT_OUTPUT, "cannot open"),
         ("hpio", ["-r", "9", "-w", "9", "--budget-time", "2", "-d", folder], TIME_LIMIT, "over"),
         ("hpio", ["-c", "1m", "--budget-bytes", "1m", "-d", folder], REFUSED, "--budget-bytes"),
-        ("hpio", ["-c", "1g", "-s", "1g", "--dry-run", "-d", folder], REFUSED, "--budget-share"),
+        ("hpio", ["-c", "1m", "-s", "1g", "--dry-run", "-d", folder], REFUSED, "--budget-share"),
         ("meta", ["-n", "0"], USAGE, "nothing to do"),
         ("meta", ["-n", "4", "-a", "DFS"], USAGE, "not built: DFS"),
         ("meta", ["-n", "4", "-T", "-d", folder], INPUT_OUTPUT, "cannot stat"),

@@ -2,6 +2,7 @@
 // are read back: what the MPI did not take is said.
 #include "apps/bench/ior/backend.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
@@ -20,9 +21,10 @@ Error mpi_error(int code, const std::string& doing) {
                            : kind == MPI_ERR_NO_SUCH_FILE ? ErrorCode::no_such_file
                            : kind == MPI_ERR_ACCESS       ? ErrorCode::access
                                                           : ErrorCode::input_output;
+    std::string why(text.data(), static_cast<std::size_t>(length));
+    std::replace(why.begin(), why.end(), '\n', ' ');  // MPICH shows a stack of calls
     return {ours, 0,
-            fmt::format("cannot {} ({}). Look at the file system and its free space.", doing,
-                        std::string(text.data(), static_cast<std::size_t>(length)))};
+            fmt::format("cannot {} ({}). Look at the file system and its free space.", doing, why)};
 }
 
 class MpiioBackend final : public Backend {

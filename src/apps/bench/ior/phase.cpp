@@ -197,7 +197,15 @@ private:
     }
 
     Result<std::int64_t> write_one(Offset at) {
-        return context_.backend->write(at, request_.data->at(at));
+        const auto moved = context_.backend->write(at, request_.data->at(at));
+        if (moved && *moved < context_.geometry.transfer_bytes) [[unlikely]] {
+            return failure(
+                {ErrorCode::no_space, 0,
+                 fmt::format("cannot write {} at offset {} (only {} of {} bytes were "
+                             "taken). Free space there or write to another directory.",
+                             request_.path, at.bytes(), *moved, context_.geometry.transfer_bytes)});
+        }
+        return moved;
     }
 
     Result<std::int64_t> read_one(Offset at) {

@@ -115,14 +115,14 @@ private:
 
     Result<void> check() {
         for (ior::Parsed& parsed : tests_) {
-            if (auto sane = ior::check_options(parsed); !sane) {
-                return sane;
-            }
             const auto name = backend_name(parsed.options.api);
             if (!name) {
                 return tl::unexpected<Error>(name.error());
             }
             parsed.options.api = *name;
+            if (auto sane = ior::check_options(parsed); !sane) {
+                return sane;
+            }
             const bool by_mpi = *name == "MPIIO" || *name == "NCMPI" || *name == "HDF5";
             if (by_mpi && parsed.options.transfer_bytes > 0x7fffffff) {
                 return failure({ErrorCode::argument, 0,
@@ -250,6 +250,7 @@ private:
         test.warnings = parsed.advice;
         test.id = static_cast<std::int64_t>(run_.tests.size());
         test.started = time_of_day();
+        test.platform = machine_text().platform;
         test.path = ior::shown_path(test.options);
         // Checked before: it fits.
         test.geometry = ior::geometry_of(test.options, session.size()).value_or(ior::Geometry{});
@@ -307,7 +308,12 @@ private:
         std::vector<std::string> ignored;
         TestSetting setting;
         setting.session = &session;
-        const auto hints = read_hints(test.options.mpiio.hints_file, ignored);
+        setting.janitor = invocation_.janitor;
+        auto hints = read_hints(test.options.mpiio.hints_file, ignored);
+        if (!hints && test.options.dry()) {  // of another machine, perhaps
+            ignored.push_back(hints.error().message);
+            hints = Hints{};
+        }
         if (const auto wrong =
                 session.agreed(hints ? std::nullopt : std::optional<Error>(hints.error()))) {
             return complain(*wrong, ExitStatus::input_output);

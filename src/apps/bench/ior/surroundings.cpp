@@ -63,7 +63,8 @@ MachineText machine_text() {
     utsname names{};
     ::uname(&names);
     const std::string brief = fmt::format("{} {}", names.sysname, names.nodename);
-    return {brief, fmt::format("{} {} {} {}", brief, names.release, names.version, names.machine)};
+    return {brief, fmt::format("{}({})", names.nodename, names.sysname),
+            fmt::format("{} {} {} {}", brief, names.release, names.version, names.machine)};
 }
 
 Result<Hints> read_hints(const std::string& hints_file, std::vector<std::string>& ignored) {

@@ -18,8 +18,9 @@ using Hints = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::string time_of_day();  // "Sat Nov 21 04:00:58 2026"
 
 struct MachineText {
-    std::string brief;  // "Linux vm"
-    std::string full;   // with release, version and architecture
+    std::string brief;     // "Linux vm"
+    std::string platform;  // "vm(Linux)"
+    std::string full;      // with release, version and architecture
 };
 [[nodiscard]] MachineText machine_text();
 

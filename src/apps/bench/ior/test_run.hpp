@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/bench/ior/backend.hpp"
+#include "apps/bench/ior/janitor.hpp"
 #include "apps/bench/ior/phase.hpp"
 #include "apps/bench/ior/session.hpp"
 #include "apps/bench/ior/surroundings.hpp"
@@ -26,6 +27,7 @@ struct TestSetting {
     Print print;
     // Set while there are files that are to go when the run is ended from outside.
     std::atomic<bool>* holds_files = nullptr;
+    Janitor* janitor = nullptr;
 };
 
 struct TestEnd {
@@ -36,7 +38,9 @@ struct TestEnd {
 // Fills test.phases and test.warnings.
 [[nodiscard]] TestEnd run_test(const TestSetting& setting, ior::Test& test);
 
-// Every file that a test can make, with its directories last: what to remove.
+// Every file that tasks [first, end) can make; directories end in '/' and follow their files.
+[[nodiscard]] std::vector<std::string> files_of(const ior::Options& options, std::int64_t first,
+                                                std::int64_t end);
 void remove_files_of(const ior::Options& options, std::int64_t tasks);
 
 }  // namespace forebay::bench

@@ -27,17 +27,18 @@ HostName own_host() {
     return name;
 }
 
+// All ranks see that the time is over, and most see a stall. The first to leave takes the others
+// with it, so all but rank 0 wait a moment: the message is said once, and by someone.
 [[noreturn]] void stop_process(const measure::Stop& stop, std::int32_t rank,
                                const std::function<void()>& clean_up) {
-    // One line a job is enough for what all ranks see; a stall is seen by one of them first.
-    const bool alone = stop.cause == measure::StopCause::stalled ||
-                       stop.cause == measure::StopCause::peer_died || rank == 0;
-    if (alone) {
-        std::fputs(fmt::format("forebay: {}\n", stop.message).c_str(), stderr);
-    }
     if (clean_up) {
         clean_up();
     }
+    if (rank != 0) {
+        constexpr timespec moment{1, 500'000'000};
+        ::nanosleep(&moment, nullptr);
+    }
+    std::fputs(fmt::format("forebay: {}\n", stop.message).c_str(), stderr);
     const bool died = stop.cause == measure::StopCause::peer_died;
     ::_exit(measure::code(died ? ExitStatus::input_output : ExitStatus::time_limit));
 }

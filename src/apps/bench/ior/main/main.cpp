@@ -4,11 +4,13 @@
 #include <mpi.h>
 
 int main(int argc, char** argv) {
+    forebay::bench::Janitor janitor = forebay::bench::Janitor::of_this_node();
     // The monitor's thread makes no MPI call but MPI_Abort.
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     forebay::bench::Invocation invocation;
     invocation.version = FOREBAY_VERSION;
+    invocation.janitor = &janitor;
     for (int i = 0; i < argc; ++i) {
         invocation.words.emplace_back(argv[i]);
     }
