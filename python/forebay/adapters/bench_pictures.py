@@ -2,9 +2,11 @@
 
 import io
 from collections.abc import Callable
+from statistics import median
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from forebay.domain.bench_result import BenchResult, Measurement
 
@@ -12,6 +14,8 @@ INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
 MEASUREMENTS_MAX = 24
 """In one picture; the table below it has all."""
 RANKS_MAX = 4096
+LINEAR_RANGE_MAX = 30
+"""Rates further apart are drawn on a logarithmic axis."""
 
 
 def draw_rates(result: BenchResult) -> str:
@@ -25,7 +29,11 @@ def draw_rates(result: BenchResult) -> str:
         axes.vlines(spread.median, row - 0.32, row + 0.32, color=INK, lw=2)
     axes.set_yticks(range(len(shown)), [one.name for one in shown], fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlim(left=0)
+    rates = [rate for one in shown for rate in one.rates if rate > 0]
+    if rates and max(rates) > LINEAR_RANGE_MAX * min(rates):
+        axes.set_xscale("log")
+    else:
+        axes.set_xlim(left=0)
     axes.set_xlabel(shown[0].unit)
     return _svg(figure)
 
@@ -57,11 +65,12 @@ def draw_ranks(result: BenchResult) -> str:
     shown = [one for one in result.measurements[:MEASUREMENTS_MAX] if len(one.rank_seconds) > 0]
     figure, axes = _figure(height=4.2)
     for one in shown:
-        middle = sorted(one.rank_seconds)[len(one.rank_seconds) // 2] or 1.0
+        middle = median(one.rank_seconds) or 1.0
         ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
         axes.plot(range(len(ratios)), ratios, marker=".", lw=0.8, ms=4, label=one.name)
     axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
     axes.set_xlabel("rank")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("time ÷ time of the median rank")
     axes.set_ylim(bottom=0)
     if len(shown) <= MEASUREMENTS_MAX:
