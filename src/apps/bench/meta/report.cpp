@@ -141,6 +141,10 @@ std::string tables(const meta::Request& request, const Report& report) {
     }
     text += latency_rows(report);
     text += request.show_ranks ? rank_rows(report) : std::string();
+    text += fmt::format(
+        "\nMemory grew by {} B while measuring, on the rank that grew most, its MPI's "
+        "among them\n",
+        report.memory_grown_bytes);
     for (const std::string& mismatch : report.outcome.mismatches) {
         text += "WRONG: " + mismatch + "\n";
     }
@@ -170,6 +174,7 @@ std::string as_json(const meta::Request& request, const Report& report) {
                    {"directories", request.directories},
                    {"items_per_rank", request.items},
                    {"memory_bytes", report.memory_bytes},
+                   {"memory_grown_bytes", report.memory_grown_bytes},
                    {"estimate",
                     {{"bytes_written", report.estimate.bytes_written},
                      {"bytes_read", report.estimate.bytes_read},

@@ -16,7 +16,8 @@ struct Report {
     std::int32_t ranks = 1;
     std::int32_t nodes = 1;
     measure::Estimate estimate;
-    std::int64_t memory_bytes = 0;  // of a rank, beside the MPI's
+    std::int64_t memory_bytes = 0;        // of a rank, beside the MPI's
+    std::int64_t memory_grown_bytes = 0;  // of the rank that grew most, MPI and all
     std::vector<std::string> warnings;
     Outcome outcome;
     ExitStatus status = ExitStatus::good;

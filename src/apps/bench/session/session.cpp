@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -312,6 +313,12 @@ std::string utc_now() {
     std::array<char, 32> text{};
     std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
     return text.data();
+}
+
+std::int64_t peak_memory_bytes() {
+    struct rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
 std::optional<std::int64_t> free_bytes(const std::string& directory) {

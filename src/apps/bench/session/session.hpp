@@ -131,6 +131,8 @@ private:
 
 // "2026-11-21T14:00:00Z"
 [[nodiscard]] std::string utc_now();
+// The most memory that this process has had at a time.
+[[nodiscard]] std::int64_t peak_memory_bytes();
 // Of the file system that the directory is on; nullopt: not known.
 [[nodiscard]] std::optional<std::int64_t> free_bytes(const std::string& directory);
 

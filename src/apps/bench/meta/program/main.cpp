@@ -86,6 +86,7 @@ std::vector<std::string> missing(const Session& session, const meta::Request& re
 
 ExitStatus run(Session& session, const meta::Request& request, Report& report) {
     const std::vector<std::string> own = missing(session, request);
+    const std::int64_t before = peak_memory_bytes();
     Made made;
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
@@ -93,6 +94,8 @@ ExitStatus run(Session& session, const meta::Request& request, Report& report) {
                    .clean_up = [&made] { made.remove(); }});
     const auto done = run_all(session, request, made, report.outcome);
     session.unwatch();
+    report.memory_grown_bytes =
+        static_cast<std::int64_t>(session.most(static_cast<double>(peak_memory_bytes() - before)));
     for (const std::string& folder : own) {
         ::rmdir(folder.c_str());
     }
