@@ -140,8 +140,9 @@ std::string help(Table table) {
 
 Result<std::int64_t> whole_number(std::string_view option, std::string_view text) {
     std::int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    const std::string digits(text);
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, number);
     if (error != std::errc{} || stop != end || text.empty()) {
         return wrong(fmt::format("{} cannot be \"{}\" (not a whole number). Give one, as in {} 4.",
                                  option, text, option));

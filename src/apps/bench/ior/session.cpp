@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstring>
 #include <fmt/format.h>
+#include <memory>
 #include <new>
 #include <sched.h>
 #include <unistd.h>
@@ -81,10 +82,9 @@ void Session::share_slots() {
     int unit = 0;
     void* first = nullptr;
     MPI_Win_shared_query(window_, 0, &bytes, &unit, static_cast<void*>(&first));
-    const auto address = reinterpret_cast<std::uintptr_t>(first);
-    const std::uintptr_t aligned = (address + sizeof(measure::ProgressSlot) - 1) /
-                                   sizeof(measure::ProgressSlot) * sizeof(measure::ProgressSlot);
-    slots_ = {reinterpret_cast<measure::ProgressSlot*>(aligned), static_cast<std::size_t>(count)};
+    auto room = static_cast<std::size_t>(bytes);
+    std::align(alignof(measure::ProgressSlot), sizeof(measure::ProgressSlot), first, room);
+    slots_ = {static_cast<measure::ProgressSlot*>(first), static_cast<std::size_t>(count)};
     ::new (&slots_[static_cast<std::size_t>(own)]) measure::ProgressSlot{};
     MPI_Barrier(node_comm_);
 }

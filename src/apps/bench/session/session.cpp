@@ -95,11 +95,10 @@ void Session::share_slots() {
     MPI_Aint size = 0;
     int unit = 1;
     MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void*>(&base));
-    // The window begins at a page in both MPIs; a slot wants 64 bytes, so one more was asked for.
-    const auto address = reinterpret_cast<std::uintptr_t>(base);
-    const std::uintptr_t aligned = (address + 63) / 64 * 64;
-    auto* first = reinterpret_cast<measure::ProgressSlot*>(aligned);
-    slots_ = {first, static_cast<std::size_t>(local_ranks_)};
+    // Open MPI's memory begins at any multiple of 16, a slot at one of 64: one more was asked for.
+    auto room = static_cast<std::size_t>(size);
+    std::align(alignof(measure::ProgressSlot), sizeof(measure::ProgressSlot), base, room);
+    slots_ = {static_cast<measure::ProgressSlot*>(base), static_cast<std::size_t>(local_ranks_)};
     own_slot_ = &slots_[static_cast<std::size_t>(local_rank_)];
     own_slot_->bytes.store(0);
     own_slot_->calls.store(0);
