@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,14 @@ from forebay.domain.bench_command import (
     split,
     two_sides,
 )
-from forebay.domain.bench_result import Bar, BenchResult, Latency, Measurement, merged
+from forebay.domain.bench_result import (
+    Bar,
+    BenchResult,
+    Latency,
+    Measurement,
+    matched,
+    merged,
+)
 from forebay.domain.comparison import Design, Side, Verdict
 from forebay.domain.errors import BenchError, BenchUsageError, SetupError
 
@@ -156,8 +163,6 @@ def bench_world(world: World, results: ImaginedResults | None = None) -> BenchWo
 
 
 def with_programs(world: World, family: str) -> World:
-    from dataclasses import replace
-
     return replace(world, programs=Programs(family))
 
 
@@ -259,10 +264,19 @@ def test_a_failed_run_ends_the_comparison_with_its_status(make_world: MakeWorld)
     assert raised.value.exit_code == 4
 
 
-def test_sides_without_anything_in_common(make_world: MakeWorld) -> None:
-    results = ImaginedResults([1.0, 1.0], ["write", "read"])
-    with pytest.raises(BenchError, match="in common"):
-        run_compare(make_world(), results, Design.fixed(pairs=6, margin=0.05, seed=1))
+def test_other_points_are_compared_one_after_the_other(make_world: MakeWorld) -> None:
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    names = [f"write {side}" for order in design.order() for side in order]
+    got = run_compare(make_world(), ImaginedResults(rates_of(design, a=1, b=2), names), design)
+    assert [one.quantity for one in got.findings] == ["write A → write B"]
+    assert got.findings[0].verdict is Verdict.BETTER
+
+
+def test_sides_without_anything_in_common() -> None:
+    one, other = result_of(1.0, name="write"), result_of(1.0, name="read")
+    assert matched(one, replace(other, measurements=other.measurements * 2)) == ()
+    stats = replace(other.measurements[0], unit="ops/s")
+    assert matched(one, replace(other, measurements=(stats,))) == ()
 
 
 def test_the_page_holds_everything_itself() -> None:

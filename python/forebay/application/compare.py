@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from forebay.application.bench import BenchWorld, plan_bench
 from forebay.domain.bench_command import Configuration, Launch
-from forebay.domain.bench_result import BenchResult, in_common, named
+from forebay.domain.bench_result import BenchResult, matched
 from forebay.domain.comparison import Design, Finding, Side, find, may_stop
 from forebay.domain.errors import BenchError
 
@@ -49,18 +49,17 @@ def compare(
         for side in order:
             pair[side] = _run(side, sides[side], launch, seconds_max, bench)
             warnings.update(dict.fromkeys(pair[side].warnings))
-        names = in_common(pair[Side.A], pair[Side.B])
-        if not names:
+        common = matched(pair[Side.A], pair[Side.B])
+        if not common:
             raise BenchError(
                 "the two configurations have no measurement in common (A has "
                 f"{_names(pair[Side.A])}; B has {_names(pair[Side.B])}). Let both do the same.",
                 exit_code=1,
             )
-        for name in names:
-            for side in Side:
-                measurement = named(pair[side].measurements, name)
-                rates[side].setdefault(name, []).append(measurement.spread.median)
-                units[name] = measurement.unit
+        for name, of_a, of_b in common:
+            rates[Side.A].setdefault(name, []).append(of_a.spread.median)
+            rates[Side.B].setdefault(name, []).append(of_b.spread.median)
+            units[name] = of_a.unit
         done += 1
         findings = tuple(
             find(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forebay.domain.estimate import Spread, spread
@@ -87,12 +87,14 @@ def merged(latencies: Sequence[Latency]) -> Latency:
     )
 
 
-def in_common(a: BenchResult, b: BenchResult) -> tuple[str, ...]:
-    """Names that both have, in a's order."""
-    names = {one.name for one in b.measurements}
-    return tuple(one.name for one in a.measurements if one.name in names)
-
-
-def named(measurements: Iterable[Measurement], name: str) -> Measurement:
-    """The one of that name."""
-    return next(one for one in measurements if one.name == name)
+def matched(a: BenchResult, b: BenchResult) -> tuple[tuple[str, Measurement, Measurement], ...]:
+    """What can be compared: measurements of the same name; or, when no name is the same (other
+    region sizes, say) and there are equally many in the same units, one after the other."""
+    theirs = {one.name: one for one in b.measurements}
+    same = tuple((one.name, one, theirs[one.name]) for one in a.measurements if one.name in theirs)
+    if same or len(a.measurements) != len(b.measurements):
+        return same
+    beside = tuple(zip(a.measurements, b.measurements, strict=True))
+    if any(one.unit != other.unit for one, other in beside):
+        return ()
+    return tuple((f"{one.name} → {other.name}", one, other) for one, other in beside)
