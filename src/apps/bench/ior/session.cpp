@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstring>
 #include <fmt/format.h>
+#include <memory>
 #include <new>
 #include <sched.h>
 #include <unistd.h>
@@ -68,18 +69,24 @@ void Session::find_nodes() {
 }
 
 void Session::share_slots() {
-    void* base = nullptr;
-    MPI_Win_allocate_shared(sizeof(measure::ProgressSlot), sizeof(measure::ProgressSlot),
-                            MPI_INFO_NULL, node_comm_, &base, &window_);
-    ::new (base) measure::ProgressSlot{};
     int count = 0;
+    int own = 0;
     MPI_Comm_size(node_comm_, &count);
-    MPI_Barrier(node_comm_);
+    MPI_Comm_rank(node_comm_, &own);
+    // Open MPI's memory begins at any multiple of 16, a slot at one of 64: one more is asked for.
+    constexpr auto slot = static_cast<MPI_Aint>(sizeof(measure::ProgressSlot));
+    void* base = nullptr;
+    MPI_Win_allocate_shared(own == 0 ? slot * (count + 1) : 0, 1, MPI_INFO_NULL, node_comm_, &base,
+                            &window_);
     MPI_Aint bytes = 0;
     int unit = 0;
     void* first = nullptr;
     MPI_Win_shared_query(window_, 0, &bytes, &unit, static_cast<void*>(&first));
+    auto room = static_cast<std::size_t>(bytes);
+    std::align(alignof(measure::ProgressSlot), sizeof(measure::ProgressSlot), first, room);
     slots_ = {static_cast<measure::ProgressSlot*>(first), static_cast<std::size_t>(count)};
+    ::new (&slots_[static_cast<std::size_t>(own)]) measure::ProgressSlot{};
+    MPI_Barrier(node_comm_);
 }
 
 void Session::barrier() const { MPI_Barrier(comm_); }

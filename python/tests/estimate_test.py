@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from bench.estimate import paired_ratio, signed_rank_cut, spread
+from forebay.domain.estimate import paired_ratio, sign_coverage, signed_rank_cut, spread
 
 
 def naive_confidence(pairs: int, cut: int) -> float:
@@ -54,3 +54,19 @@ def test_one_straggler_moves_the_estimate_little() -> None:
 def test_spread() -> None:
     got = spread([3.0, 1.0, 2.0])
     assert (got.median, got.least, got.most, got.count) == (2.0, 1.0, 3.0, 3)
+
+
+@pytest.mark.parametrize(("count", "cut"), [(5, 0), (6, 0), (9, 1), (12, 2), (20, 5)])
+def test_interval_of_the_median_is_the_sign_tests(count: int, cut: int) -> None:
+    got = spread([float(one) for one in range(count)])
+    assert (got.low, got.high) == (float(cut), float(count - 1 - cut))
+    heads = [bin(toss).count("1") for toss in range(2**count)] if count <= 12 else []
+    if heads:
+        inside = sum(cut < one < count - cut for one in heads) / len(heads)
+        assert got.confidence == pytest.approx(inside)
+    assert sign_coverage(count, cut + 1) < 0.95
+
+
+def test_a_median_of_few_values_says_how_little_is_known() -> None:
+    assert spread([1.0]).confidence == 0.0
+    assert spread([1.0, 2.0, 3.0]).confidence == pytest.approx(0.75)
