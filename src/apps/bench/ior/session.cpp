@@ -70,7 +70,7 @@ void Session::find_nodes() {
 void Session::share_slots() {
     void* base = nullptr;
     MPI_Win_allocate_shared(sizeof(measure::ProgressSlot), sizeof(measure::ProgressSlot),
-                            MPI_INFO_NULL, node_comm_, &base, &window_);
+                            MPI_INFO_NULL, node_comm_, static_cast<void*>(&base), &window_);
     ::new (base) measure::ProgressSlot{};
     int count = 0;
     MPI_Comm_size(node_comm_, &count);
