@@ -502,6 +502,7 @@ private:
             return;
         }
         std::vector<double> seconds;
+        seconds.reserve(phase.ranks.size());
         for (const ior::RankTimes& rank : phase.ranks) {
             seconds.push_back(rank.transfers_end - rank.transfers_begin);
         }
