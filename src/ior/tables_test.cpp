@@ -1,63 +1,15 @@
 // Rows against those of real outputs, and what the original gets wrong.
 #include "ior/tables.hpp"
 
-#include "ior/documents.hpp"
+#include "ior/tables_check.hpp"
 
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace forebay::ior {
 namespace {
 
 using testing::HasSubstr;
-
-std::string reference(const std::string& name) {
-    std::ifstream in(std::string(FOREBAY_SOURCE_DIR) + "/tests/reference/ior/" + name);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-// 4 tasks, -t 256k -b 4m -s 4, as 01-ssf.txt.
-ior::Test a_test() {
-    ior::Test test;
-    test.options.block_bytes = 4 << 20;
-    test.options.segments = 4;
-    test.options.test_file = "tf";
-    test.geometry = geometry_of(test.options, 4).value_or(Geometry{});
-    test.tasks_of_node = 4;
-    test.path = "tf";
-    return test;
-}
-
-Phase a_phase(const Options& options) {
-    Phase phase;
-    phase.access = "write";
-    phase.bytes = 64 << 20;
-    for (int rank = 0; rank < 4; ++rank) {
-        RankTimes times;
-        times.open_begin = 0.001 * rank;
-        times.open_end = times.open_begin + 0.0001;
-        times.transfers_begin = times.open_end;
-        times.transfers_end = times.transfers_begin + 0.1 + 0.1 * rank;
-        times.close_begin = times.transfers_end;
-        times.close_end = times.close_begin + 0.0002;
-        times.transfers = 64;
-        times.bytes = 16 << 20;
-        times.stonewall_transfers = 32;
-        times.stonewall_seconds = 0.5;
-        phase.ranks.push_back(times);
-        for (int i = 0; i < 64; ++i) {
-            phase.latency.record(1'000'000 * (rank + 1));
-        }
-    }
-    phase.stonewalled = true;
-    summarise(phase, options, {"vm"});
-    return phase;
-}
 
 TEST(Tables, heads_are_those_of_the_reference) {
     const std::string text = reference("01-ssf.txt");
@@ -123,37 +75,6 @@ TEST(Results, name_the_slowest_and_when_the_first_was_done) {
     EXPECT_NEAR(phase.last_done, 0.4031, 1e-9);
     EXPECT_GT(phase.first_done_mib, phase.last_done_mib);
     EXPECT_EQ(phase.nodes.front().host, "vm");
-}
-
-TEST(Documents, json_is_escaped_and_of_full_precision) {
-    ior::Run run;
-    run.command = "ior -o \"a\\b\"";
-    run.tests.push_back(a_test());
-    run.tests[0].options.test_file = "a\"b\n\xff";
-    run.tests[0].phases.push_back(a_phase(run.tests[0].options));
-    const auto made = nlohmann::json::parse(json_document(run));
-    EXPECT_EQ(made["schema"], "forebay.bench.ior/1");
-    EXPECT_EQ(made["Command line"], run.command);
-    const auto& result = made["tests"][0]["Results"][0];
-    EXPECT_DOUBLE_EQ(result["openTime"].get<double>(), run.tests[0].phases[0].columns.open);
-    EXPECT_EQ(result["latency_of_transfers"]["transfers"], 256);
-    EXPECT_EQ(result["ranks"].size(), 4U);
-    // Every key that IOR's own document has, as far as it is not a string of a number.
-    const auto theirs = nlohmann::json::parse(reference("06-json.json"));
-    for (const auto& [key, value] : theirs["tests"][0]["Results"][0].items()) {
-        EXPECT_TRUE(result.contains(key)) << key;
-    }
-    for (const auto& [key, value] : theirs["summary"][0].items()) {
-        EXPECT_TRUE(made["summary"][0].contains(key)) << key;
-    }
-    for (const auto& [key, value] : theirs["tests"][0]["Options"].items()) {
-        EXPECT_TRUE(made["tests"][0]["Options"].contains(key) || key == "task offset") << key;
-    }
-}
-
-TEST(Documents, csv_begins_with_the_columns_of_the_reference) {
-    const std::string text = reference("07-csv.csv");
-    EXPECT_THAT(csv_document(ior::Run{}), testing::StartsWith(text.substr(0, text.find('\n'))));
 }
 
 TEST(Tables, more_follows_after_the_summary) {

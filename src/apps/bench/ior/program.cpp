@@ -2,7 +2,7 @@
 #include "apps/bench/ior/program.hpp"
 
 #include "apps/bench/ior/test_run.hpp"
-#include "ior/documents.hpp"
+#include "ior/documents/documents.hpp"
 #include "ior/file_names.hpp"
 #include "ior/option_table.hpp"
 #include "ior/parse.hpp"

@@ -1,7 +1,7 @@
 // See test_run.hpp.
 #include "apps/bench/ior/test_run.hpp"
 
-#include "ior/documents.hpp"
+#include "ior/documents/documents.hpp"
 #include "ior/file_names.hpp"
 #include "ior/tables.hpp"
 #include "measure/byte_units.hpp"

@@ -1,5 +1,5 @@
 // See documents.hpp.
-#include "ior/documents.hpp"
+#include "ior/documents/documents.hpp"
 
 #include "ior/tables.hpp"
 #include "measure/statistics.hpp"
