@@ -305,31 +305,34 @@ struct Sweep {
     std::vector<Regions> regions;
 };
 
-std::vector<Sweep> sweeps_of(const Axes& axes) {
-    const Regions base{.count = axes.counts.front(),
-                       .size_bytes = axes.sizes.front(),
-                       .spacing_bytes = axes.spaces.front()};
+// -b: along each of the chosen axes, the others as they are.
+std::vector<Sweep> band_sweeps(const Axes& axes, const Regions& base) {
+    const std::array<std::string_view, 3> names{"region_count", "region_size", "region_spacing"};
+    const std::array<Numbers, 3> values{Numbers{4, 16, 64, 256, 1024, 4096},
+                                        Numbers{8, 32, 128, 512, 2048, 8192},
+                                        Numbers{0, 8, 64, 512, 4096}};
+    const std::array given{&axes.counts, &axes.sizes, &axes.spaces};
+    const std::array members{&Regions::count, &Regions::size_bytes, &Regions::spacing_bytes};
     std::vector<Sweep> sweeps;
-    if (axes.band_tests) {
-        const std::array<std::string_view, 3> names{"region_count", "region_size",
-                                                    "region_spacing"};
-        const std::array<Numbers, 3> values{Numbers{4, 16, 64, 256, 1024, 4096},
-                                            Numbers{8, 32, 128, 512, 2048, 8192},
-                                            Numbers{0, 8, 64, 512, 4096}};
-        const std::array given{&axes.counts, &axes.sizes, &axes.spaces};
-        for (std::size_t axis = 0; axis < names.size(); ++axis) {
-            if (axes.bands[axis] != '1') {
-                continue;
-            }
-            Sweep sweep{.test = std::string(names[axis]), .regions = {}};
-            for (const std::int64_t v : given[axis]->size() > 1 ? *given[axis] : values[axis]) {
-                Regions one = base;
-                (axis == 0 ? one.count : axis == 1 ? one.size_bytes : one.spacing_bytes) = v;
-                sweep.regions.push_back(one);
-            }
-            sweeps.push_back(std::move(sweep));
+    for (std::size_t axis = 0; axis < names.size(); ++axis) {
+        if (axes.bands[axis] != '1') {
+            continue;
         }
-        return sweeps;
+        Sweep sweep{.test = std::string(names[axis]), .regions = {}};
+        for (const std::int64_t value : given[axis]->size() > 1 ? *given[axis] : values[axis]) {
+            sweep.regions.push_back(base);
+            sweep.regions.back().*members[axis] = value;
+        }
+        sweeps.push_back(std::move(sweep));
+    }
+    return sweeps;
+}
+
+std::vector<Sweep> sweeps_of(const Axes& axes) {
+    if (axes.band_tests) {
+        return band_sweeps(axes, {.count = axes.counts.front(),
+                                  .size_bytes = axes.sizes.front(),
+                                  .spacing_bytes = axes.spaces.front()});
     }
     Sweep single{.test = "bandwidth_single", .regions = {}};
     for (const std::int64_t count : axes.counts) {
@@ -356,48 +359,58 @@ std::vector<Sweep> checks() {
     return {sweep};
 }
 
+// One point for each chosen method and pattern.
+void add_points(const Axes& axes, const std::string& test, Direction direction,
+                const std::vector<Pattern>& patterns, std::vector<Point>& points) {
+    for (std::size_t method = 0; method < axes.methods.size(); ++method) {
+        if (axes.methods[method] != '1') {
+            continue;
+        }
+        for (const Pattern& pattern : patterns) {
+            points.push_back({.test = test,
+                              .direction = direction,
+                              .method = static_cast<Method>(method),
+                              .pattern = pattern});
+        }
+    }
+}
+
+// The regions of a sweep in one of HPIO's four shapes: bit 0 is memory's, bit 1 the file's.
+std::vector<Pattern> shaped(const Sweep& sweep, std::size_t shape) {
+    std::vector<Pattern> patterns;
+    patterns.reserve(sweep.regions.size());
+    for (Regions one : sweep.regions) {
+        one.memory = shape % 2 == 1 ? Shape::noncontiguous : Shape::contiguous;
+        one.file = shape / 2 == 1 ? Shape::noncontiguous : Shape::contiguous;
+        patterns.emplace_back(one);
+    }
+    return patterns;
+}
+
+void add_sweep(const Axes& axes, const Sweep& sweep, Direction direction,
+               std::vector<Point>& points) {
+    for (std::size_t shape = 0; shape < axes.shapes.size(); ++shape) {
+        if (axes.shapes[shape] == '1') {
+            add_points(axes, sweep.test, direction, shaped(sweep, shape), points);
+        }
+    }
+}
+
 // HPIO's order: write or read, test, shape, method, value.
 std::vector<Point> points_of(const Axes& axes) {
     const std::vector<Sweep> sweeps = axes.checks ? checks() : sweeps_of(axes);
-    constexpr std::array<std::pair<Shape, Shape>, 4> shapes{
-        std::pair{Shape::contiguous, Shape::contiguous},
-        std::pair{Shape::noncontiguous, Shape::contiguous},
-        std::pair{Shape::contiguous, Shape::noncontiguous},
-        std::pair{Shape::noncontiguous, Shape::noncontiguous}};
     std::vector<Point> points;
-    const auto add = [&](const std::string& test, Direction direction, const auto& patterns) {
-        for (std::size_t method = 0; method < axes.methods.size(); ++method) {
-            if (axes.methods[method] != '1') {
-                continue;
-            }
-            for (const auto& pattern : patterns) {
-                points.push_back({.test = test,
-                                  .direction = direction,
-                                  .method = static_cast<Method>(method),
-                                  .pattern = pattern});
-            }
-        }
-    };
     for (std::size_t direction = 0; direction < axes.directions.size(); ++direction) {
         if (axes.directions[direction] != '1') {
             continue;
         }
         const auto now = static_cast<Direction>(direction);
         if (!axes.patterns.empty()) {
-            add("pattern", now, axes.patterns);
+            add_points(axes, "pattern", now, axes.patterns, points);
             continue;
         }
         for (const Sweep& sweep : sweeps) {
-            for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
-                if (axes.shapes[shape] == '1') {
-                    std::vector<Regions> regions = sweep.regions;
-                    for (Regions& one : regions) {
-                        one.memory = shapes[shape].first;
-                        one.file = shapes[shape].second;
-                    }
-                    add(sweep.test, now, regions);
-                }
-            }
+            add_sweep(axes, sweep, now, points);
         }
     }
     return points;
