@@ -1,5 +1,7 @@
 # forebay_bench_program(<tool>): src/apps/bench/<tool>/program/main.cpp becomes forebay-<tool>, one
 # program for each MPI family, in lib/<family>/ where it is built and where it is installed.
+include(GNUInstallDirs)
+
 function(forebay_bench_program tool)
     foreach(family IN LISTS FOREBAY_MPI_FAMILIES)
         set(archive forebay_apps_bench_${tool}_${family})
