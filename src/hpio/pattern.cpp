@@ -10,7 +10,7 @@ namespace forebay::hpio {
 
 namespace {
 
-Result<void> checked_product(std::vector<std::int64_t> factors) {
+Result<void> checked_product(const std::vector<std::int64_t>& factors) {
     std::int64_t product = 1;
     for (const std::int64_t factor : factors) {
         if (__builtin_mul_overflow(product, factor, &product) || product > bytes_max) {

@@ -23,7 +23,7 @@ FileView FileView::make(const ViewArguments& arguments, const LargeCountInquiry&
         made.refusal = engine::Refusal::data_representation;
         return made;
     }
-    const MPI_Datatype filetype = arguments.filetype;
+    MPI_Datatype filetype = arguments.filetype;
     if (arguments.displacement < 0 || arguments.etype == MPI_DATATYPE_NULL ||
         filetype == MPI_DATATYPE_NULL) {
         made.refusal = engine::Refusal::view_unsupported;

@@ -57,7 +57,7 @@ std::string upper(std::string text) {
 }  // namespace
 
 Result<std::string> backend_name(const std::string& api) {
-    const std::string name = upper(api);
+    std::string name = upper(api);
     for (const Known& one : known) {
         if (one.name == name && is_built(name)) {
             return name;

@@ -49,8 +49,8 @@ public:
 
 private:
     hid_t id_ = -1;
-    herr_t (*close_)(hid_t) = H5Idec_ref_close;
-    static herr_t H5Idec_ref_close(hid_t id) { return H5Idec_ref(id) < 0 ? -1 : 0; }
+    herr_t (*close_)(hid_t) = drop_reference;
+    static herr_t drop_reference(hid_t id) { return H5Idec_ref(id) < 0 ? -1 : 0; }
 };
 
 class Hdf5Backend final : public Backend {

@@ -197,7 +197,7 @@ private:
     }
 
     Result<std::int64_t> write_one(Offset at) {
-        const auto moved = context_.backend->write(at, request_.data->at(at));
+        auto moved = context_.backend->write(at, request_.data->at(at));
         if (moved && *moved < context_.geometry.transfer_bytes) [[unlikely]] {
             return failure(
                 {ErrorCode::no_space, 0,
@@ -209,7 +209,7 @@ private:
     }
 
     Result<std::int64_t> read_one(Offset at) {
-        const auto moved = context_.backend->read(at, context_.buffer->bytes());
+        auto moved = context_.backend->read(at, context_.buffer->bytes());
         if (!moved) {
             return moved;
         }

@@ -379,7 +379,9 @@ private:
             setting.monitor = &monitor;
             end = run_test(setting, test);
             session.barrier();
+            setting.monitor = nullptr;
         }
+        setting.holds_files = nullptr;
         if (end.status == ExitStatus::input_output) {
             tell("ERROR: " + end.message);
             run_.errors.push_back(end.message);

@@ -76,8 +76,8 @@ void Session::share_slots() {
     // Open MPI's memory begins at any multiple of 16, a slot at one of 64: one more is asked for.
     constexpr auto slot = static_cast<MPI_Aint>(sizeof(measure::ProgressSlot));
     void* base = nullptr;
-    MPI_Win_allocate_shared(own == 0 ? slot * (count + 1) : 0, 1, MPI_INFO_NULL, node_comm_, &base,
-                            &window_);
+    MPI_Win_allocate_shared(own == 0 ? slot * (count + 1) : 0, 1, MPI_INFO_NULL, node_comm_,
+                            static_cast<void*>(&base), &window_);
     MPI_Aint bytes = 0;
     int unit = 0;
     void* first = nullptr;
