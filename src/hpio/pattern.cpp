@@ -75,7 +75,7 @@ Result<Pattern> checked(Array array, std::int32_t ranks) {
         factors.push_back(dimension.size);
         factors.push_back(dimension.halo > 0 ? 2 * dimension.halo + 1 : 1);
     }
-    if (auto fits = checked_product(std::move(factors)); !fits) {
+    if (auto fits = checked_product(factors); !fits) {
         return failure(fits.error());
     }
     auto grid = grid_of(array, ranks);
