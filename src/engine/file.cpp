@@ -80,8 +80,12 @@ private:
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
     std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
                                          ports::Direction direction);
-    [[nodiscard]] CutLimits limits(const plan::Plan& plan) const {
-        return CutLimits{plan.layout, options_.tuning.request_bytes_max};
+    [[nodiscard]] CutLimits limits(const plan::Plan& plan, ports::Direction direction) const {
+        const plan::Tuning& tuning = options_.tuning;
+        const bool writes = direction == ports::Direction::write;
+        return CutLimits{plan.layout,
+                         writes ? std::min(tuning.request_bytes_max, tuning.write_bytes_max)
+                                : tuning.request_bytes_max};
     }
     Way& way(ports::Direction direction) {
         return ways_[direction == ports::Direction::write ? 0 : 1];
@@ -208,7 +212,7 @@ Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
     const Pace pace = plan.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
     Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1, pace};
     move_directly(crew_, channel, gate,
-                  std::make_unique<DirectSource>(transfer, plan.span, limits(plan)));
+                  std::make_unique<DirectSource>(transfer, plan.span, limits(plan, direction)));
     record_.requests = channel.requests();
     record_.storage_ns = channel.busy_ns();
     end.failure = channel.failure();
@@ -239,11 +243,11 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     if (const auto id = own_aggregator()) {
         channel.emplace(*way(direction).storage, gate, crew_.clock(), direction,
                         static_cast<std::size_t>(plan.buffers));
-        duty =
-            direction == ports::Direction::write
-                ? std::unique_ptr<AggregatorDuty>{std::make_unique<WriteDuty>(
-                      *id, crew_, rounds, staging, *channel, limits(plan))}
-                : std::make_unique<ReadDuty>(*id, crew_, rounds, staging, *channel, limits(plan));
+        duty = direction == ports::Direction::write
+                   ? std::unique_ptr<AggregatorDuty>{std::make_unique<WriteDuty>(
+                         *id, crew_, rounds, staging, *channel, limits(plan, direction))}
+                   : std::make_unique<ReadDuty>(*id, crew_, rounds, staging, *channel,
+                                                limits(plan, direction));
         duties.push_back(duty.get());
     }
     const std::unique_ptr<Courier> courier = courier_for(rounds, staging, direction);

@@ -167,13 +167,14 @@ TEST(Tuning, IsSettledByTheLayout) {
     Tuning open;
     open.window_bytes = 0;
     open.request_bytes_max = 0;
-    EXPECT_EQ(settled(open, Layout{}).window_bytes, 1 << 20);
-    EXPECT_EQ(settled(open, Layout{}).request_bytes_max, 1 << 20);
-    EXPECT_EQ(settled(open, Layout{3, 1 << 16}).window_bytes, 4 << 20);
+    EXPECT_EQ(settled(open, Layout{}).window_bytes, 4 << 20);
+    EXPECT_EQ(settled(open, Layout{}).request_bytes_max, 4 << 20);
+    EXPECT_EQ(settled(open, Layout{}).write_bytes_max, 1 << 20);
+    EXPECT_EQ(settled(open, Layout{3, 1 << 16}).write_bytes_max, 4 << 20);
     open.window_bytes = 1000;
     EXPECT_EQ(settled(open, Layout{}).window_bytes, 64 << 10);
-    open.window_bytes = 16 << 20;
-    EXPECT_EQ(settled(open, Layout{}), settled(settled(open, Layout{}), Layout{3, 1 << 16}));
+    open.request_bytes_max = 8 << 20;
+    EXPECT_EQ(settled(open, Layout{}).write_bytes_max, 8 << 20);
 }
 
 TEST(Plan, DescribesItself) { EXPECT_NE(text(Plan{}), ""); }

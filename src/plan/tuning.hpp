@@ -14,6 +14,7 @@ struct Tuning {
     std::int64_t staging_bytes_max = 64 << 20;  // per node
     std::int32_t requests_in_flight = 2;        // k
     std::int64_t request_bytes_max = 4 << 20;   // 0: see `settled`
+    std::int64_t write_bytes_max = 4 << 20;     // of requests that write; `settled` sets it
     std::int64_t bypass_bytes_min = 256 << 10;
     Mode write = Mode::automatic;
     Mode read = Mode::automatic;
@@ -30,22 +31,22 @@ struct Layout {
     bool operator==(const Layout&) const noexcept = default;
 };
 
-inline constexpr std::int64_t window_bytes_striped = 4 << 20;
-inline constexpr std::int64_t window_bytes_local = 1 << 20;
+inline constexpr std::int64_t window_bytes_usual = 4 << 20;
+inline constexpr std::int64_t write_bytes_local = 1 << 20;
 inline constexpr std::int64_t window_bytes_min = 64 << 10;
 
-// `tuning` with what it leaves open filled in. A parallel file system likes large requests; a local
-// one only copies them into its page cache, and there 1 MiB is as fast or faster: the window still
-// is in the processor's cache, and the kernel needs no large blocks of free memory (decision 0010).
+// `tuning` with what it leaves open filled in. A local file system copies what is written into its
+// page cache; for requests of 1 MiB the kernel needs no large blocks of free memory (decision
+// 0010).
 [[nodiscard]] constexpr Tuning settled(Tuning tuning, const Layout& layout) noexcept {
-    const bool striped = layout.stripe_bytes > 0;
     const auto settle = [](std::int64_t asked, std::int64_t otherwise) {
         return asked == 0 ? otherwise : asked < window_bytes_min ? window_bytes_min : asked;
     };
-    tuning.window_bytes =
-        settle(tuning.window_bytes, striped ? window_bytes_striped : window_bytes_local);
-    tuning.request_bytes_max =
-        settle(tuning.request_bytes_max, striped ? window_bytes_striped : window_bytes_local);
+    const bool local = layout.stripe_bytes == 0;
+    tuning.write_bytes_max =
+        settle(tuning.request_bytes_max, local ? write_bytes_local : window_bytes_usual);
+    tuning.window_bytes = settle(tuning.window_bytes, window_bytes_usual);
+    tuning.request_bytes_max = settle(tuning.request_bytes_max, window_bytes_usual);
     return tuning;
 }
 
