@@ -46,7 +46,7 @@ def size_label(size: int) -> str:
 
 
 # A virtual machine's host takes free memory back; fresh pages then cost a hundred milliseconds now
-# and then, whoever gets them. The median of a launch's repetitions is free of that.
+# and then, whoever gets them. The median of a launch's repetitions is mostly free of that.
 WARM_UP = {StorageKind.TMPFS: 1, StorageKind.DISK: 2}
 REPETITIONS = {StorageKind.TMPFS: 3, StorageKind.DISK: 5}
 

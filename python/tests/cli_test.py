@@ -133,7 +133,7 @@ def test_settings_are_listed(forebay: Forebay) -> None:
     assert (nodes["value"], nodes["origin"], nodes["default"]) == ("3", "environment", "0")
     assert nodes["hints"] == ["cb_nodes", "forebay_cb_nodes"]
     text = forebay("settings").stdout
-    assert "staging_bytes_max = 64 MiB   [4 MiB … 64 GiB]" in text
+    assert "cb_buffer_size = 4 MiB   [64 KiB … 1 GiB]" in text
     assert "FOREBAY_STORAGE" in text
 
 

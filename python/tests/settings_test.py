@@ -26,7 +26,7 @@ def failure(file: Path) -> str:
 def test_schema_has_defaults_in_canonical_text(table: SettingsTable) -> None:
     found = {setting.name: setting.default for setting in table.settings}
     assert found["enabled"] == "true"
-    assert found["bypass_bytes_min"] == str(256 << 10)
+    assert found["cb_buffer_size"] == str(4 << 20)
     assert found["collective_write"] == "automatic"
     assert found["exclude"] == ""
     assert all(setting.doc for setting in table.settings)
@@ -55,7 +55,7 @@ def test_values_that_are_taken(table: SettingsTable, name: str, text: str, value
         ("cb_nodes", "-1", "from 0 to 1048576"),
         ("cb_nodes", "1_000", "whole number"),
         ("cb_nodes", "4.0", "whole number"),
-        ("staging_bytes_max", "1 KiB", "bytes from 4 MiB to 64 GiB"),
+        ("cb_buffer_size", "1 KiB", "bytes from 64 KiB to 1 GiB"),
         ("storage", "nvme", "one of automatic, uring, posix"),
         ("buffers_per_aggregator", "2", "from 3 to 64"),
     ],

@@ -34,6 +34,10 @@ const char* reason_of(Refusal refusal) noexcept {
 
 namespace {
 
+plan::Kind kind_of(ports::Direction direction) noexcept {
+    return direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read;
+}
+
 plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t per_node) {
     plan::Topology topology;
     topology.locals.clear();
@@ -81,11 +85,9 @@ private:
     std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
                                          ports::Direction direction);
     [[nodiscard]] CutLimits limits(const plan::Plan& plan, ports::Direction direction) const {
-        const plan::Tuning& tuning = options_.tuning;
-        const bool writes = direction == ports::Direction::write;
-        return CutLimits{plan.layout,
-                         writes ? std::min(tuning.request_bytes_max, tuning.write_bytes_max)
-                                : tuning.request_bytes_max};
+        const auto bytes_max =
+            plan::request_bytes_max(options_.tuning, plan.layout, kind_of(direction));
+        return CutLimits{plan.layout, bytes_max};
     }
     Way& way(ports::Direction direction) {
         return ways_[direction == ports::Direction::write ? 0 : 1];
@@ -151,8 +153,7 @@ Refusal File::State::prepare(ports::Direction direction) {
 
 Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     const std::int64_t begin = crew_.clock().now_ns();
-    const plan::Kind kind =
-        direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read;
+    const plan::Kind kind = kind_of(direction);
     crew_.begin_call();
     record_ = ports::CallRecord{};
     record_.direction = direction;

@@ -163,18 +163,14 @@ RC_GTEST_PROP(PlanProperty, DomainsKnowTheirPositions, ()) {
     }
 }
 
-TEST(Tuning, IsSettledByTheLayout) {
-    Tuning open;
-    open.window_bytes = 0;
-    open.request_bytes_max = 0;
-    EXPECT_EQ(settled(open, Layout{}).window_bytes, 4 << 20);
-    EXPECT_EQ(settled(open, Layout{}).request_bytes_max, 4 << 20);
-    EXPECT_EQ(settled(open, Layout{}).write_bytes_max, 1 << 20);
-    EXPECT_EQ(settled(open, Layout{3, 1 << 16}).write_bytes_max, 4 << 20);
-    open.window_bytes = 1000;
-    EXPECT_EQ(settled(open, Layout{}).window_bytes, 64 << 10);
-    open.request_bytes_max = 8 << 20;
-    EXPECT_EQ(settled(open, Layout{}).write_bytes_max, 8 << 20);
+TEST(Tuning, OnlyLocalWritesAreSmall) {
+    Tuning tuning;
+    const Layout striped{3, 1 << 16};
+    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::write), 1 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::read), 4 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, striped, Kind::write), 4 << 20);
+    tuning.request_bytes_max = 64 << 10;
+    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::write), 64 << 10);
 }
 
 TEST(Plan, DescribesItself) { EXPECT_NE(text(Plan{}), ""); }

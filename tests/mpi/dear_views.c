@@ -130,6 +130,34 @@ static void handed_back(void) {
     must(MPI_File_close(&fh), "close");
 }
 
+/* The view stays what it was where setting another one fails, also for calls left to the MPI. */
+static void failed_view(void) {
+    int values[some];
+    MPI_Status status;
+    make_filled(path_of("dear.failed"), (size_t)4 * (pieces + 4000) * job.ranks);
+    MPI_File fh = open_file("dear.failed", MPI_MODE_RDWR, MPI_INFO_NULL);
+    set_view(fh, 1);
+    check(MPI_File_set_view(fh, 0, MPI_DATATYPE_NULL, MPI_INT, "native", MPI_INFO_NULL) !=
+              MPI_SUCCESS,
+          "a null etype was taken");
+    note_view(fh);
+    numbers(values, 5);
+    for (int turn = 0; turn < job.ranks; turn++) {
+        MPI_Barrier(job.comm);
+        if (turn == job.rank) {
+            must(MPI_File_write_at(fh, 100, values, some, MPI_INT, &status), "write_at");
+        }
+    }
+    hand_over(fh);
+    must(MPI_File_set_atomicity(fh, 1), "atomic"); /* which tells the MPI the view */
+    note_view(fh);
+    must(MPI_File_read_at_all(fh, 100, values, some, MPI_INT, &status), "read_at_all");
+    for (int i = 0; i < some; i++) {
+        check(values[i] == number(5, i), "integer %d is %d", i, values[i]);
+    }
+    must(MPI_File_close(&fh), "close");
+}
+
 static void shared(void) {
     int values[some];
     MPI_Status status;
@@ -168,6 +196,9 @@ int main(int argc, char** argv) {
     end_case();
     begin_case("handed_back");
     handed_back();
+    end_case();
+    begin_case("failed_view");
+    failed_view();
     end_case();
     begin_case("shared");
     shared();

@@ -17,6 +17,7 @@ EDGES = (
     "shared",
     "freed",
     "held",
+    "replaced",
     "atomic",
     "absent",
     "unclosed",

@@ -3,9 +3,12 @@
 
 #include "base/contracts.hpp"
 #include "entry/functions.hpp"
+#include "entry/mpi/path.hpp"
 #include "entry/mpi/status.hpp"
 
+#include <array>
 #include <cstring>
+#include <sys/stat.h>
 #include <utility>
 
 namespace forebay::entry {
@@ -32,12 +35,12 @@ bool is_dear(const FileView& view, const ViewArguments& arguments, std::int64_t 
            etype->extent == etype->size;
 }
 
-HeldView::HeldView(MPI_File file, std::string name, int amode)
-    : file_(file), name_(std::move(name)), amode_(amode) {}
+HeldView::HeldView(MPI_File file, std::string name, int amode, const LargeCountInquiry& inquiry)
+    : file_(file), name_(std::move(name)), amode_(amode), inquiry_(&inquiry) {}
 
-int HeldView::set(const ViewArguments& arguments, bool hold, MPI_Comm communicator,
-                  const LargeCountInquiry& inquiry) {
-    const int mine = hold ? 1 : 0;
+// A rank whose call fails keeps the view it had, held or not; so what it held counts, too.
+int HeldView::set(const ViewArguments& arguments, bool hold, MPI_Comm communicator) {
+    const int mine = hold || here_ ? 1 : 0;
     int anyone = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Iallreduce(&mine, &anyone, 1, MPI_INT, MPI_MAX, communicator, &request);
@@ -45,13 +48,34 @@ int HeldView::set(const ViewArguments& arguments, bool hold, MPI_Comm communicat
                                     hold ? arguments.etype : arguments.filetype, arguments.datarep,
                                     arguments.info);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
-    here_ = hold && code == MPI_SUCCESS;
     anywhere_ = anyone != 0;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    here_ = hold;
     prepared_ = false;
-    const bool kept = anywhere_ && code == MPI_SUCCESS;
     displacement_ = arguments.displacement;
-    etype_ = kept ? OwnType::keep(arguments.etype, inquiry) : OwnType();
-    filetype_ = kept ? OwnType::keep(arguments.filetype, inquiry) : OwnType();
+    etype_ = hold ? OwnType::keep(arguments.etype, *inquiry_) : OwnType();
+    filetype_ = hold ? OwnType::keep(arguments.filetype, *inquiry_) : OwnType();
+    return code;
+}
+
+// The view that the MPI is to have on this rank: the held one, or again the one it has.
+int HeldView::view_to_tell(MPI_Offset& displacement, OwnType& etype, OwnType& filetype) {
+    if (here_) {
+        displacement = displacement_;
+        etype = std::exchange(etype_, OwnType());
+        filetype = std::exchange(filetype_, OwnType());
+        return MPI_SUCCESS;
+    }
+    std::array<char, MPI_MAX_DATAREP_STRING + 1> datarep{};
+    MPI_Datatype units = MPI_BYTE;
+    MPI_Datatype pieces = MPI_BYTE;
+    const int code = real::get_view(file_, &displacement, &units, &pieces, datarep.data());
+    if (code == MPI_SUCCESS) {
+        etype = OwnType::take(units, *inquiry_);
+        filetype = OwnType::take(pieces, *inquiry_);
+    }
     return code;
 }
 
@@ -61,13 +85,15 @@ int HeldView::tell() {
         return MPI_SUCCESS;
     }
     MPI_Offset position = 0;
+    MPI_Offset displacement = 0;
+    OwnType etype;
+    OwnType filetype;
     real::get_position(file_, &position);
-    const int code = real::set_view(file_, displacement_, etype_.get(), filetype_.get(), "native",
-                                    MPI_INFO_NULL);
+    view_to_tell(displacement, etype, filetype);  // the collective call below is made all the same
+    const int code =
+        real::set_view(file_, displacement, etype.get(), filetype.get(), "native", MPI_INFO_NULL);
     here_ = false;
     anywhere_ = false;
-    etype_ = OwnType();
-    filetype_ = OwnType();
     return code == MPI_SUCCESS ? real::seek(file_, position, MPI_SEEK_SET) : code;
 }
 
@@ -79,6 +105,13 @@ int HeldView::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Dataty
     *filetype = filetype_.copy();
     std::strcpy(datarep, "native");  // NOLINT(clang-analyzer-security.insecureAPI.strcpy): MPI's
     return MPI_SUCCESS;
+}
+
+// By number alone: device numbers of network file systems differ between nodes.
+bool HeldView::stands_for_the_file() const {
+    struct stat facts{};
+    const std::string path = plain_path(name_).value_or(name_);
+    return identity_ && ::stat(path.c_str(), &facts) == 0 && facts.st_ino == identity_->inode;
 }
 
 // The stand-in has the program's view and hints, and leaves what is done at an end to the handle.
@@ -96,6 +129,13 @@ int HeldView::prepare() {
             return code;
         }
         real::set_errhandler(stand_in_, MPI_ERRORS_RETURN);
+        if (!stands_for_the_file()) {
+            real::close(&stand_in_);
+            say("cannot access " + name_ +
+                " independently (another file has taken its place, or "
+                "it is gone). Leave the file where it is while it is open.");
+            return MPI_ERR_FILE;
+        }
     }
     if (prepared_) {
         return MPI_SUCCESS;

@@ -16,6 +16,7 @@
 
 #include <mpi.h>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace forebay::entry {
@@ -28,7 +29,7 @@ namespace forebay::entry {
 class HeldView {
 public:
     // `file`: the real handle, which must stay open.
-    HeldView(MPI_File file, std::string name, int amode);
+    HeldView(MPI_File file, std::string name, int amode, const LargeCountInquiry& inquiry);
     HeldView(const HeldView&) = delete;
     HeldView& operator=(const HeldView&) = delete;
     // Contract: closed.
@@ -40,10 +41,11 @@ public:
 
     // All of these return MPI error codes; those of the stand-in also call the file's handler.
     // Collective: sets the view, and holds it on this rank where `hold`.
-    int set(const ViewArguments& arguments, bool hold, MPI_Comm communicator,
-            const LargeCountInquiry& inquiry);
+    int set(const ViewArguments& arguments, bool hold, MPI_Comm communicator);
     // Collective: the MPI knows the view afterwards.
     int tell();
+    // Which file the program opened; the stand-in must be of that one.
+    void know(const ports::Identity& identity) { identity_ = identity; }
     // Contract of the following: here().
     int get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
                  char* datarep) const;
@@ -56,6 +58,8 @@ public:
     int close() noexcept;
 
 private:
+    int view_to_tell(MPI_Offset& displacement, OwnType& etype, OwnType& filetype);
+    [[nodiscard]] bool stands_for_the_file() const;
     int prepare();
     int from_pointer(PassOn pass);
     int raised(int code) const;
@@ -63,8 +67,10 @@ private:
     MPI_File file_;
     std::string name_;
     int amode_;
+    const LargeCountInquiry* inquiry_;
     bool here_ = false;
     bool anywhere_ = false;
+    std::optional<ports::Identity> identity_;
     MPI_Offset displacement_ = 0;
     OwnType etype_;
     OwnType filetype_;

@@ -58,7 +58,7 @@ OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* 
       circle_(circle),
       inquiry_(&inquiry),
       counters_(std::make_unique<Counters>(facts_.recording)),
-      held_(handle, facts_.name, facts_.amode) {}
+      held_(handle, facts_.name, facts_.amode, inquiry) {}
 
 engine::File& OpenFile::engine() {
     if (engine_) {
@@ -84,12 +84,11 @@ engine::File& OpenFile::engine() {
     engine::FileOptions options;
     options.path = facts_.path;
     options.layout = layout_;
-    options.tuning = plan::settled(settings_.tuning(), layout_);
-    settings_.set_number(Setting::cb_buffer_size, options.tuning.window_bytes);
-    settings_.set_number(Setting::request_bytes_max, options.tuning.request_bytes_max);
+    options.tuning = settings_.tuning();
     options.aggregators_per_node_max = known.aggregators_per_node;
     if (known.has_identity != 0) {
         options.identity = known.identity;
+        held_.know(known.identity);
     }
     const auto opener = [this](ports::Direction direction) {
         return adapters::open_storage(facts_.path, direction, preference_of(settings_));

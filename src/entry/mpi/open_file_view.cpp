@@ -16,10 +16,13 @@ int OpenFile::set_view(const ViewArguments& arguments) {
     FileView view = FileView::make(arguments, *inquiry_);
     const bool dear =
         is_dear(view, arguments, settings_.number(Setting::view_pieces_max), *inquiry_);
-    const int code = held_.set(arguments, dear, circle_->group->own(), *inquiry_);
+    const int code = held_.set(arguments, dear, circle_->group->own());
     if (code == MPI_SUCCESS) {
         take_hints(arguments.info);
         view_ = std::move(view);
+    }
+    if (held_.anywhere()) {
+        engine();  // where rank 0 says which file it is; all ranks come here or none
     }
     return code;
 }

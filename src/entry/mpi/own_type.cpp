@@ -5,13 +5,16 @@
 
 namespace forebay::entry {
 
-OwnType OwnType::keep(MPI_Datatype type, const LargeCountInquiry& inquiry) {
+OwnType OwnType::take(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     OwnType own;
     own.type_ = type;
     own.derived_ = !is_named(type, inquiry);
-    if (own.derived_) {
-        own.type_ = own.copy();
-    }
+    return own;
+}
+
+OwnType OwnType::keep(MPI_Datatype type, const LargeCountInquiry& inquiry) {
+    OwnType own = take(type, inquiry);
+    own.type_ = own.copy();
     return own;
 }
 

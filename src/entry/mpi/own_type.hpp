@@ -12,6 +12,8 @@ public:
     OwnType() noexcept = default;  // MPI_BYTE
     // A duplicate of a derived type, or a named type as it is.
     static OwnType keep(MPI_Datatype type, const LargeCountInquiry& inquiry);
+    // A handle that the MPI made for us: freed unless it is a named type.
+    static OwnType take(MPI_Datatype type, const LargeCountInquiry& inquiry);
     OwnType(OwnType&& other) noexcept;
     OwnType& operator=(OwnType&& other) noexcept;
     OwnType(const OwnType&) = delete;
