@@ -16,7 +16,7 @@ from bench.summary import seconds_of
 
 _T = TypeVar("_T")
 RACE_AFTER_BLOCKS = 1
-RACE_FACTOR = 2.0
+RACE_FACTOR = 1.5
 FAILURES_MAX = 2
 
 
