@@ -71,8 +71,8 @@ std::int64_t staged_on_a_node(const Plan& plan, const Topology& topology) noexce
 
 // The largest windows, at most what was asked for, with which everything fits; with the smallest
 // windows, fewer buffers. Settings keep staging large enough for three of the smallest.
-void fit_into_staging(Plan& plan, const Topology& topology, const Tuning& tuning) {
-    plan.window_bytes = whole_units(tuning.window_bytes);
+void fit_into_staging(Plan& plan, const Topology& topology, const Tuning& tuning, Kind kind) {
+    plan.window_bytes = whole_units(window_bytes(tuning, plan.layout, kind));
     plan.buffers = tuning.buffers;
     while (staged_on_a_node(plan, topology) > tuning.staging_bytes_max) {
         if (plan.window_bytes > window_bytes_min) {
@@ -139,7 +139,7 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
     plan.path = bypasses(all, layout, tuning, kind) ? Path::bypass : Path::exchange;
     plan.span = all.span();
     plan.granularity = common_granularity(all, plan.layout);
-    fit_into_staging(plan, topology, tuning);
+    fit_into_staging(plan, topology, tuning, kind);
     plan.window_bytes = shared_window(plan.window_bytes, plan);
     plan.block_bytes = std::min(block_bytes_default, plan.window_bytes);
     const bool dense = plan.span.length.bytes() / dense_share <= all.bytes;

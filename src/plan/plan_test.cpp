@@ -26,9 +26,9 @@ TEST(Plan, OneNodeOneTargetReadsAsText) {
               "path: exchange through aggregators\n"
               "data: 134217728 bytes in [0, 134217728)\n"
               "layout: 1 target(s), stripe 0 bytes\n"
-              "windows: 4 × 4194304 bytes an aggregator, coverage in units of 256 bytes\n"
-              "rounds: 32 by span\n"
-              "aggregator 0: node 0 local rank 0, targets 0..0, 32 round(s)\n");
+              "windows: 4 × 1048576 bytes an aggregator, coverage in units of 256 bytes\n"
+              "rounds: 128 by span\n"
+              "aggregator 0: node 0 local rank 0, targets 0..0, 128 round(s)\n");
 }
 
 TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
@@ -169,6 +169,8 @@ TEST(Tuning, OnlyLocalWritesAreSmall) {
     EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::write), 1 << 20);
     EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::read), 4 << 20);
     EXPECT_EQ(request_bytes_max(tuning, striped, Kind::write), 4 << 20);
+    EXPECT_EQ(window_bytes(tuning, Layout{}, Kind::write), 1 << 20);
+    EXPECT_EQ(window_bytes(tuning, Layout{}, Kind::read), 4 << 20);
     tuning.request_bytes_max = 64 << 10;
     EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::write), 64 << 10);
 }

@@ -33,14 +33,21 @@ struct Layout {
     bool operator==(const Layout&) const noexcept = default;
 };
 
-// The largest request of a kind. A file system without stripes is a local one, which copies what is
-// written into its page cache; there small writes are as fast and need no large blocks of free
-// memory (decision 0010).
+// `bytes` of a window or a request of a kind. A file system without stripes is a local one, which
+// copies what is written into its page cache; there small writes stay in the processor's cache and
+// need no large blocks of free memory (decision 0010).
+[[nodiscard]] constexpr std::int64_t bounded(std::int64_t bytes, const Tuning& tuning,
+                                             const Layout& layout, Kind kind) noexcept {
+    const bool local_write = kind == Kind::write && layout.stripe_bytes == 0;
+    return local_write ? std::min(bytes, tuning.local_write_bytes_max) : bytes;
+}
 [[nodiscard]] constexpr std::int64_t request_bytes_max(const Tuning& tuning, const Layout& layout,
                                                        Kind kind) noexcept {
-    const bool local_write = kind == Kind::write && layout.stripe_bytes == 0;
-    return local_write ? std::min(tuning.request_bytes_max, tuning.local_write_bytes_max)
-                       : tuning.request_bytes_max;
+    return bounded(tuning.request_bytes_max, tuning, layout, kind);
+}
+[[nodiscard]] constexpr std::int64_t window_bytes(const Tuning& tuning, const Layout& layout,
+                                                  Kind kind) noexcept {
+    return bounded(tuning.window_bytes, tuning, layout, kind);
 }
 
 }  // namespace forebay::plan
