@@ -6,15 +6,16 @@
 
 namespace forebay::engine {
 
-Crew::Crew(ports::Communicator& communicator, const ports::Clock& clock)
+Crew::Crew(ports::Communicator& communicator, const ports::Clock& clock, ports::Imagined* imagined)
     : communicator_{communicator},
       clock_{clock},
+      imagined_{imagined},
       place_{communicator.place()},
       lane_{communicator.node_memory(), place_} {
-    const auto most =
-        static_cast<std::size_t>(place_.locals > place_.nodes ? place_.locals : place_.nodes);
-    gathered_claims_.resize(most);
-    gathered_ballots_.resize(most);
+    // Only leaders gather from nodes: nothing here grows with nodes on every rank.
+    if (place_.leader() && place_.nodes > 1) {
+        gathered_ballots_.resize(static_cast<std::size_t>(place_.nodes));
+    }
 }
 
 bool Crew::attend() {
@@ -129,6 +130,9 @@ void Crew::publish_ballots(Moment moment) {
 
 void Crew::publish_claims(std::int64_t blocks_max) {
     const auto locals = static_cast<std::size_t>(place_.locals);
+    // Taken by who publishes, when sparse data is met for the first time: 1 KiB a node is much
+    // for a file that never has any.
+    gathered_claims_.resize(std::max(locals, static_cast<std::size_t>(place_.nodes)));
     for (std::size_t i = 0; i < locals; ++i) {
         gathered_claims_[i] = lane_.slot(LocalRank{static_cast<std::int32_t>(i)}).claims;
     }

@@ -5,6 +5,7 @@
 #include "engine/lane.hpp"
 #include "ports/clock.hpp"
 #include "ports/communicator.hpp"
+#include "ports/imagined.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -36,13 +37,16 @@ struct Times {
 
 class Crew {
 public:
-    Crew(ports::Communicator& communicator, const ports::Clock& clock);
+    // `imagined`: where the program's bytes are not there; else nullptr.
+    Crew(ports::Communicator& communicator, const ports::Clock& clock,
+         ports::Imagined* imagined = nullptr);
 
     [[nodiscard]] const ports::Place& place() const noexcept { return place_; }
     [[nodiscard]] Lane& lane() noexcept { return lane_; }
     [[nodiscard]] ports::Communicator& communicator() noexcept { return communicator_; }
     [[nodiscard]] const ports::Clock& clock() const noexcept { return clock_; }
     [[nodiscard]] const Times& times() const noexcept { return times_; }
+    [[nodiscard]] ports::Imagined* imagined() const noexcept { return imagined_; }
 
     void begin_call() noexcept { times_ = {}; }
     void on_duty(std::vector<Duty*> duties) { duties_ = std::move(duties); }
@@ -80,6 +84,7 @@ private:
 
     ports::Communicator& communicator_;
     const ports::Clock& clock_;
+    ports::Imagined* imagined_;
     ports::Place place_;
     Lane lane_;
     std::vector<Duty*> duties_;

@@ -55,6 +55,7 @@ void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
     }
     WindowControl& control = crew_.lane().control(one.index);
     control.parts.store(0, std::memory_order_relaxed);
+    control.imagined.store(0, std::memory_order_relaxed);
     control.expected.store(one.expected, std::memory_order_relaxed);
     control.end_of_file.store(end_of_file, std::memory_order_relaxed);
     control.tag.store(window_tag(crew_.call_number(), round), std::memory_order_release);
@@ -72,6 +73,16 @@ std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
     return staging_.image(stage.index).first(static_cast<std::size_t>(stage.window.bytes));
 }
 
+std::optional<pattern::Coverage> AggregatorDuty::given(const Stage& stage) const {
+    if (crew_.imagined() != nullptr && rounds_.plan().gapless()) {
+        const WindowControl& control = crew_.lane().control(stage.index);
+        ensures(control.imagined.load(std::memory_order_relaxed) == stage.window.bytes,
+                "a window without gaps has been given whole");
+        return std::nullopt;
+    }
+    return staging_.coverage(stage.index, stage.window.bytes);
+}
+
 bool WriteDuty::attend() {
     bool any = channel_.advance();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
@@ -82,10 +93,8 @@ bool WriteDuty::attend() {
     while (middle_ < opened_ && done_by_all(middle_)) {
         const Stage& one = stage(middle_);
         if (one.expected > 0) {
-            channel_.begin(
-                job_of(middle_),
-                std::make_unique<Cutter>(one.window, image(one),
-                                         staging_.coverage(one.index, one.window.bytes), limits_));
+            channel_.begin(job_of(middle_),
+                           std::make_unique<Cutter>(one.window, image(one), given(one), limits_));
         }
         ++middle_;
         any = channel_.advance() || true;

@@ -8,6 +8,7 @@
 #include "engine/rounds.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace forebay::engine {
@@ -41,6 +42,8 @@ protected:
     // All that take part have done so.
     [[nodiscard]] bool done_by_all(std::int64_t round);
     [[nodiscard]] std::span<std::byte> image(const Stage& stage) const;
+    // Which bytes of a filled window were given; nullopt: all.
+    [[nodiscard]] std::optional<pattern::Coverage> given(const Stage& stage) const;
 
     AggregatorId id_;
     Crew& crew_;

@@ -99,7 +99,7 @@ private:
 
 File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
                    ports::Recorder& recorder, StorageOpener opener, FileOptions options)
-    : crew_{communicator, clock},
+    : crew_{communicator, clock, options.imagined},
       recorder_{recorder},
       opener_{std::move(opener)},
       options_{std::move(options)},

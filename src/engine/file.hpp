@@ -9,6 +9,7 @@
 #include "plan/tuning.hpp"
 #include "ports/clock.hpp"
 #include "ports/communicator.hpp"
+#include "ports/imagined.hpp"
 #include "ports/recorder.hpp"
 #include "ports/storage.hpp"
 
@@ -60,6 +61,7 @@ struct FileOptions {
     plan::Tuning tuning;
     std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
     std::optional<ports::Identity> identity;  // of the file that was opened, where this rank knows
+    ports::Imagined* imagined = nullptr;      // in worlds without the program's bytes
 };
 
 class File {

@@ -66,6 +66,7 @@ struct alignas(64) WindowControl {
     ports::Word parts{0};
     std::atomic<std::uint32_t> expected{0};
     std::atomic<std::int64_t> end_of_file{0};
+    std::atomic<std::int64_t> imagined{0};  // bytes given that are not there
 };
 
 struct Header {

@@ -67,6 +67,8 @@ struct Plan {
     Extent span;
     std::int64_t bytes = 0;
 
+    // Every byte of the span is given, if no two ranks give the same.
+    [[nodiscard]] bool gapless() const noexcept { return bytes >= span.length.bytes(); }
     [[nodiscard]] Domain domain(AggregatorId id) const;
     // Windows of aggregator `id` when rounds go by span; round r is its window number r.
     [[nodiscard]] std::int64_t rounds_of(AggregatorId id) const;
