@@ -34,6 +34,22 @@ bool Crew::keeps_up() {
     return std::all_of(duties_.begin(), duties_.end(), [](Duty* duty) { return duty->keeps_up(); });
 }
 
+bool Crew::through() {
+    return std::all_of(duties_.begin(), duties_.end(), [](Duty* duty) { return duty->through(); });
+}
+
+void Crew::meet() {
+    meet([this] {
+        if (place_.nodes == 1) {
+            return;
+        }
+        constexpr std::byte here{1};
+        std::vector<std::byte> all(static_cast<std::size_t>(place_.nodes));
+        // An error shows at the end's agreement, which goes the same way.
+        static_cast<void>(communicator_.all_gather({&here, 1}, all));
+    });
+}
+
 // A rank with duties never sleeps long: what it is responsible for may become ready at any time.
 // It sleeps on what its duty waits for rather than on what it waits for itself, since the former
 // nearly always comes first.
@@ -105,6 +121,9 @@ void Crew::publish_ballots(Moment moment) {
     }
     if (moment == Moment::start) {
         lane_.node(place_.node) = all.summary;
+        for (std::int32_t i = 0; turns_ && i < place_.locals; ++i) {
+            lane_.turns(i).reset();
+        }
     }
     if (place_.nodes > 1) {
         const std::span<Ballot> nodes{gathered_ballots_.data(),

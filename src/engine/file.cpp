@@ -7,6 +7,7 @@
 #include "engine/crew.hpp"
 #include "engine/duty.hpp"
 #include "engine/gate.hpp"
+#include "engine/turn_courier.hpp"
 #include "plan/plan.hpp"
 
 #include <algorithm>
@@ -44,6 +45,9 @@ plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t
     return topology;
 }
 
+// Where finding k begins: what EARTH found best.
+constexpr std::int32_t first_in_flight = 2;
+
 // What a rank holds to move bytes in one direction.
 struct Way {
     std::unique_ptr<ports::Storage> storage;
@@ -80,9 +84,16 @@ private:
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
     std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
                                          ports::Direction direction);
+    std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
+                                                    const Staging& staging, Channel& channel,
+                                                    FixedGate* turns, ports::Direction direction);
     [[nodiscard]] CutLimits limits(const plan::Plan& plan) const {
         return CutLimits{plan.layout, options_.tuning.request_bytes_max};
     }
+    [[nodiscard]] bool finds() const noexcept {
+        return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
+    }
+    [[nodiscard]] std::unique_ptr<Gate> gate();
     Way& way(ports::Direction direction) {
         return ways_[direction == ports::Direction::write ? 0 : 1];
     }
@@ -93,6 +104,8 @@ private:
     FileOptions options_;
     plan::Topology topology_;
     std::vector<plan::Aggregator> aggregators_;
+    std::vector<plan::Throttle> throttles_;  // of each target
+    bool shared_ = false;                    // several aggregators serve a target
     std::array<Way, 2> ways_;
     ports::CallRecord record_;
 };
@@ -108,6 +121,14 @@ File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
                       static_cast<std::int64_t>(Staging::rounding_bytes_max);
     options_.tuning.staging_bytes_max = std::min(options_.tuning.staging_bytes_max, area);
     aggregators_ = plan::place_aggregators(options_.layout, topology_, options_.tuning);
+    shared_ = aggregators_.back().share > 0;
+    if (shared_) {
+        crew_.use_turns();
+    }
+    const std::int32_t limit = options_.tuning.requests_in_flight;
+    throttles_.assign(
+        static_cast<std::size_t>(options_.layout.targets),
+        finds() ? plan::Throttle::finding(first_in_flight) : plan::Throttle::fixed(limit));
 }
 
 std::optional<AggregatorId> File::State::own_aggregator() const {
@@ -203,7 +224,7 @@ Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
         return end;
     }
     pattern::Transfer transfer{*call.view, call.request, call.memory};
-    NodeGate gate{crew_, options_.tuning.requests_in_flight};
+    NodeGate gate{crew_, finds() ? first_in_flight : options_.tuning.requests_in_flight};
     // With one target there is nothing that another request could use meanwhile.
     const Pace pace = plan.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
     Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1, pace};
@@ -228,33 +249,55 @@ std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const St
     return std::make_unique<ReadCourier>(crew_, rounds, staging);
 }
 
+std::unique_ptr<Gate> File::State::gate() {
+    if (finds()) {
+        return std::make_unique<FindingGate>(throttles_);
+    }
+    return std::make_unique<FixedGate>(options_.layout.targets, options_.tuning.requests_in_flight);
+}
+
+std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, const Rounds& rounds,
+                                                             const Staging& staging,
+                                                             Channel& channel, FixedGate* turns,
+                                                             ports::Direction direction) {
+    const CutLimits cut = limits(rounds.plan());
+    if (direction == ports::Direction::write) {
+        return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns);
+    }
+    return std::make_unique<ReadDuty>(id, crew_, rounds, staging, channel, cut, turns);
+}
+
 Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
                                     const plan::Plan& plan, ports::Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
     const Staging staging{crew_.lane(), plan, crew_.place().nodes};
-    FixedGate gate{plan.layout.targets, options_.tuning.requests_in_flight};
+    const std::unique_ptr<Gate> gate = this->gate();
+    const bool turns =
+        shared_ && options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
+    FixedGate turn_gate{plan.layout.targets, 0};
     std::optional<Channel> channel;
     std::unique_ptr<AggregatorDuty> duty;
     std::vector<Duty*> duties;
     if (const auto id = own_aggregator()) {
-        channel.emplace(*way(direction).storage, gate, crew_.clock(), direction,
-                        static_cast<std::size_t>(plan.buffers));
-        duty =
-            direction == ports::Direction::write
-                ? std::unique_ptr<AggregatorDuty>{std::make_unique<WriteDuty>(
-                      *id, crew_, rounds, staging, *channel, limits(plan))}
-                : std::make_unique<ReadDuty>(*id, crew_, rounds, staging, *channel, limits(plan));
+        channel.emplace(*way(direction).storage, turns ? turn_gate : *gate, crew_.clock(),
+                        direction, static_cast<std::size_t>(plan.buffers));
+        duty = aggregator_duty(*id, rounds, staging, *channel, turns ? &turn_gate : nullptr,
+                               direction);
         duties.push_back(duty.get());
     }
     const std::unique_ptr<Courier> courier = courier_for(rounds, staging, direction);
     if (courier) {
         duties.push_back(courier.get());
     }
+    std::optional<TurnCourier> turn_courier;
+    if (turns && crew_.place().leader()) {
+        duties.push_back(&turn_courier.emplace(crew_, rounds, throttles_));
+    }
     crew_.on_duty(duties);
     pattern::Transfer transfer{*call.view, call.request, call.memory};
     Exchange exchange{crew_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
-    crew_.attend_until([&] { return (!duty || duty->idle()) && (!courier || courier->idle()); });
+    crew_.attend_until([&] { return crew_.through() && crew_.settled(); });
     Ballot end;
     if (courier) {
         end.failure = courier->failure();

@@ -27,6 +27,10 @@ std::size_t controls_at(std::int32_t locals, std::int32_t nodes) noexcept {
                       64);
 }
 
+std::size_t turns_at(std::int32_t locals, std::int32_t nodes) noexcept {
+    return controls_at(locals, nodes) + sizeof(WindowControl) * Lane::controls;
+}
+
 // Node memory starts as zero bytes, which is a valid state of every type used here.
 template <class T>
 std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t count) noexcept {
@@ -47,7 +51,8 @@ Ballot merge(const Ballot& a, const Ballot& b) noexcept {
 }
 
 std::size_t Lane::overhead_bytes(std::int32_t locals, std::int32_t nodes) {
-    return rounded_up(controls_at(locals, nodes) + sizeof(WindowControl) * controls, page);
+    return rounded_up(
+        turns_at(locals, nodes) + sizeof(TurnBlock) * static_cast<std::size_t>(locals), page);
 }
 
 Lane::Lane(std::span<std::byte> memory, const ports::Place& place)
@@ -58,6 +63,8 @@ Lane::Lane(std::span<std::byte> memory, const ports::Place& place)
     nodes_ =
         typed<plan::Summary>(memory, nodes_at(place.locals), static_cast<std::size_t>(place.nodes));
     controls_ = typed<WindowControl>(memory, controls_at(place.locals, place.nodes), controls);
+    turns_ = typed<TurnBlock>(memory, turns_at(place.locals, place.nodes),
+                              static_cast<std::size_t>(place.locals));
     staging_ = memory.subspan(overhead);
 }
 
@@ -68,6 +75,12 @@ plan::Summary& Lane::node(NodeId node) const noexcept { return nodes_[node.posit
 WindowControl& Lane::control(std::size_t window) const noexcept {
     expects(window < controls_.size(), "a window has a control block");
     return controls_[window];
+}
+
+TurnBlock& Lane::turns(std::int32_t number) const noexcept {
+    expects(number >= 0 && static_cast<std::size_t>(number) < turns_.size(),
+            "a node has at most one aggregator a rank");
+    return turns_[static_cast<std::size_t>(number)];
 }
 
 Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes)

@@ -9,6 +9,7 @@
 #include "plan/claims.hpp"
 #include "plan/plan.hpp"
 #include "plan/summary.hpp"
+#include "plan/turns.hpp"
 #include "ports/communicator.hpp"
 
 #include <array>
@@ -69,6 +70,21 @@ struct alignas(64) WindowControl {
     std::atomic<std::int64_t> imagined{0};  // bytes given that are not there
 };
 
+// How an aggregator that shares its target and its node's leader, who carries the turns, tell each
+// other what has become of the aggregator's windows in this call. Counts of windows.
+struct alignas(64) TurnBlock {
+    ports::Word filled{0};   // by the aggregator
+    ports::Word started{0};  // by the leader: may be written or read now
+    ports::Word ended{0};    // by the aggregator
+    std::array<plan::Service, plan::Seat::remembered> services;  // of ended windows, by round
+
+    void reset() noexcept {
+        for (ports::Word* word : {&filled, &started, &ended}) {
+            word->store(0, std::memory_order_relaxed);
+        }
+    }
+};
+
 struct Header {
     alignas(64) ports::Word generation{0};
     alignas(64) ports::Word arrived{0};
@@ -91,6 +107,8 @@ public:
     [[nodiscard]] Slot& slot(LocalRank rank) const noexcept;
     [[nodiscard]] plan::Summary& node(NodeId node) const noexcept;
     [[nodiscard]] WindowControl& control(std::size_t window) const noexcept;
+    // Of the aggregator that has `number` before it on this node.
+    [[nodiscard]] TurnBlock& turns(std::int32_t number) const noexcept;
     [[nodiscard]] ports::Word& gate(std::size_t number) const noexcept {
         return header_->gates.at(number);
     }
@@ -101,6 +119,7 @@ private:
     std::span<Slot> slots_;
     std::span<plan::Summary> nodes_;
     std::span<WindowControl> controls_;
+    std::span<TurnBlock> turns_;  // one a rank
     std::span<std::byte> staging_;
 };
 

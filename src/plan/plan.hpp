@@ -24,13 +24,16 @@ struct Topology {
     bool operator==(const Topology&) const noexcept = default;
 };
 
-// One writer (or reader) of a file, and the targets that only it serves.
+// One writer (or reader) of a file, and the targets it serves: several alone, or one together with
+// others. In the latter case the stripes of the target are dealt out to its aggregators in turns,
+// and aggregator number i is share i / targets of target i mod targets.
 struct Aggregator {
     NodeId node;
     LocalRank local;
     std::int32_t first_target = 0;
     std::int32_t targets = 1;
     std::int32_t on_node = 0;  // how many aggregators of this node come before it
+    std::int32_t share = 0;    // which of the aggregators of its target
 
     bool operator==(const Aggregator&) const noexcept = default;
 };
@@ -60,6 +63,8 @@ struct Plan {
     Layout layout;
     std::vector<Aggregator> aggregators;
     std::int32_t aggregators_on_a_node = 1;  // the most on any node
+    std::int32_t shares = 1;                 // aggregators of each target
+    Exchange exchange = Exchange::overlapped;
     std::int64_t window_bytes = 0;
     std::int32_t buffers = 0;
     std::int64_t block_bytes = 0;  // unit of claims

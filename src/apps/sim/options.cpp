@@ -1,6 +1,8 @@
 // Every key is a row of a table.
 #include "apps/sim/options.hpp"
 
+#include "apps/sim/variants.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -54,6 +56,13 @@ std::vector<Key> keys() {
         whole("message_time", [](E& e) -> auto& { return e.platform.node.message_time; }),
         whole("request_time", [](E& e) -> auto& { return e.platform.target.request_time; }),
         whole("copy_rate", [](E& e) -> auto& { return e.platform.node.copy_rate; }),
+        whole("aggregators_per_target",
+              [](E& e) -> auto& { return e.tuning.aggregators_per_target; }),
+        whole("memory_rate", [](E& e) -> auto& { return e.platform.node.memory_rate; }),
+        whole("link_rate", [](E& e) -> auto& { return e.platform.node.link_rate; }),
+        whole("target_rate", [](E& e) -> auto& { return e.platform.target.rate; }),
+        whole("streams_free", [](E& e) -> auto& { return e.platform.target.streams_free; }),
+        whole("queued_free", [](E& e) -> auto& { return e.platform.target.queued_free; }),
         whole("cb_nodes", [](E& e) -> auto& { return e.tuning.aggregators_max; }),
         whole("cb_buffer_size", [](E& e) -> auto& { return e.tuning.window_bytes; }),
         whole("buffers", [](E& e) -> auto& { return e.tuning.buffers; }),
@@ -82,6 +91,9 @@ Result<void> take(const std::string& word, Experiment& experiment) {
     }
     const std::string name = word.substr(0, equals);
     const std::string text = word.substr(equals + 1);
+    if (name == "variant") {
+        return apply_variant(text, experiment);
+    }
     const std::vector<Key> known = keys();
     const auto key = std::ranges::find(known, name, [](const Key& one) { return one.name; });
     if (key == known.end()) {

@@ -1,0 +1,146 @@
+// Observation rounds and what follows from each.
+#include "plan/throttle.hpp"
+
+#include <algorithm>
+
+namespace forebay::plan {
+
+Throttle Throttle::fixed(std::int32_t limit) noexcept {
+    Throttle throttle;
+    throttle.limit_ = std::max(limit, 1);
+    throttle.best_ = throttle.limit_;
+    return throttle;
+}
+
+Throttle Throttle::finding(std::int32_t first) noexcept {
+    Throttle throttle;
+    throttle.finds_ = true;
+    throttle.limit_ = std::clamp(first, 1, limit_max);
+    throttle.best_ = throttle.limit_;
+    return throttle;
+}
+
+std::int32_t Throttle::needed() const noexcept { return std::max(observed_min, 2 * limit_); }
+
+void Throttle::observe(const Service& service) noexcept {
+    most_seen_ = std::max(most_seen_, service.in_flight);
+    if (finds_ && service.in_flight != limit_) {
+        // Nobody has so many requests at a time: more would change nothing.
+        if (service.in_flight < limit_ && !settled_ && ++unfilled_ >= 2 * needed()) {
+            above_ = limit_;
+            ++rounds_;
+            search_on();
+        }
+        return;
+    }
+    if (skip_ > 0) {
+        --skip_;
+        return;
+    }
+    bytes_ += static_cast<double>(service.bytes);
+    nanoseconds_ += static_cast<double>(std::max<std::int64_t>(service.nanoseconds, 1));
+    if (++observed_ < needed()) {
+        return;
+    }
+    const double rate = limit_ * bytes_ * 1e9 / nanoseconds_;
+    bytes_ = 0;
+    nanoseconds_ = 0;
+    observed_ = 0;
+    if (!finds_) {
+        best_rate_ = rate;
+    } else if (settled_) {
+        judge_settled(rate);
+    } else {
+        decide(rate);
+    }
+}
+
+void Throttle::decide(double rate) noexcept {
+    ++rounds_;
+    if (best_rate_ == 0) {
+        best_rate_ = rate;
+    } else if (limit_ > best_) {
+        if (rate > best_rate_ * (1 + rise)) {
+            below_ = best_;
+            best_ = limit_;
+            best_rate_ = rate;
+        } else {
+            above_ = limit_;
+        }
+    } else if (rate > best_rate_ * (1 - fall)) {
+        above_ = best_;
+        best_ = limit_;
+        best_rate_ = std::max(rate, best_rate_);
+    } else {
+        below_ = limit_;
+    }
+    search_on();
+}
+
+// The next to be tried: upwards first, then between the best and what is known to be no better on
+// either side, to within a quarter.
+void Throttle::search_on() noexcept {
+    const std::int32_t close = std::max(1, best_ / 4);
+    if (rounds_ < rounds_max && above_ == 0 && best_ < limit_max) {
+        try_out(best_ * 2);
+    } else if (rounds_ < rounds_max && above_ - best_ > close) {
+        try_out((best_ + above_) / 2);
+    } else if (rounds_ < rounds_max && best_ - below_ > close) {
+        try_out((best_ + below_) / 2);
+    } else {
+        settled_ = true;
+        quiet_rounds_ = 0;
+        try_out(best_);
+    }
+}
+
+void Throttle::judge_settled(double rate) noexcept {
+    if (limit_ > best_) {  // a probe upwards: if it was right, there may be more to gain
+        if (rate > best_rate_ * (1 + rise)) {
+            best_ = limit_;
+            begin_anew();
+        } else {
+            try_out(best_);
+        }
+        return;
+    }
+    if (limit_ < best_) {
+        best_ = rate > best_rate_ * (1 - fall / 2) ? limit_ : best_;
+        try_out(best_);
+        return;
+    }
+    if (rate > best_rate_ * change || rate * change < best_rate_) {
+        begin_anew();
+        return;
+    }
+    best_rate_ += (rate - best_rate_) / 4;
+    if (++quiet_rounds_ < settled_rounds) {
+        return;
+    }
+    quiet_rounds_ = 0;
+    const std::int32_t other = probes_++ % 2 == 0 ? best_ - 1 : best_ + 1;
+    // More than anybody ever had in flight cannot be tried.
+    if (other >= 1 && other <= std::min(limit_max, most_seen_ + 1)) {
+        try_out(other);
+    }
+}
+
+void Throttle::begin_anew() noexcept {
+    settled_ = false;
+    above_ = 0;
+    below_ = 0;
+    rounds_ = 0;
+    best_rate_ = 0;
+    try_out(best_);
+}
+
+void Throttle::try_out(std::int32_t limit) noexcept {
+    limit_ = std::clamp(limit, 1, limit_max);
+    skip_ = limit_;
+    observed_ = 0;
+    unfilled_ = 0;
+    bytes_ = 0;
+    nanoseconds_ = 0;
+}
+
+}  // namespace forebay::plan
