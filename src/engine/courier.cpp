@@ -44,7 +44,9 @@ bool Courier::open(std::int64_t number) {
         const plan::Summary& rank = crew_.lane().slot(LocalRank{i}).ballot(Moment::start).summary;
         one.expected += plan::touches(rank, one.window.hull()) ? 1U : 0U;
     }
-    coverage_of(number).clear();
+    if (marks_) {
+        coverage_of(number).clear();
+    }
     announce(number, 0, Failure::nowhere);
     ++opened_;
     return true;

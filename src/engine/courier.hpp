@@ -76,6 +76,7 @@ protected:
     InwardSteps inward_;
     std::array<Image, images> images_;
     std::int64_t opened_ = 0;
+    bool marks_ = true;  // ranks mark which bytes they give or want
     Failure failure_;
 };
 

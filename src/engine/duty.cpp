@@ -48,9 +48,7 @@ void AggregatorDuty::start(std::int64_t round, std::unique_ptr<RequestSource> so
     if (turns_ != nullptr) {
         stage(round).begin_ns = crew_.clock().now_ns();
     }
-    if (stage(round).expected > 0) {
-        channel_.begin(job_of(round), std::move(source));
-    }
+    channel_.begin(job_of(round), std::move(source));
 }
 
 // A turn is a request: as many at a time as windows have theirs.
@@ -123,8 +121,12 @@ std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
     return staging_.image(stage.index).first(static_cast<std::size_t>(stage.window.bytes));
 }
 
+bool AggregatorDuty::marks_nothing() const noexcept {
+    return crew_.imagined() != nullptr && rounds_.plan().gapless();
+}
+
 std::optional<pattern::Coverage> AggregatorDuty::given(const Stage& stage) const {
-    if (crew_.imagined() != nullptr && rounds_.plan().gapless()) {
+    if (marks_nothing()) {
         const WindowControl& control = crew_.lane().control(stage.index);
         ensures(control.imagined.load(std::memory_order_relaxed) == stage.window.bytes,
                 "a window without gaps has been given whole");
@@ -146,14 +148,17 @@ bool WriteDuty::attend() {
     }
     while (middle_ < opened_ && done_by_all(middle_) && has_turn(middle_)) {
         const Stage& one = stage(middle_);
-        start(middle_++, std::make_unique<Cutter>(one.window, image(one), given(one), limits_));
+        if (one.expected > 0) {
+            start(middle_, std::make_unique<Cutter>(one.window, image(one), given(one), limits_));
+        }
+        ++middle_;
         allow_requests(middle_ - finished_);
         any = channel_.advance() || true;
     }
     while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
         load(opened_);
         const Stage& one = stage(opened_);
-        if (one.expected > 0) {
+        if (one.expected > 0 && !marks_nothing()) {
             staging_.coverage(one.index, one.window.bytes).clear();
         }
         announce(opened_++, Failure::nowhere);
@@ -196,7 +201,10 @@ bool ReadDuty::attend() {
     while (opened_ < room && has_turn(opened_)) {
         load(opened_);
         const Stage& one = stage(opened_);
-        start(opened_++, std::make_unique<Cutter>(one.window, image(one), std::nullopt, limits_));
+        if (one.expected > 0) {
+            start(opened_, std::make_unique<Cutter>(one.window, image(one), std::nullopt, limits_));
+        }
+        ++opened_;
         allow_requests(opened_ - middle_);
         any = channel_.advance() || true;
     }

@@ -45,6 +45,8 @@ protected:
     // All that take part have done so.
     [[nodiscard]] bool done_by_all(std::int64_t round);
     [[nodiscard]] std::span<std::byte> image(const Stage& stage) const;
+    // Bytes are not there, and all are given: coverage would say nothing.
+    [[nodiscard]] bool marks_nothing() const noexcept;
     // Which bytes of a filled window were given; nullopt: all.
     [[nodiscard]] std::optional<pattern::Coverage> given(const Stage& stage) const;
 

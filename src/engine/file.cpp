@@ -272,8 +272,8 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     Rounds rounds{plan, mine, crew_.place()};
     const Staging staging{crew_.lane(), plan, crew_.place().nodes};
     const std::unique_ptr<Gate> gate = this->gate();
-    const bool turns =
-        shared_ && options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
+    const bool turns = shared_ && plan.domains == plan::Domains::by_stripes &&
+                       options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
     FixedGate turn_gate{plan.layout.targets, 0};
     std::optional<Channel> channel;
     std::unique_ptr<AggregatorDuty> duty;

@@ -17,7 +17,9 @@ constexpr int data_tag = 1;
 WriteCourier::WriteCourier(Crew& crew, const Rounds& rounds, const Staging& staging)
     : Courier{crew, rounds, staging},
       out_{staging, 0},
-      in_{Parcel{staging.message(2), {}}, Parcel{staging.message(3), {}}} {}
+      in_{Parcel{staging.message(2), {}}, Parcel{staging.message(3), {}}} {
+    marks_ = crew.imagined() == nullptr || !rounds.plan().gapless();
+}
 
 bool WriteCourier::attend() {
     bool any = out_.reap(crew_.communicator());
@@ -99,7 +101,7 @@ std::size_t WriteCourier::pack(std::int64_t number, std::span<std::byte> message
     }
     std::int64_t bytes = 0;
     std::size_t size = sizeof bytes;
-    if (rounds_.plan().gapless()) {
+    if (!marks_) {
         const WindowControl& control = crew_.lane().control(rounds_.image_index(number));
         bytes = control.imagined.load(std::memory_order_relaxed);
         std::memcpy(message.data(), &bytes, sizeof bytes);
@@ -122,7 +124,7 @@ Result<std::int64_t> WriteCourier::unpack(const Expected& one) {
         return pattern::decode_into(one.parcel->buffer, image, coverage);
     }
     Result<std::int64_t> bytes{0};
-    if (rounds_.plan().gapless()) {
+    if (!marks_) {
         std::memcpy(&*bytes, one.parcel->buffer.data(), sizeof *bytes);
     } else {
         bytes = pattern::decode_coverage(one.parcel->buffer, coverage);

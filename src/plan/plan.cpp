@@ -123,14 +123,13 @@ std::vector<Aggregator> place_aggregators(const Layout& layout_asked, const Topo
     const std::int64_t nodes = topology.nodes();
     std::vector<Aggregator> placed;
     placed.reserve(static_cast<std::size_t>(count));
+    const std::int64_t together = std::max<std::int64_t>(places(topology) / nodes, 1);
     std::vector<std::int32_t> on_nodes(topology.locals.size(), 0);
     for (std::int64_t i = 0; i < count; ++i) {
         const bool dealt = shares > 1 && count > nodes;
         const std::int64_t spread = dealt ? i % nodes : i * nodes / count;
         const std::int64_t node =
-            tuning.placement == Placement::spread
-                ? spread
-                : i / std::max<std::int64_t>(places(topology) / nodes, 1) % nodes;
+            tuning.placement == Placement::spread ? spread : i / together % nodes;
         std::int32_t& before = on_nodes[static_cast<std::size_t>(node)];
         const std::int32_t locals = topology.locals[static_cast<std::size_t>(node)];
         Aggregator one;
@@ -174,6 +173,7 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
     }
     plan.path = bypasses(all, layout, tuning, kind) ? Path::bypass : Path::exchange;
     plan.exchange = tuning.exchange;
+    plan.domains = tuning.domains;
     plan.span = all.span();
     plan.granularity = common_granularity(all, plan.layout);
     fit_into_staging(plan, topology, tuning);
@@ -186,6 +186,13 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
 
 Domain Plan::domain(AggregatorId id) const {
     const Aggregator& aggregator = aggregators[id.position()];
+    if (domains == Domains::even) {
+        const auto count = static_cast<std::int64_t>(aggregators.size());
+        const std::int64_t share =
+            (span.length.bytes() / count / granularity_max + 1) * granularity_max;
+        const std::int64_t first = span.begin.bytes() / granularity_max * granularity_max;
+        return Domain::run(Offset{first} + Length{share} * id.value(), Length{share});
+    }
     if (shares > 1) {  // as if each share of a target were a target of its own
         const Layout dealt{layout.targets * shares, layout.stripe_bytes};
         return Domain{dealt, aggregator.share * layout.targets + aggregator.first_target, 1};

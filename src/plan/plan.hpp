@@ -65,6 +65,7 @@ struct Plan {
     std::int32_t aggregators_on_a_node = 1;  // the most on any node
     std::int32_t shares = 1;                 // aggregators of each target
     Exchange exchange = Exchange::overlapped;
+    Domains domains = Domains::by_stripes;
     std::int64_t window_bytes = 0;
     std::int32_t buffers = 0;
     std::int64_t block_bytes = 0;  // unit of claims

@@ -14,6 +14,12 @@ enum class Exchange {
     stepwise,    // a rank turns to aggregators in the order in which these have their turns
 };
 
+// What an aggregator is responsible for.
+enum class Domains {
+    by_stripes,  // the stripes of its targets
+    even,  // an equal part of the span, wherever stripes end (two-phase I/O as first published)
+};
+
 // Where aggregators are.
 enum class Placement {
     spread,    // evenly over nodes
@@ -30,6 +36,7 @@ struct Tuning {
     std::int64_t staging_bytes_max = 64 << 20;  // per node
     std::int32_t aggregators_per_target = 1;    // they share the target's gate by turns
     Exchange exchange = Exchange::overlapped;
+    Domains domains = Domains::by_stripes;  // even: neither turns nor claims
     Placement placement = Placement::spread;
     std::int32_t requests_in_flight = 2;  // k; or one of the two names above
     std::int64_t request_bytes_max = 4 << 20;

@@ -167,7 +167,7 @@ bool Machine::done(std::int32_t rank, Ticket ticket) {
 
 Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
                               std::span<const std::byte> bytes) {
-    charge(rank, platform_.node.message_time);
+    charge(rank, message_time());
     settle(rank);  // it does not leave before it has been made
     End end;
     end.rank = rank;
@@ -205,8 +205,8 @@ void Machine::match(Post& post) {
     while (!post.sent.empty() && !post.wanted.empty()) {
         End from = std::move(post.sent.front());
         End to = std::move(post.wanted.front());
-        post.sent.pop_front();
-        post.wanted.pop_front();
+        post.sent.erase(post.sent.begin());
+        post.wanted.erase(post.wanted.begin());
         transfer(std::move(from), std::move(to));
     }
 }
@@ -241,11 +241,20 @@ void Machine::transfer(End from, End to) {
     });
 }
 
+// A file system's client copies every byte once, on one core, before it sends or after it received.
+double Machine::client_seconds(std::int32_t rank, std::int64_t bytes) {
+    const auto amount = static_cast<double>(bytes);
+    const double begin = now(rank);
+    Queue& memory = memory_busy_[static_cast<std::size_t>(host_of(rank))];
+    const double through = memory.serve(begin, amount / platform_.node.memory_rate);
+    return std::max(amount / platform_.node.copy_rate, through - begin);
+}
+
 void Machine::request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
                       std::function<void(int)> through) {
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
-    const double begin = now(rank);
+    const double begin = now(rank) + client_seconds(rank, arrival.bytes);
     const double latency = platform_.node.link_latency;
     const double seconds = static_cast<double>(arrival.bytes) / platform_.node.link_rate;
     const auto host = static_cast<std::size_t>(host_of(rank));

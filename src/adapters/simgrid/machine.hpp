@@ -6,7 +6,6 @@
 #include "adapters/simgrid/lustre.hpp"
 #include "adapters/simgrid/world.hpp"
 
-#include <deque>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
 
@@ -77,11 +76,14 @@ private:
         std::vector<std::byte> copy;  // of what is sent eagerly
         bool ended = false;           // the sender has been told already
     };
-    struct Post {
-        std::deque<End> sent;
-        std::deque<End> wanted;
+    struct Post {  // of one route: one of the two is empty, and neither is ever long
+        std::vector<End> sent;
+        std::vector<End> wanted;
     };
 
+    [[nodiscard]] double message_time() const noexcept {
+        return per_node() == 1 ? platform_.node.rank_message_time : platform_.node.message_time;
+    }
     [[nodiscard]] std::int32_t per_host() const noexcept { return options_.ranks_per_host; }
     [[nodiscard]] RankState& at(std::int32_t rank) {
         return ranks_[static_cast<std::size_t>(rank)];
@@ -95,6 +97,7 @@ private:
     void block(std::int32_t rank);
     void signal(std::int32_t rank);
     void match(Post& post);
+    double client_seconds(std::int32_t rank, std::int64_t bytes);
     void transfer(End from, End to);
     double over_network(double now, std::int32_t from_host, std::int32_t to_host,
                         std::int64_t bytes);

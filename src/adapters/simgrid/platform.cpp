@@ -67,6 +67,7 @@ std::vector<Key> keys() {
         {"node", "copy_rate", "B/s", into(&P::node, &N::copy_rate)},
         {"node", "piece_time", "s", into(&P::node, &N::piece_time)},
         {"node", "message_time", "s", into(&P::node, &N::message_time)},
+        {"node", "rank_message_time", "s", into(&P::node, &N::rank_message_time)},
         {"server", "count", "", into(&P::server, &ServerPlatform::count)},
         {"server", "link_rate", "B/s", into(&P::server, &ServerPlatform::link_rate)},
         {"target", "count", "", into(&P::target, &T::count)},

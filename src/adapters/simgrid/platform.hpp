@@ -19,6 +19,9 @@ struct NodePlatform {
     double memory_rate = 0;   // all cores of a node together, bytes copied
     double copy_rate = 0;     // one core, long pieces
     double piece_time = 0;    // one core, per contiguous piece
+    // The same for sending where every rank has messages with every other at once, as in the
+    // incumbents: long queues to match, a datatype for each message.
+    double rank_message_time = 0;
     double message_time = 0;  // one core, per message sent or received
 };
 

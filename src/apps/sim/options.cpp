@@ -54,6 +54,7 @@ std::vector<Key> keys() {
               [](E& e) -> auto& { return e.platform.target.interference_per_queued; }),
         whole("jitter", [](E& e) -> auto& { return e.platform.target.jitter; }),
         whole("message_time", [](E& e) -> auto& { return e.platform.node.message_time; }),
+        whole("rank_message_time", [](E& e) -> auto& { return e.platform.node.rank_message_time; }),
         whole("request_time", [](E& e) -> auto& { return e.platform.target.request_time; }),
         whole("copy_rate", [](E& e) -> auto& { return e.platform.node.copy_rate; }),
         whole("aggregators_per_target",

@@ -46,7 +46,9 @@ Result<void> apply_variant(const std::string& name, Experiment& experiment) {
                                     name)});
     }
     as_romio(experiment);
-    if (name != "original") {
+    if (name == "original") {
+        experiment.tuning.domains = plan::Domains::even;
+    } else {
         experiment.mapping = adapters::RankMapping::round_robin;
     }
     if (writes > 0 || both > 0) {
