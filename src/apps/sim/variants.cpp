@@ -16,7 +16,7 @@ void as_romio(Experiment& experiment) {
     experiment.tuning.placement = plan::Placement::in_order;
     experiment.tuning.exchange = plan::Exchange::all;
     experiment.tuning.buffers = 1;
-    experiment.tuning.window_bytes = 16 << 20;  // ROMIO's cb_buffer_size
+    experiment.tuning.window_bytes = 32 << 20;  // assumed: the paper does not say
     experiment.tuning.staging_bytes_max = std::int64_t{1} << 30;
     experiment.tuning.requests_in_flight = plan::unlimited_requests_in_flight;
 }
