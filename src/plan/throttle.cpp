@@ -82,7 +82,7 @@ void Throttle::decide(double rate) noexcept {
 void Throttle::search_on() noexcept {
     const std::int32_t close = std::max(1, best_ / 4);
     if (rounds_ < rounds_max && above_ == 0 && best_ < limit_max) {
-        try_out(best_ * 2);
+        try_out(best_ + std::max(best_ / 2, 1));
     } else if (rounds_ < rounds_max && above_ - best_ > close) {
         try_out((best_ + above_) / 2);
     } else if (rounds_ < rounds_max && best_ - below_ > close) {

@@ -5,10 +5,10 @@
 // By Little's law a target with k requests in flight that take R each delivers k · bytes / R. That
 // rate, as a function of k, rises, has one top and falls (Gunther's universal scalability law:
 // contention and coherence make every such curve so). A climb over such a curve converges: it
-// doubles k while the rate rises, and halves the bracket around the best when it does not. Every
-// round of observation raises the best rate by `rise`, or shrinks the bracket; after `rounds_max`
-// it settles with the best it has. Then it probes a neighbour from time to time, and begins anew
-// when the target has become another one.
+// raises k by half while the rate rises, and halves the bracket around the best when it does not.
+// Every round of observation raises the best rate by `rise`, or shrinks the bracket; after
+// `rounds_max` it settles with the best it has. Then it probes a neighbour from time to time, and
+// begins anew when that is better, or when the target has become another one.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ public:
     static constexpr double change = 1.5;  // a rate that differs by this factor is news
     static constexpr std::int32_t rounds_max = 8;
     static constexpr std::int32_t observed_min = 8;     // requests in a round of observation
-    static constexpr std::int32_t settled_rounds = 12;  // between two probes
+    static constexpr std::int32_t settled_rounds = 24;  // between two probes
     static constexpr std::int32_t limit_max = 64;
 
     Throttle() = default;

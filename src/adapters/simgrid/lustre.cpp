@@ -25,16 +25,15 @@ double Lustre::arrive(double now, const Arrival& request) {
     const TargetPlatform& model = platform_.target;
     Target& target = targets_.at(static_cast<std::size_t>(request.target));
     while (!target.present.empty() && target.present.front().until <= now) {
+        const auto gone = target.streams.find(target.present.front().client);
+        if (--gone->second == 0) {
+            target.streams.erase(gone);
+        }
         target.present.pop_front();
     }
+    ++target.streams[request.client];
     const auto queued = static_cast<std::int64_t>(target.present.size()) + 1;
-    std::vector<std::int32_t> clients{request.client};
-    for (const Target::Present& other : target.present) {
-        clients.push_back(other.client);
-    }
-    std::ranges::sort(clients);
-    const auto others = std::ranges::unique(clients);
-    const auto streams = static_cast<std::int64_t>(clients.size() - others.size());
+    const auto streams = static_cast<std::int64_t>(target.streams.size());
     const auto beyond = [](std::int64_t count, std::int64_t free) {
         return static_cast<double>(std::max<std::int64_t>(count - free, 0));
     };

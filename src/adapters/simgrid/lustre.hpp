@@ -71,6 +71,7 @@ private:
             std::int32_t client;
         };
         std::deque<Present> present;  // requests not through, oldest first
+        std::unordered_map<std::int32_t, std::int32_t> streams;  // requests of each client
         std::uint64_t number = 0;
         std::unordered_map<std::int64_t, std::int32_t> holders;  // of a stripe's lock
     };

@@ -241,20 +241,21 @@ void Machine::transfer(End from, End to) {
     });
 }
 
-// A file system's client copies every byte once, on one core, before it sends or after it received.
-double Machine::client_seconds(std::int32_t rank, std::int64_t bytes) {
+// A file system's client copies every byte once, on one core for one rank, before it sends or after
+// it received. When that is done.
+double Machine::through_client(std::int32_t rank, std::int64_t bytes) {
     const auto amount = static_cast<double>(bytes);
     const double begin = now(rank);
     Queue& memory = memory_busy_[static_cast<std::size_t>(host_of(rank))];
-    const double through = memory.serve(begin, amount / platform_.node.memory_rate);
-    return std::max(amount / platform_.node.copy_rate, through - begin);
+    const double copied = at(rank).client.serve(begin, amount / platform_.node.copy_rate);
+    return std::max(copied, memory.serve(begin, amount / platform_.node.memory_rate));
 }
 
 void Machine::request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
                       std::function<void(int)> through) {
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
-    const double begin = now(rank) + client_seconds(rank, arrival.bytes);
+    const double begin = through_client(rank, arrival.bytes);
     const double latency = platform_.node.link_latency;
     const double seconds = static_cast<double>(arrival.bytes) / platform_.node.link_rate;
     const auto host = static_cast<std::size_t>(host_of(rank));

@@ -64,6 +64,7 @@ private:
         bool asleep = false;
         bool brief = false;
         double debt = 0;
+        Queue client;  // of the file system
         std::int64_t absent = 0;
         std::vector<std::uint8_t> tickets;  // 0: free, 1: under way, 2: done
     };
@@ -97,7 +98,7 @@ private:
     void block(std::int32_t rank);
     void signal(std::int32_t rank);
     void match(Post& post);
-    double client_seconds(std::int32_t rank, std::int64_t bytes);
+    double through_client(std::int32_t rank, std::int64_t bytes);
     void transfer(End from, End to);
     double over_network(double now, std::int32_t from_host, std::int32_t to_host,
                         std::int64_t bytes);
