@@ -241,14 +241,11 @@ void Machine::transfer(End from, End to) {
     });
 }
 
-// A file system's client copies every byte once, on one core for one rank, before it sends or after
-// it received. When that is done.
+// A file system's client copies every byte once, on one core for one rank, before it sends. When
+// that is done. The node's memory is not reserved for it: its queue serves one after another, and
+// copies of a few kilobytes would wait for megabytes as they do on no machine.
 double Machine::through_client(std::int32_t rank, std::int64_t bytes) {
-    const auto amount = static_cast<double>(bytes);
-    const double begin = now(rank);
-    Queue& memory = memory_busy_[static_cast<std::size_t>(host_of(rank))];
-    const double copied = at(rank).client.serve(begin, amount / platform_.node.copy_rate);
-    return std::max(copied, memory.serve(begin, amount / platform_.node.memory_rate));
+    return at(rank).client.serve(now(rank), static_cast<double>(bytes) / platform_.node.copy_rate);
 }
 
 void Machine::request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
