@@ -76,6 +76,23 @@ def test_a_target_that_stalls_delays_and_loses_nothing() -> None:
     assert float(str(sick["seconds"])) > 10 * float(str(well["seconds"]))
 
 
+def test_a_sick_target_is_named_when_k_is_found() -> None:
+    native = simulator()
+    words = (
+        f"platform={native.platform('tsubame-2.5-thin')}",
+        *SMALL,
+        "stripe_bytes=1048576",
+        "request_bytes_max=1048576",
+        "region_count=6000",
+        "requests_in_flight=0",
+    )
+    sick = ("sick_target=2", "sick_slower=5")
+    assert json.loads(native.run(words))["slow_target"] == -1
+    assert json.loads(native.run((*words, *sick)))["slow_target"] == 2
+    shared = ("aggregators_per_target=2", "per_node=2", "cb_buffer_size=1048576")
+    assert json.loads(native.run((*words, *sick, *shared)))["slow_target"] == 2
+
+
 def test_two_hundred_and_fifty_six_ranks_reach_most_of_the_bound() -> None:
     (one,) = run("nodes=32", "ranks_per_node=8", "targets=16", "region_count=2000",
                  "region_bytes=5992")  # fmt: skip

@@ -45,6 +45,9 @@ plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t
     return topology;
 }
 
+// A target is told to be slow when the others are this much faster on average.
+constexpr double slow_factor = 2;
+
 // Where finding k begins: what EARTH found best.
 constexpr std::int32_t first_in_flight = 2;
 
@@ -87,6 +90,7 @@ private:
     std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                     const Staging& staging, Channel& channel,
                                                     FixedGate* turns, ports::Direction direction);
+    void add_rates(Rates& rates) const;
     [[nodiscard]] CutLimits limits(const plan::Plan& plan) const {
         return CutLimits{plan.layout, options_.tuning.request_bytes_max};
     }
@@ -187,7 +191,7 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     }
     const Ballot all = crew_.agree(Moment::start, mine);
     if (all.refusal != 0) {
-        return Outcome{static_cast<Refusal>(all.refusal), Length{0}, std::nullopt};
+        return Outcome{static_cast<Refusal>(all.refusal), Length{0}, std::nullopt, std::nullopt};
     }
     const plan::Plan plan =
         plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, kind);
@@ -256,6 +260,20 @@ std::unique_ptr<Gate> File::State::gate() {
     return std::make_unique<FixedGate>(options_.layout.targets, options_.tuning.requests_in_flight);
 }
 
+// Of the targets whose k is found on this rank.
+void File::State::add_rates(Rates& rates) const {
+    const ports::Place& place = crew_.place();
+    for (const plan::Aggregator& one : aggregators_) {
+        const bool here = one.node == place.node && one.share == 0;
+        if (!here || !(shared_ ? place.leader() : one.local == place.local)) {
+            continue;
+        }
+        for (std::int32_t t = one.first_target; t < one.first_target + one.targets; ++t) {
+            rates.add(t, throttles_[static_cast<std::size_t>(t)]);
+        }
+    }
+}
+
 std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                              const Staging& staging,
                                                              Channel& channel, FixedGate* turns,
@@ -309,6 +327,10 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
         record_.storage_ns = channel->busy_ns();
     }
     crew_.off_duty();
+    turn_courier.reset();  // gives back what it found
+    if (finds()) {
+        add_rates(end.rates);
+    }
     record_.rounds = exchange.rounds();
     return end;
 }
@@ -324,6 +346,14 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
             call.view->bytes_below(Offset{good}) - call.request.position, 0, moved);
     }
     result.bytes = Length{moved};
+    const Rates& rates = verdict.rates;
+    if (rates.targets > 1) {
+        const double usual = (rates.sum - rates.slowest) / (rates.targets - 1);
+        if (rates.slowest * slow_factor < usual) {
+            result.slow = SlowTarget{TargetId{rates.slowest_target}, rates.slowest, usual,
+                                     rates.slowest_limit};
+        }
+    }
     if (verdict.failure.happened()) {
         result.error = error_of(verdict.failure, direction);
     }

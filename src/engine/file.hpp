@@ -44,10 +44,20 @@ struct Call {
     Refusal refusal = Refusal::none;  // this rank's own
 };
 
+// A target that is much slower than the file's others, which deliver `usual_rate` on average; bytes
+// per second. Told when k is found while running.
+struct SlowTarget {
+    TargetId target;
+    double rate = 0;
+    double usual_rate = 0;
+    std::int32_t limit = 0;  // its k
+};
+
 struct Outcome {
     Refusal passed = Refusal::none;  // not none: nothing was done, give the call to the MPI
     Length bytes;                    // of this rank, really moved
     std::optional<Error> error;      // the same class on every rank
+    std::optional<SlowTarget> slow;  // the slowest, if it is; the same on every rank
 };
 
 // Opens the file for `direction` on this rank; called at most once per direction, on ranks that

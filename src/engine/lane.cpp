@@ -40,6 +40,19 @@ std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t coun
 
 }  // namespace
 
+void Rates::add(std::int32_t target, const plan::Throttle& throttle) noexcept {
+    if (throttle.rate() <= 0) {
+        return;
+    }
+    sum += throttle.rate();
+    ++targets;
+    if (throttle.rate() < slowest) {
+        slowest = throttle.rate();
+        slowest_target = target;
+        slowest_limit = throttle.best();
+    }
+}
+
 Ballot merge(const Ballot& a, const Ballot& b) noexcept {
     Ballot both;
     both.summary = plan::merge(a.summary, b.summary);
@@ -47,6 +60,9 @@ Ballot merge(const Ballot& a, const Ballot& b) noexcept {
     both.end_of_file = std::min(a.end_of_file, b.end_of_file);
     both.refusal = std::max(a.refusal, b.refusal);
     both.cannot_bypass = std::max(a.cannot_bypass, b.cannot_bypass);
+    both.rates = a.rates.slowest <= b.rates.slowest ? a.rates : b.rates;
+    both.rates.sum = a.rates.sum + b.rates.sum;
+    both.rates.targets = a.rates.targets + b.rates.targets;
     return both;
 }
 

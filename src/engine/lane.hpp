@@ -36,6 +36,17 @@ struct Failure {
     return b.at < a.at ? b : a;
 }
 
+// What was found of the file's targets while k was being found. Rates in bytes per second.
+struct Rates {
+    double sum = 0;
+    double slowest = std::numeric_limits<double>::infinity();
+    std::int32_t targets = 0;  // whose rate is known
+    std::int32_t slowest_target = 0;
+    std::int32_t slowest_limit = 0;  // its k
+
+    void add(std::int32_t target, const plan::Throttle& throttle) noexcept;
+};
+
 // What a rank, a node or the job says at the start and at the end of a call.
 struct Ballot {
     plan::Summary summary;
@@ -43,6 +54,7 @@ struct Ballot {
     std::int64_t end_of_file = Failure::nowhere;  // reads: where the file was found to end
     std::uint32_t refusal = 0;                    // engine::Refusal
     std::uint32_t cannot_bypass = 0;              // could not open the file for it
+    Rates rates;
 };
 
 [[nodiscard]] Ballot merge(const Ballot& a, const Ballot& b) noexcept;

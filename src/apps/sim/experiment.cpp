@@ -28,6 +28,7 @@ struct Told {
     double ended = 0;
     std::int64_t rounds = 0;
     std::string error;
+    std::optional<engine::SlowTarget> slow;
 };
 
 std::int32_t ranks_of(const Experiment& experiment) {
@@ -114,6 +115,7 @@ Told RankProgram::run() {
         }
         told.bytes += out.bytes.bytes();
         told.error = out.error ? out.error->message : "";
+        told.slow = out.slow;
     }
     told.ended = static_cast<double>(ports_.clock.now_ns()) * 1e-9;
     told.rounds = recorder.rounds;
@@ -164,6 +166,10 @@ Outcome run(const Experiment& experiment) {
         outcome.rounds = std::max(outcome.rounds, one.rounds);
         outcome.error = outcome.error.empty() ? one.error : outcome.error;
     }
+    if (const auto& slow = told.front().slow) {
+        outcome.slow_target = slow->target.value();
+        outcome.slow_limit = slow->limit;
+    }
     outcome.io_seconds = ended - outcome.open_seconds;
     outcome.bound_seconds = bound_of(experiment, outcome.bytes);
     return outcome;
@@ -190,6 +196,8 @@ std::string as_json(const Experiment& experiment, const Outcome& outcome) {
     const auto& busy = outcome.world.target_busy;
     line["target_busy_min"] = *std::ranges::min_element(busy);
     line["target_busy_max"] = *std::ranges::max_element(busy);
+    line["slow_target"] = outcome.slow_target;
+    line["slow_target_requests_in_flight"] = outcome.slow_limit;
     line["wrong_bytes"] = outcome.wrong;
     line["error"] = outcome.error;
     return line.dump();

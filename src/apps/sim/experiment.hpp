@@ -43,7 +43,9 @@ struct Outcome {
     std::int64_t wrong = 0;   // bytes that a verification found to differ
     std::int64_t rounds = 0;
     double bound_seconds = 0;  // the slowest of network, links and targets, all busy all the time
-    std::string error;         // of the collective calls; empty: none
+    std::int32_t slow_target = -1;  // that stands out; -1: none does
+    std::int32_t slow_limit = 0;    // its k
+    std::string error;              // of the collective calls; empty: none
 };
 
 [[nodiscard]] Outcome run(const Experiment& experiment);
