@@ -22,6 +22,8 @@ public:
         busy_ += duration;
         return free_at_;
     }
+    // Something else takes the place for `duration`.
+    void hold_up(double now, double duration) noexcept { serve(now, duration); }
     [[nodiscard]] double free_at() const noexcept { return free_at_; }
     [[nodiscard]] double busy() const noexcept { return busy_; }
 

@@ -28,6 +28,8 @@ Machine::Machine(const Platform& platform, const WorldOptions& options)
       options_{options},
       lustre_{platform, options.seed, options.sickness},
       memory_busy_(static_cast<std::size_t>(options.hosts)),
+      out_messages_(static_cast<std::size_t>(options.hosts)),
+      in_messages_(static_cast<std::size_t>(options.hosts)),
       out_(static_cast<std::size_t>(options.hosts)),
       in_(static_cast<std::size_t>(options.hosts)) {
     expects(options.ranks_per_host % options.ranks_per_node == 0,
@@ -220,8 +222,14 @@ double Machine::over_network(double now, std::int32_t from_host, std::int32_t to
         return memory.serve(now, 2 * amount / platform_.node.memory_rate);
     }
     const double seconds = amount / platform_.node.link_rate;
-    const double sent = out_[static_cast<std::size_t>(from_host)].serve(now, seconds);
-    const double taken = in_[static_cast<std::size_t>(to_host)].serve(sent - seconds, seconds);
+    // Packets of messages go between those of requests that are a hundred times as long: messages
+    // wait for messages, requests for both.
+    const auto from = static_cast<std::size_t>(from_host);
+    const auto to = static_cast<std::size_t>(to_host);
+    const double sent = out_messages_[from].serve(now, seconds);
+    const double taken = in_messages_[to].serve(sent - seconds, seconds);
+    out_[from].hold_up(now, seconds);
+    in_[to].hold_up(now, seconds);
     return std::max(sent, taken) + platform_.node.link_latency;
 }
 
@@ -248,32 +256,43 @@ double Machine::through_client(std::int32_t rank, std::int64_t bytes) {
     return at(rank).client.serve(now(rank), static_cast<double>(bytes) / platform_.node.copy_rate);
 }
 
+// Each stage is entered when the one before is left, so that nothing is reserved ahead of time.
 void Machine::request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
                       std::function<void(int)> through) {
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
-    const double begin = through_client(rank, arrival.bytes);
-    const double latency = platform_.node.link_latency;
-    const double seconds = static_cast<double>(arrival.bytes) / platform_.node.link_rate;
-    const auto host = static_cast<std::size_t>(host_of(rank));
-    const bool write = direction == ports::Direction::write;
-    const double sent = write ? out_[host].serve(begin, seconds) : begin;
-    // A write's bytes come with it, a read's go back.
-    Timer::set(sent + latency, [this, arrival, write, host, seconds, latency,
-                                through = std::move(through)]() mutable {
-        const double now = clock_now();
-        const double at_target = write ? lustre_.link(now, arrival.target, arrival.bytes) : now;
-        Timer::set(at_target, [this, arrival, write, host, seconds, latency,
-                               through = std::move(through)]() mutable {
-            double end = lustre_.arrive(clock_now(), arrival);
-            const bool fails = lustre_.fails(clock_now(), arrival.target);
-            if (!write) {
-                end = in_[host].serve(lustre_.link(end, arrival.target, arrival.bytes) - seconds,
-                                      seconds);
-            }
-            Timer::set(end + latency,
-                       [fails, through = std::move(through)] { through(fails ? EIO : 0); });
+    if (direction == ports::Direction::read) {
+        ask_target(rank, arrival, direction, std::move(through));
+        return;
+    }
+    Timer::set(through_client(rank, arrival.bytes), [this, rank, arrival, direction,
+                                                     through = std::move(through)]() mutable {
+        const double sent = out_[static_cast<std::size_t>(host_of(rank))].serve(
+            clock_now(), static_cast<double>(arrival.bytes) / platform_.node.link_rate);
+        Timer::set(sent, [this, rank, arrival, direction, through = std::move(through)]() mutable {
+            ask_target(rank, arrival, direction, std::move(through));
         });
+    });
+}
+
+// A write's bytes come with it, a read's go back.
+void Machine::ask_target(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
+                         std::function<void(int)> through) {
+    const double latency = platform_.node.link_latency;
+    const bool write = direction == ports::Direction::write;
+    const double now = clock_now() + latency;
+    const double there = write ? lustre_.link(now, arrival.target, arrival.bytes) : now;
+    Timer::set(there, [this, rank, arrival, write, latency,
+                       through = std::move(through)]() mutable {
+        double end = lustre_.arrive(clock_now(), arrival);
+        const bool fails = lustre_.fails(clock_now(), arrival.target);
+        if (!write) {
+            const double seconds = static_cast<double>(arrival.bytes) / platform_.node.link_rate;
+            const double left = lustre_.link(end, arrival.target, arrival.bytes);
+            end = in_[static_cast<std::size_t>(host_of(rank))].serve(left - seconds, seconds);
+        }
+        Timer::set(end + latency,
+                   [fails, through = std::move(through)] { through(fails ? EIO : 0); });
     });
 }
 

@@ -98,6 +98,8 @@ private:
     void block(std::int32_t rank);
     void signal(std::int32_t rank);
     void match(Post& post);
+    void ask_target(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
+                    std::function<void(int)> through);
     double through_client(std::int32_t rank, std::int64_t bytes);
     void transfer(End from, End to);
     double over_network(double now, std::int32_t from_host, std::int32_t to_host,
@@ -109,7 +111,9 @@ private:
     std::vector<RankState> ranks_;
     std::vector<Mapping> memory_;  // of each node
     std::vector<Queue> memory_busy_;
-    std::vector<Queue> out_;  // interfaces of hosts
+    std::vector<Queue> out_messages_;  // interfaces of hosts, as messages see them
+    std::vector<Queue> in_messages_;
+    std::vector<Queue> out_;  // and as requests do
     std::vector<Queue> in_;
     std::unordered_map<const ports::Word*, std::vector<std::int32_t>> sleepers_;
     std::vector<std::vector<std::int32_t>> brief_;  // of each node
