@@ -2,6 +2,7 @@
 #include "plan/throttle.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace forebay::plan {
 
@@ -43,6 +44,9 @@ void Throttle::observe(const Service& service) noexcept {
         return;
     }
     const double rate = limit_ * bytes_ * 1e9 / nanoseconds_;
+    if (observed_ < patience * needed() && unclear(rate)) {
+        return;
+    }
     bytes_ = 0;
     nanoseconds_ = 0;
     observed_ = 0;
@@ -53,6 +57,15 @@ void Throttle::observe(const Service& service) noexcept {
     } else {
         decide(rate);
     }
+}
+
+// Too near to what decides for so few requests: some vary by a tenth and more.
+bool Throttle::unclear(double rate) const noexcept {
+    if (best_rate_ == 0) {
+        return observed_ < 2 * needed();
+    }
+    const double gain = rate / best_rate_ - 1;
+    return finds_ && limit_ != best_ && std::abs(gain - (limit_ > best_ ? rise : -fall)) < margin;
 }
 
 void Throttle::decide(double rate) noexcept {

@@ -29,6 +29,8 @@ public:
     static constexpr double change = 1.5;  // a rate that differs by this factor is news
     static constexpr std::int32_t rounds_max = 8;
     static constexpr std::int32_t observed_min = 8;     // requests in a round of observation
+    static constexpr double margin = 0.06;              // nearer to a decision, more are observed
+    static constexpr std::int32_t patience = 4;         // and so many times as many at most
     static constexpr std::int32_t settled_rounds = 24;  // between two probes
     static constexpr std::int32_t limit_max = 64;
 
@@ -51,6 +53,7 @@ public:
     [[nodiscard]] std::int32_t rounds() const noexcept { return rounds_; }
 
 private:
+    [[nodiscard]] bool unclear(double rate) const noexcept;
     void decide(double rate) noexcept;
     void judge_settled(double rate) noexcept;
     void search_on() noexcept;

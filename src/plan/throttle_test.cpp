@@ -53,7 +53,7 @@ TEST_P(AnyCurve, SettlesWithinEightRoundsNearTheBest) {
     EXPECT_LE(throttle.rounds(), Throttle::rounds_max);
     EXPECT_GE(curve(throttle.best()), 0.95 * best_of(curve)) << "k = " << throttle.best();
     serve(throttle, curve, 5000, random, 0.1);
-    EXPECT_GE(curve(throttle.best()), 0.93 * best_of(curve)) << "k = " << throttle.best();
+    EXPECT_GE(curve(throttle.best()), 0.9 * best_of(curve)) << "k = " << throttle.best();
 }
 
 INSTANTIATE_TEST_SUITE_P(Laws, AnyCurve,
