@@ -21,11 +21,17 @@ struct Prefix {
     double factor;
 };
 
-constexpr std::array prefixes{
-    Prefix{"Ki", 1024.0}, Prefix{"Mi", 1048576.0}, Prefix{"Gi", 1073741824.0},
-    Prefix{"k", 1e3},     Prefix{"M", 1e6},        Prefix{"G", 1e9},
-    Prefix{"T", 1e12},    Prefix{"m", 1e-3},       Prefix{"u", 1e-6},
-    Prefix{"n", 1e-9},    Prefix{"", 1.0}};
+constexpr std::array<Prefix, 11> prefixes{{{"Ki", 1024.0},
+                                           {"Mi", 1048576.0},
+                                           {"Gi", 1073741824.0},
+                                           {"k", 1e3},
+                                           {"M", 1e6},
+                                           {"G", 1e9},
+                                           {"T", 1e12},
+                                           {"m", 1e-3},
+                                           {"u", 1e-6},
+                                           {"n", 1e-9},
+                                           {"", 1.0}}};
 
 tl::unexpected<Error> refuse(const std::string& path, std::string_view key, std::string_view why,
                              std::string_view next) {
