@@ -15,8 +15,8 @@ from bench.suites import Suite
 from bench.summary import seconds_of
 
 _T = TypeVar("_T")
-RACE_AFTER_BLOCKS = 2
-RACE_FACTOR = 3.0
+RACE_AFTER_BLOCKS = 1
+RACE_FACTOR = 2.0
 FAILURES_MAX = 2
 
 

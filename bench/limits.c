@@ -1,7 +1,7 @@
 /* What the machine can do at best, so that a result can be told as a distance from it: copying,
  * gathering small pieces, and writing and reading a file, by one thread and by one for each core.
  * "assembled" is the whole job of a collective write without the collective: gather pieces into
- * a 4 MiB buffer and pwrite it to a fresh file; "scattered" is that of a read. No MPI.
+ * a 1 MiB buffer and pwrite it to a fresh file; "scattered" is that of a read. No MPI.
  *
  *     limits DIRECTORY BYTES          JSON on stdout: rates in MiB/s, best of three */
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 256, CHUNK = 4 << 20, PASSES = 3 };
+enum { THREADS_MAX = 256, CHUNK = 1 << 20, PASSES = 3 };
 
 typedef enum { COPY, GATHER, WRITE, READ, ASSEMBLE, SCATTER } work_t;
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bench.estimate import spread
 from bench.model import STACKS, BenchError, Outcome
 from bench.results import Results
 from bench.suites import LIMITS, suite_named
 from bench.summary import summarise
 from bench.tables import limit_table, markdown, number, result_tables
+from forebay.domain.estimate import spread
 
 
 def section(results: Results) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from bench.estimate import Ratio, Spread, paired_ratio, spread
 from bench.model import (
     MEBIBYTE,
     STACKS,
@@ -21,6 +20,7 @@ from bench.model import (
     Stack,
 )
 from bench.suites import Suite
+from forebay.domain.estimate import Ratio, Spread, paired_ratio, spread
 
 PAIRS_MIN = 2
 """One pair alone decides nothing."""

@@ -8,10 +8,10 @@ from statistics import median
 
 from rich.table import Table as RichTable
 
-from bench.estimate import Ratio, Spread
 from bench.model import FOREBAYS, INCUMBENTS, STACKS, Limit, Metric
 from bench.suites import Suite, size_label
 from bench.summary import CaseSummary, Comparison, StackSummary, Verdict
+from forebay.domain.estimate import Ratio, Spread
 
 MARK = {Verdict.MET: "✓", Verdict.MISSED: "✗", Verdict.OPEN: "~", Verdict.NONE: ""}
 CASE_HEADER = ("pattern", "ranks", "op")

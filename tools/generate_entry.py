@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DATA_CLASSES = ("write", "read", "begin_write", "begin_read")
-STARTS = {"explicit": "offset", "individual": "pointer", "shared": "shared_pointer"}
 CLASSES = (*DATA_CLASSES, "real", "own", "end_write", "end_read", "left")
 STARTS = {"explicit": "offset", "individual": "pointer", "shared": "shared_pointer"}
 OURS = "forebay_file_"
@@ -34,7 +33,7 @@ class Function:
 
     @property
     def by_all_ranks(self) -> bool:
-        return self.collective or self.kind not in ("real", "left")
+        return self.collective or self.kind not in ("real", "own", "left")
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -124,9 +123,13 @@ def call_of(function: Function, number: int) -> str:
         return f"    return take_{function.kind}({access}, {pass_on});\n"
     if function.kind in ("end_write", "end_read"):
         return f"    return take_{function.kind}({{{number}, fh, status}}, {pass_on});\n"
-    collective = "true" if function.collective else "false"
-    left = f"{{{number}, fh, {start}, count, datatype, {collective}}}"
-    return f"    return leave({left}, {pass_on});\n"
+    at_once = function.name.startswith("i")
+    waits_for_all = str(function.collective and not at_once).lower()
+    left = f"{{{number}, fh, {start}, count, datatype, {waits_for_all}}}"
+    if not (function.collective and at_once):
+        return f"    const auto pass = {pass_on};\n    return leave({left}, pass, pass);\n"
+    alone = pass_on.replace("_all", "")  # the independent function of the same arguments
+    return f"    return leave({left}, {pass_on}, {alone});\n"
 
 
 def entry_point(function: Function, number: int) -> str:

@@ -30,7 +30,7 @@ def test_statuses() -> None:
     assert run("true") == 0
     assert run("sh", "-c", "exit 7") == 7
     assert run("sh", "-c", "kill -KILL $$") == 128 + 9
-    assert run("sh", "-c", "kill -INT $$") == 128 + 2
+    assert run("sh", "-c", "kill -TERM $$") == 128 + 15
 
 
 def test_what_cannot_be_started(tmp_path: Path) -> None:

@@ -35,6 +35,10 @@ const char* reason_of(Refusal refusal) noexcept {
 
 namespace {
 
+plan::Kind kind_of(ports::Direction direction) noexcept {
+    return direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read;
+}
+
 plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t per_node) {
     plan::Topology topology;
     topology.locals.clear();
@@ -91,8 +95,10 @@ private:
                                                     const Staging& staging, Channel& channel,
                                                     FixedGate* turns, ports::Direction direction);
     void add_rates(Rates& rates) const;
-    [[nodiscard]] CutLimits limits(const plan::Plan& plan) const {
-        return CutLimits{plan.layout, options_.tuning.request_bytes_max};
+    [[nodiscard]] CutLimits limits(const plan::Plan& plan, ports::Direction direction) const {
+        const auto bytes_max =
+            plan::request_bytes_max(options_.tuning, plan.layout, kind_of(direction));
+        return CutLimits{plan.layout, bytes_max};
     }
     [[nodiscard]] bool finds() const noexcept {
         return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
@@ -172,8 +178,7 @@ Refusal File::State::prepare(ports::Direction direction) {
 
 Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     const std::int64_t begin = crew_.clock().now_ns();
-    const plan::Kind kind =
-        direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read;
+    const plan::Kind kind = kind_of(direction);
     crew_.begin_call();
     record_ = ports::CallRecord{};
     record_.direction = direction;
@@ -233,7 +238,7 @@ Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
     const Pace pace = plan.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
     Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1, pace};
     move_directly(crew_, channel, gate,
-                  std::make_unique<DirectSource>(transfer, plan.span, limits(plan)));
+                  std::make_unique<DirectSource>(transfer, plan.span, limits(plan, direction)));
     record_.requests = channel.requests();
     record_.storage_ns = channel.busy_ns();
     end.failure = channel.failure();
@@ -278,7 +283,7 @@ std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, co
                                                              const Staging& staging,
                                                              Channel& channel, FixedGate* turns,
                                                              ports::Direction direction) {
-    const CutLimits cut = limits(rounds.plan());
+    const CutLimits cut = limits(rounds.plan(), direction);
     if (direction == ports::Direction::write) {
         return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns);
     }

@@ -38,8 +38,6 @@ struct Aggregator {
     bool operator==(const Aggregator&) const noexcept = default;
 };
 
-enum class Kind { write, read };
-
 // With several nodes a node also stages parts of other nodes' windows and messages: this many
 // things of a window's size.
 constexpr std::int64_t images_for_others = 2;

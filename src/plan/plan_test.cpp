@@ -163,6 +163,16 @@ RC_GTEST_PROP(PlanProperty, DomainsKnowTheirPositions, ()) {
     }
 }
 
+TEST(Tuning, OnlyLocalWritesAreSmall) {
+    Tuning tuning;
+    const Layout striped{3, 1 << 16};
+    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::write), 1 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::read), 4 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, striped, Kind::write), 4 << 20);
+    tuning.request_bytes_max = 64 << 10;
+    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::write), 64 << 10);
+}
+
 TEST(Plan, DescribesItself) { EXPECT_NE(text(Plan{}), ""); }
 
 }  // namespace

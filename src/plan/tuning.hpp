@@ -1,11 +1,13 @@
 // The settings that a plan depends on, as numbers. Names and defaults: schema/settings.toml.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace forebay::plan {
 
 enum class Mode { automatic, enable, disable };
+enum class Kind { write, read };
 
 // How the exchange of a round follows the writing of the round before.
 enum class Exchange {
@@ -40,6 +42,7 @@ struct Tuning {
     Placement placement = Placement::spread;
     std::int32_t requests_in_flight = 2;  // k; or one of the two names above
     std::int64_t request_bytes_max = 4 << 20;
+    std::int64_t local_write_bytes_max = 1 << 20;
     std::int64_t bypass_bytes_min = 256 << 10;
     Mode write = Mode::automatic;
     Mode read = Mode::automatic;
@@ -55,5 +58,15 @@ struct Layout {
 
     bool operator==(const Layout&) const noexcept = default;
 };
+
+// The largest request of a kind. A file system without stripes is a local one, which copies what is
+// written into its page cache; there small writes are as fast and need no large blocks of free
+// memory (decision 0010).
+[[nodiscard]] constexpr std::int64_t request_bytes_max(const Tuning& tuning, const Layout& layout,
+                                                       Kind kind) noexcept {
+    const bool local_write = kind == Kind::write && layout.stripe_bytes == 0;
+    return local_write ? std::min(tuning.request_bytes_max, tuning.local_write_bytes_max)
+                       : tuning.request_bytes_max;
+}
 
 }  // namespace forebay::plan

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from suite import clients, faults, programs
+from suite import bench_tools, clients, edges, faults, ior, programs
 from suite.mpi import BUILD
 from suite.runner import Runner
 
 
 def main(arguments: list[str]) -> int:
-    tests = [*programs.tests(), *faults.tests(), *clients.tests()]
+    tests = [
+        *programs.tests(),
+        *faults.tests(),
+        *edges.tests(),
+        *clients.tests(),
+        *ior.tests(),
+        *bench_tools.tests(),
+    ]
     if arguments == ["--list"]:
         print("\n".join(test.name for test in tests))
         return 0

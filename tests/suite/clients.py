@@ -187,6 +187,12 @@ def tests() -> Iterator[Test]:
             name=f"pnetcdf-ompi414-{ranks}",
             run=part(library, m.OPEN_MPI, "pnetcdf.c", ["-lpnetcdf"], ranks),
         )
+    netcdf = [f"-I{LIBRARY_FOLDER}/netcdf/mpi/include", "-lnetcdf_mpi"]
+    for ranks in (1, 4):
+        yield Test(
+            name=f"netcdf4-ompi414-{ranks}",
+            run=part(library, m.OPEN_MPI, "netcdf4.c", netcdf, ranks),
+        )
     for mpi in m.DEBIAN:
         hdf5 = [
             f"-I/usr/include/hdf5/{mpi.family}",

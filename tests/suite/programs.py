@@ -18,6 +18,8 @@ VARIANTS: Mapping[str, dict[str, str]] = {
     "": {},
     "nodes": {"ranks_per_node": "2"},
     "posix": {"storage": "posix", "requests_in_flight": "1"},
+    # The MPI is told no view of more than one piece.
+    "held": {"view_pieces_max": "1"},
     # A striped file on several nodes, never bypassed, through the smallest buffers.
     "striped": {
         "ranks_per_node": "2",
@@ -71,6 +73,7 @@ def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder
 
 VIEWS = Program(name="views", source="views.c")
 CALLS = Program(name="calls", source="calls.c")
+DEAR = Program(name="dear_views", source="dear_views.c")
 SHARED = Program(name="views_then_shared", source="calls.c", arguments=("views_then_shared",))
 ERRORS = Program(name="errors", source="errors.c")
 FORTRAN = tuple(
@@ -117,16 +120,24 @@ def tests() -> Iterator[Test]:
         for program in (VIEWS, CALLS, ERRORS):
             for ranks in (1, 2, 3, 4, 7):
                 yield _test(program, mpi, ranks, "")
-            for ranks, variant in ((4, "nodes"), (7, "nodes"), (4, "posix"), (4, "striped")):
+            for ranks, variant in (
+                (4, "nodes"),
+                (7, "nodes"),
+                (4, "posix"),
+                (4, "striped"),
+                (4, "held"),
+            ):
                 if program is not ERRORS:
                     yield _test(program, mpi, ranks, variant)
         for ranks in (2, 3):
             yield _test(SHARED, mpi, ranks, "")
+            yield _test(DEAR, mpi, ranks, "")
+        yield _test(DEAR, mpi, 4, "nodes")
         for program in FORTRAN:
             yield _test(program, mpi, 3, "")
         yield _test(FORTRAN[2], mpi, 4, "nodes")
     for mpi in m.WHEELS:
-        for program in (VIEWS, CALLS):
+        for program in (VIEWS, CALLS, DEAR):
             yield _test(program, mpi, 3, "")
         yield _test(VIEWS, mpi, 4, "nodes")
     for mpi in m.ALL:

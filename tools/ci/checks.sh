@@ -32,7 +32,7 @@ fi
 if has mypy; then
     count "mypy of the checks" env MYPYPATH=tools .venv/bin/mypy --strict -p checks
     if compgen -G 'python/forebay/*.py' >/dev/null; then
-        count "mypy of the benchmark" env MYPYPATH=. .venv/bin/mypy --strict -p bench
+        count "mypy of the benchmark" env MYPYPATH=.:python .venv/bin/mypy --strict -p bench
         count "mypy of the package" env MYPYPATH=python .venv/bin/mypy --strict -p forebay
     fi
 fi

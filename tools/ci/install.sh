@@ -31,6 +31,9 @@ expect "the installed command" \
     env PATH="$PWD/.venv/bin:$PATH" "$prefix/moved/bin/forebay" --version
 expect "the installed doctor" \
     env PATH="$PWD/.venv/bin:$PATH" "$prefix/moved/bin/forebay" doctor "$prefix"
+for tool in ior hpio meta; do
+    expect "the installed forebay-$tool" "$prefix/moved/bin/forebay-$tool" -h
+done
 
 python3 -m venv "$prefix/venv"
 # The release preset's flags, so that ccache knows the results.
@@ -39,4 +42,5 @@ expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-chec
     install "${flags[@]}" .
 expect "the command from pip" "$prefix/venv/bin/forebay" --version
 expect "the doctor from pip" "$prefix/venv/bin/forebay" doctor "$prefix"
+expect "the benchmark from pip" "$prefix/venv/bin/forebay" bench ior -np 2 -a DUMMY -t 4k -b 64k
 echo "$passed passed, 0 failed"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from forebay.demo.errors import DemoError
 from forebay.demo.model import Run
-from forebay.demo.spread import Spread, spread
 from forebay.demo.workshop import Outcome, Variant, Workshop, same_bytes
+from forebay.domain.estimate import Spread, spread
 
 Announce = Callable[[str], None]
 
@@ -37,7 +37,7 @@ class Comparison:
     @property
     def ratio(self) -> Spread:
         """Of the pairs' ratios."""
-        return spread([pair.ratio for pair in self.pairs])
+        return spread([pair.ratio for pair in self.pairs], level=0.90)
 
 
 def compare(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from forebay.demo.experiment import Comparison, Pair
-from forebay.demo.spread import Spread
 from forebay.demo.workshop import Outcome
+from forebay.domain.estimate import Spread
 from forebay.domain.record import FileSummary
 
 UNKNOWN = "–"
@@ -64,9 +64,9 @@ def verdict(ratio: Spread) -> str:
 
 def spread_text(ratio: Spread) -> str:
     """Median, range and interval."""
-    text = f"{ratio.median:.2f} (min {ratio.minimum:.2f}, max {ratio.maximum:.2f}"
+    text = f"{ratio.median:.2f} (min {ratio.least:.2f}, max {ratio.most:.2f}"
     if ratio.count > 1:
-        text += f"; {ratio.level:.1%} interval {ratio.low:.2f}–{ratio.high:.2f}"
+        text += f"; {ratio.confidence:.1%} interval {ratio.low:.2f}–{ratio.high:.2f}"
     return text + ")"
 
 

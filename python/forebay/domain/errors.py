@@ -41,3 +41,17 @@ class LaunchError(ForebayError):
     def __init__(self, message: str, *, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class BenchUsageError(UsageError):
+    """The command line of a benchmark makes no sense; its programs end with 1 then, too."""
+
+    exit_code = 1
+
+
+class BenchError(ForebayError):
+    """A benchmark failed or left no result; the status is the benchmark's own."""
+
+    def __init__(self, message: str, *, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

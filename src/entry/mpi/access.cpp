@@ -58,13 +58,13 @@ int take_end_write(const Ending& ending, PassOn pass) noexcept { return take_end
 
 int take_end_read(const Ending& ending, PassOn pass) noexcept { return take_end(ending, pass); }
 
-int leave(const Left& left, PassOn pass) noexcept {
+int leave(const Left& left, PassOn pass, PassOn alone) noexcept {
     OpenFile* file = find_file(left.file);
     if (file == nullptr) {
         return pass(left.file);
     }
     const Inside inside;
-    return file->leave(left, pass);
+    return file->leave(left, pass, alone);
 }
 
 }  // namespace forebay::entry

@@ -36,7 +36,7 @@ struct Left {
     Start start = Start::offset;
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
-    bool collective = false;
+    bool waits_for_all = false;  // collective, and may block
 };
 
 int take_write(const Access& access, PassOn pass) noexcept;
@@ -45,6 +45,6 @@ int take_begin_write(const Access& access, PassOn pass) noexcept;
 int take_begin_read(const Access& access, PassOn pass) noexcept;
 int take_end_write(const Ending& ending, PassOn pass) noexcept;
 int take_end_read(const Ending& ending, PassOn pass) noexcept;
-int leave(const Left& left, PassOn pass) noexcept;
+int leave(const Left& left, PassOn pass, PassOn alone) noexcept;
 
 }  // namespace forebay::entry

@@ -1,16 +1,18 @@
 // See file_layout.hpp. Source: lov_user_md_v1 of Lustre's lustre_user.h (wire format).
 #include "entry/mpi/file_layout.hpp"
 
-#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <sys/xattr.h>
+#include <vector>
 
 namespace forebay::entry {
 
 namespace {
 
 constexpr std::size_t attribute_bytes_max = 65536;
+constexpr std::size_t attribute_bytes_usual = 1024;  // on most file systems there is none
 constexpr std::uint32_t magic_v1 = 0x0BD10BD0;
 constexpr std::uint32_t magic_v3 = 0x0BD30BD0;
 constexpr std::size_t stripe_size_at = 24;  // after magic, pattern, object id and sequence
@@ -41,8 +43,12 @@ std::optional<plan::Layout> parse_lustre_lov(std::span<const std::byte> value) {
 }
 
 plan::Layout layout_of_file(const std::string& path) {
-    std::array<std::byte, attribute_bytes_max> value;
-    const ssize_t got = ::getxattr(path.c_str(), "lustre.lov", value.data(), value.size());
+    std::vector<std::byte> value(attribute_bytes_usual);
+    ssize_t got = ::getxattr(path.c_str(), "lustre.lov", value.data(), value.size());
+    if (got < 0 && errno == ERANGE) {
+        value.resize(attribute_bytes_max);
+        got = ::getxattr(path.c_str(), "lustre.lov", value.data(), value.size());
+    }
     if (got <= 0) {
         return {};
     }

@@ -16,14 +16,20 @@ Length round_up(std::int64_t span) noexcept { return Length{(span + 4095) / 4096
 
 }  // namespace
 
-FileView FileView::make(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                        const char* datarep, const LargeCountInquiry& inquiry) {
+FileView FileView::make(const ViewArguments& arguments, const LargeCountInquiry& inquiry) {
     FileView made;
-    made.etype_bytes = size_of(etype);
-    if (std::strcmp(datarep, "native") != 0) {
+    const char* datarep = arguments.datarep;
+    if (datarep == nullptr || std::strcmp(datarep, "native") != 0) {
         made.refusal = engine::Refusal::data_representation;
         return made;
     }
+    MPI_Datatype filetype = arguments.filetype;
+    if (arguments.displacement < 0 || arguments.etype == MPI_DATATYPE_NULL ||
+        filetype == MPI_DATATYPE_NULL) {
+        made.refusal = engine::Refusal::view_unsupported;
+        return made;
+    }
+    made.etype_bytes = size_of(arguments.etype);
     made.without_data = size_of(filetype) == 0;
     if (made.without_data) {
         return made;
@@ -38,8 +44,8 @@ FileView FileView::make(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatyp
     const std::int64_t span = layout->nest.high() - layout->nest.low();
     made.one_tile = layout->extent < span;
     const Length extent = made.one_tile ? round_up(span) : Length{layout->extent};
-    auto view =
-        pattern::View::make(Offset{displacement}, layout->nest, extent, Length{made.etype_bytes});
+    auto view = pattern::View::make(Offset{arguments.displacement}, layout->nest, extent,
+                                    Length{made.etype_bytes});
     if (view) {
         made.bytes = std::move(*view);
         made.refusal = engine::Refusal::none;

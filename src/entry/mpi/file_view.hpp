@@ -10,6 +10,15 @@
 
 namespace forebay::entry {
 
+// What a program gives MPI_File_set_view.
+struct ViewArguments {
+    MPI_Offset displacement = 0;
+    MPI_Datatype etype = MPI_BYTE;
+    MPI_Datatype filetype = MPI_BYTE;
+    const char* datarep = "native";
+    MPI_Info info = MPI_INFO_NULL;
+};
+
 struct FileView {
     std::int64_t etype_bytes = 1;
     bool without_data = false;  // the filetype has no bytes: only empty accesses are possible
@@ -19,9 +28,9 @@ struct FileView {
 
     // A view of a file's bytes from its start, as every file has after open.
     FileView() = default;
-    // What the program set and the MPI took; a filetype that cannot be decoded gives a refusal.
-    static FileView make(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                         const char* datarep, const LargeCountInquiry& inquiry);
+    // What the program set; a filetype that cannot be decoded, and what the MPI will not take,
+    // give a refusal.
+    static FileView make(const ViewArguments& arguments, const LargeCountInquiry& inquiry);
 
     // Whether all of [position, position + length) of the data stream has a place in the file, with
     // a 63-bit offset.

@@ -57,7 +57,8 @@ OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* 
       settings_(std::move(settings)),
       circle_(circle),
       inquiry_(&inquiry),
-      counters_(std::make_unique<Counters>(facts_.recording)) {}
+      counters_(std::make_unique<Counters>(facts_.recording)),
+      held_(handle, facts_.name, facts_.amode, inquiry) {}
 
 engine::File& OpenFile::engine() {
     if (engine_) {
@@ -87,6 +88,7 @@ engine::File& OpenFile::engine() {
     options.aggregators_per_node_max = known.aggregators_per_node;
     if (known.has_identity != 0) {
         options.identity = known.identity;
+        held_.know(known.identity);
     }
     const auto opener = [this](ports::Direction direction) {
         return adapters::open_storage(facts_.path, direction, preference_of(settings_));
@@ -161,7 +163,8 @@ engine::Outcome OpenFile::transfer(const Access& access, ports::Direction direct
 int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     counters_->passed(access.function, refusal, size < 0 ? -1 : size * access.count);
-    return pass(handle_);
+    const int code = held_.tell();
+    return code == MPI_SUCCESS ? pass(handle_) : code;
 }
 
 // The pointer moves by what was asked for, also where the file ended before. MPI-4.1, 14.4.3.
@@ -212,7 +215,7 @@ int OpenFile::end(const Ending& ending, PassOn pass) {
 int OpenFile::fail(const Error& error) { return raise(handle_, error_class_of(error.code)); }
 
 int OpenFile::finish() {
-    int code = MPI_SUCCESS;
+    int code = held_.close();
     if (engine_) {
         const auto closed = engine_->close();
         const auto error = engine_->agree(closed ? std::nullopt : std::optional(closed.error()));

@@ -7,6 +7,7 @@
 #include "entry/mpi/circle.hpp"
 #include "entry/mpi/counters.hpp"
 #include "entry/mpi/file_view.hpp"
+#include "entry/mpi/held_view.hpp"
 #include "entry/mpi/opening.hpp"
 #include "entry/mpi/settings.hpp"
 
@@ -44,10 +45,15 @@ public:
     int access(const Access& access, ports::Direction direction, PassOn pass);
     int begin(const Access& access, ports::Direction direction, PassOn pass);
     int end(const Ending& ending, PassOn pass);
-    int leave(const Left& left, PassOn pass);
+    // `alone`: what one rank may do by itself where `pass` would be collective and must not wait.
+    int leave(const Left& left, PassOn pass, PassOn alone);
 
-    int set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                 const char* datarep, MPI_Info info);
+    int set_view(const ViewArguments& arguments);
+    int get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                 char* datarep) const;
+    int seek(MPI_Offset offset, int whence);
+    int seek_shared(MPI_Offset offset, int whence);
+    int get_byte_offset(MPI_Offset offset, MPI_Offset* displacement);
     int set_info(MPI_Info info);
     int get_info(MPI_Info* info) const;
     int set_atomicity(int flag);
@@ -87,6 +93,7 @@ private:
     std::unique_ptr<engine::File> engine_;  // made by the first collective access
     plan::Layout layout_;
     FileView view_;
+    HeldView held_;
     bool atomic_ = false;
     std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
 };

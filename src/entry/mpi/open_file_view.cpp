@@ -7,16 +7,46 @@
 
 namespace forebay::entry {
 
-// The MPI is always told: calls that are left to it must mean the same, at any time and on any
-// rank.
-int OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                       const char* datarep, MPI_Info info) {
-    const int code = real::set_view(handle_, displacement, etype, filetype, datarep, info);
-    if (code == MPI_SUCCESS && ours()) {
-        take_hints(info);
-        view_ = FileView::make(displacement, etype, filetype, datarep, *inquiry_);
+// Arguments that the MPI would not take go to it as they are.
+int OpenFile::set_view(const ViewArguments& arguments) {
+    if (!ours()) {
+        return real::set_view(handle_, arguments.displacement, arguments.etype, arguments.filetype,
+                              arguments.datarep, arguments.info);
+    }
+    FileView view = FileView::make(arguments, *inquiry_);
+    const bool dear =
+        is_dear(view, arguments, settings_.number(Setting::view_pieces_max), *inquiry_);
+    const int code = held_.set(arguments, dear, circle_->group->own());
+    if (code == MPI_SUCCESS) {
+        take_hints(arguments.info);
+        view_ = std::move(view);
+    }
+    if (held_.anywhere()) {
+        engine();  // where rank 0 says which file it is; all ranks come here or none
     }
     return code;
+}
+
+int OpenFile::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                       char* datarep) const {
+    return held_.here() ? held_.get_view(displacement, etype, filetype, datarep)
+                        : real::get_view(handle_, displacement, etype, filetype, datarep);
+}
+
+// The pointer counts etypes, which the MPI knows; where the file ends, it does not.
+int OpenFile::seek(MPI_Offset offset, int whence) {
+    return held_.here() && whence == MPI_SEEK_END ? held_.seek_from_end(offset)
+                                                  : real::seek(handle_, offset, whence);
+}
+
+int OpenFile::seek_shared(MPI_Offset offset, int whence) {
+    const int code = held_.tell();
+    return code == MPI_SUCCESS ? real::seek_shared(handle_, offset, whence) : code;
+}
+
+int OpenFile::get_byte_offset(MPI_Offset offset, MPI_Offset* displacement) {
+    return held_.here() ? held_.get_byte_offset(offset, displacement)
+                        : real::get_byte_offset(handle_, offset, displacement);
 }
 
 int OpenFile::advance(MPI_Offset etypes) { return real::seek(handle_, etypes, MPI_SEEK_CUR); }
@@ -28,11 +58,18 @@ void OpenFile::take_hints(MPI_Info info) {
     }
 }
 
-int OpenFile::leave(const Left& left, PassOn pass) {
+int OpenFile::leave(const Left& left, PassOn pass, PassOn alone) {
     const std::int64_t size = left.datatype == MPI_DATATYPE_NULL ? -1 : size_of(left.datatype);
     const bool known = size >= 0 && left.count >= 0;
     counters_->passed(left.function, engine::Refusal::none, known ? size * left.count : -1);
-    return pass(handle_);
+    if (!held_.anywhere()) {
+        return pass(handle_);
+    }
+    if (left.waits_for_all) {
+        const int code = held_.tell();
+        return code == MPI_SUCCESS ? pass(handle_) : code;
+    }
+    return held_.here() ? held_.access(left.start, alone) : alone(handle_);
 }
 
 int OpenFile::set_info(MPI_Info info) {
@@ -59,7 +96,10 @@ int OpenFile::get_info(MPI_Info* info) const {
 }
 
 int OpenFile::set_atomicity(int flag) {
-    const int code = real::set_atomicity(handle_, flag);
+    int code = held_.tell();
+    if (code == MPI_SUCCESS) {
+        code = real::set_atomicity(handle_, flag);
+    }
     if (code == MPI_SUCCESS) {
         atomic_ = flag != 0;
     }
@@ -68,7 +108,7 @@ int OpenFile::set_atomicity(int flag) {
 
 // Collective. What aggregators wrote through their own descriptors is made durable first.
 int OpenFile::sync() {
-    int code = MPI_SUCCESS;
+    int code = held_.sync();
     if (engine_) {
         const auto synced = engine_->sync();
         const auto error = engine_->agree(synced ? std::nullopt : std::optional(synced.error()));

@@ -141,8 +141,37 @@ int forebay_file_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype ety
                           MPI_Datatype filetype, const char* datarep, MPI_Info info) noexcept {
     return with_file(
         fh,
-        [&](OpenFile& file) { return file.set_view(displacement, etype, filetype, datarep, info); },
+        [&](OpenFile& file) {
+            return file.set_view({displacement, etype, filetype, datarep, info});
+        },
         [&] { return real::set_view(fh, displacement, etype, filetype, datarep, info); });
+}
+
+int forebay_file_get_view(MPI_File fh, MPI_Offset* displacement, MPI_Datatype* etype,
+                          MPI_Datatype* filetype, char* datarep) noexcept {
+    return with_file(
+        fh,
+        [&](const OpenFile& file) { return file.get_view(displacement, etype, filetype, datarep); },
+        [&] { return real::get_view(fh, displacement, etype, filetype, datarep); });
+}
+
+int forebay_file_seek(MPI_File fh, MPI_Offset offset, int whence) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.seek(offset, whence); },
+        [&] { return real::seek(fh, offset, whence); });
+}
+
+int forebay_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.seek_shared(offset, whence); },
+        [&] { return real::seek_shared(fh, offset, whence); });
+}
+
+int forebay_file_get_byte_offset(MPI_File fh, MPI_Offset offset,
+                                 MPI_Offset* displacement) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.get_byte_offset(offset, displacement); },
+        [&] { return real::get_byte_offset(fh, offset, displacement); });
 }
 
 int forebay_file_set_info(MPI_File fh, MPI_Info info) noexcept {

@@ -218,6 +218,7 @@ plan::Tuning Settings::tuning() const noexcept {
     tuning.exchange = static_cast<plan::Exchange>(number(Setting::exchange));
     tuning.requests_in_flight = static_cast<std::int32_t>(number(Setting::requests_in_flight));
     tuning.request_bytes_max = number(Setting::request_bytes_max);
+    tuning.local_write_bytes_max = number(Setting::local_write_bytes_max);
     tuning.bypass_bytes_min = number(Setting::bypass_bytes_min);
     tuning.write = mode_of(number(Setting::collective_write));
     tuning.read = mode_of(number(Setting::collective_read));

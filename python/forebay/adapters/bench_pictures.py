@@ -1,0 +1,117 @@
+"""Draws what a benchmark measured: bandwidth, latency, spread over ranks. SVG, by matplotlib."""
+
+import io
+from collections.abc import Callable
+from statistics import median
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from forebay.domain.bench_result import BenchResult, Measurement
+
+INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
+MEASUREMENTS_MAX = 24
+"""In one picture; the table below it has all."""
+RANKS_MAX = 4096
+LINEAR_RANGE_MAX = 30
+"""Rates further apart are drawn on a logarithmic axis."""
+
+
+def draw_rates(result: BenchResult) -> str:
+    """Every repetition as a dot, the median and its interval."""
+    shown = result.measurements[:MEASUREMENTS_MAX]
+    figure, axes = _figure(height=1.2 + 0.42 * len(shown))
+    for row, one in enumerate(shown):
+        spread = one.spread
+        axes.hlines(row, spread.low, spread.high, color=PALE, lw=9)
+        axes.scatter(one.rates, [row] * len(one.rates), color=BLUE, s=14, zorder=3)
+        axes.vlines(spread.median, row - 0.32, row + 0.32, color=INK, lw=2)
+    axes.set_yticks(range(len(shown)), [one.name for one in shown], fontsize=8)
+    axes.invert_yaxis()
+    rates = [rate for one in shown for rate in one.rates if rate > 0]
+    if rates and max(rates) > LINEAR_RANGE_MAX * min(rates):
+        axes.set_xscale("log")
+    else:
+        axes.set_xlim(left=0)
+    axes.set_xlabel(shown[0].unit)
+    return _svg(figure)
+
+
+def draw_latency(result: BenchResult) -> str:
+    """Share of calls that took longer, on two logarithmic axes: the tail is to be seen."""
+    figure, axes = _figure(height=4.2)
+    for one in result.measurements[:MEASUREMENTS_MAX]:
+        calls, left = one.latency.calls, one.latency.calls
+        if not calls:
+            continue
+        times, shares = [], []
+        for bar in one.latency.bars:
+            times.append(max(bar.seconds, 1e-9) * 1e6)
+            shares.append(left / calls)
+            left -= bar.count
+        axes.step(times, shares, where="pre", lw=1.4, label=one.name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("latency of a call, µs")
+    axes.set_ylabel("share of calls that take so long or longer")
+    if len(result.measurements) <= MEASUREMENTS_MAX:
+        axes.legend(fontsize=7, frameon=False)
+    return _svg(figure)
+
+
+def draw_ranks(result: BenchResult) -> str:
+    """The time of each rank, as multiples of the median rank's."""
+    shown = [one for one in result.measurements[:MEASUREMENTS_MAX] if len(one.rank_seconds) > 0]
+    figure, axes = _figure(height=4.2)
+    for one in shown:
+        middle = median(one.rank_seconds) or 1.0
+        ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
+        axes.plot(range(len(ratios)), ratios, marker=".", lw=0.8, ms=4, label=one.name)
+    axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
+    axes.set_xlabel("rank")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_ylabel("time ÷ time of the median rank")
+    axes.set_ylim(bottom=0)
+    if len(shown) <= MEASUREMENTS_MAX:
+        axes.legend(fontsize=7, frameon=False)
+    return _svg(figure)
+
+
+PICTURES: tuple[tuple[str, str, Callable[[BenchResult], str]], ...] = (
+    (
+        "Rates",
+        "Each dot is a repetition; the mark is the median, the bar its interval.",
+        draw_rates,
+    ),
+    (
+        "Latency of calls",
+        "All ranks and repetitions. A line that falls late has a long tail.",
+        draw_latency,
+    ),
+    ("Spread over ranks", "Ranks above the dashed line kept the others waiting.", draw_ranks),
+)
+
+
+def slowest(one: Measurement) -> int:
+    """The rank that took longest; 0 when there are none."""
+    times = one.rank_seconds
+    return max(range(len(times)), key=times.__getitem__) if times else 0
+
+
+def _figure(*, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(10, height), layout="constrained")
+    axes = figure.subplots()
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(colors=INK)
+    axes.set_axisbelow(True)
+    axes.grid(color=FAINT, lw=0.5)
+    return figure, axes
+
+
+def _svg(figure: Figure) -> str:
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    whole = text.getvalue()
+    return whole[whole.index("<svg") :]

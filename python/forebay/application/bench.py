@@ -1,0 +1,138 @@
+"""Runs a native benchmark under a launcher and reads what it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from forebay.application.ports import LauncherFacts, World
+from forebay.domain.bench_command import Launch, Tool, start_words
+from forebay.domain.bench_result import BenchResult
+from forebay.domain.errors import BenchUsageError, SetupError
+from forebay.domain.launcher import Flavour, find_launcher
+from forebay.domain.program import Family
+
+_LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
+_JSON_OPTION = "--json"
+
+
+class BenchResults(Protocol):
+    """Files that the native programs wrote."""
+
+    def read(self, path: Path) -> tuple[BenchResult, str] | None:
+        """What is in the file, and its text; None when there is none.
+        RecordError: not a result of a known schema."""
+
+
+class Pages(Protocol):
+    """HTML pages."""
+
+    def write(self, result: BenchResult, path: Path) -> None:
+        """One self-contained page. SetupError: what draws is not installed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchWorld:
+    """The ports of a benchmark."""
+
+    world: World
+    results: BenchResults
+    pages: Pages
+    is_root: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchPlan:
+    """What is started. `json` is where the program writes; ours if `json_is_ours`."""
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    json: Path
+    json_is_ours: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchReport:
+    """How it ended, and what was measured (nothing: a dry run, or it failed early)."""
+
+    status: int
+    result: BenchResult | None
+    text: str
+
+
+def plan_bench(tool: Tool, words: Sequence[str], launch: Launch, bench: BenchWorld) -> BenchPlan:
+    """Finds launcher and program. SetupError, BenchUsageError: nothing was started."""
+    facts = _launcher(launch, bench)
+    start = start_words(launch, launcher=str(facts.path), flavour=facts.flavour, root=bench.is_root)
+    program = _program(tool, facts.family, bench)
+    given = _given_json(words)
+    # Rank 0 may be on another node when a batch system starts it.
+    shared = facts.flavour is Flavour.SLURM or bool(launch.words)
+    json = given if given is not None else bench.world.records.temporary(shared=shared)
+    ours = () if given is not None else (_JSON_OPTION, str(json))
+    return BenchPlan(
+        words=(*start, str(program), *words, *ours),
+        environment=bench.world.environment,
+        json=json,
+        json_is_ours=given is None,
+    )
+
+
+def carry_out_bench(plan: BenchPlan, bench: BenchWorld, *, quiet: bool) -> BenchReport:
+    """Runs in the foreground; `quiet` sends what the program prints to standard error."""
+    words = ("sh", "-c", 'exec "$@" >&2', "sh", *plan.words) if quiet else plan.words
+    try:
+        finished = bench.world.processes.run(words, environment=plan.environment)
+        read = bench.results.read(plan.json)
+    finally:
+        if plan.json_is_ours:
+            bench.world.records.remove(plan.json)
+    result, text = read if read is not None else (None, "")
+    return BenchReport(status=finished.status, result=result, text=text)
+
+
+def _launcher(launch: Launch, bench: BenchWorld) -> LauncherFacts:
+    launchers = bench.world.launchers
+    if launch.words:
+        at = find_launcher(launch.words)
+        facts = None if at is None else launchers.inspect(launch.words[at])
+        if facts is None:
+            raise BenchUsageError(
+                f'no launcher in "{" ".join(launch.words)}" (mpiexec, mpirun and srun are known). '
+                "Write --launcher 'mpiexec -n 4'."
+            )
+        return facts
+    for name in _LAUNCHERS:
+        facts = launchers.inspect(name)
+        if facts is not None and facts.flavour is not Flavour.OTHER:
+            return facts
+    raise SetupError(
+        "there is no launcher on PATH (mpiexec and mpirun were looked for). Load an MPI, or give "
+        "one by --launcher."
+    )
+
+
+def _program(tool: Tool, family: Family | None, bench: BenchWorld) -> Path:
+    folder = bench.world.libraries.find().folder
+    families = [family] if family is not None else [Family.MPICH, Family.OPEN_MPI]
+    for one in families:
+        path = folder / one.value / tool.program
+        if bench.world.programs.locate(str(path)) is not None:
+            return path
+    names = " or ".join(one.title for one in families)
+    raise SetupError(
+        f"there is no {tool.program} for the {names} (not in {folder}). Build Forebay where that "
+        "MPI is installed, or use another launcher."
+    )
+
+
+def _given_json(words: Sequence[str]) -> Path | None:
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == _JSON_OPTION and equals:
+            return Path(value)
+        if word == _JSON_OPTION and at + 1 < len(words):
+            return Path(words[at + 1])
+    return None

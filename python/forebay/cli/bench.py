@@ -1,0 +1,125 @@
+"""`forebay bench ior|hpio|meta`: parse → run → render."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from forebay.adapters.bench_page import HtmlPages
+from forebay.adapters.bench_results import ResultFiles
+from forebay.application.bench import BenchReport, BenchWorld, carry_out_bench, plan_bench
+from forebay.cli.world import real_world
+from forebay.domain.bench_command import LAUNCHING, SHOWING, Split, Tool, split
+from forebay.domain.errors import BenchError
+
+HELP = """Measure a file system with IOR's, HPIO's and mdtest's command lines.
+
+Our own options may stand anywhere; all others go to the program unchanged:
+
+\b
+  -np N             so many ranks, by the first launcher on PATH (1)
+  --launcher WORDS  a launcher with its options, as in --launcher 'srun -n 64'
+  --html FILE       a page with rates, latencies and the spread over ranks
+  --format json     the result as JSON on standard output, the tables on standard error
+  --help            this text; -h is the program's own
+
+\b
+Examples:
+  forebay bench ior -np 4 -t 1m -b 16m -s 16 -F -C -e -o /scratch/f --html ior.html
+  forebay bench hpio -np 4 -n 0001 -m 11 -c 1024 -s 1k -p 128 -d /scratch
+  forebay bench hpio -np 4 --pattern subarray:shape=360x180x50,halo=2x2x0 -m 01 -d /scratch
+  forebay bench meta -np 4 --storm all -n 1000 -d /scratch/md
+  forebay bench compare -np 4 ior -t 1m -b 64m -F -- ior -t 1m -b 64m
+
+\b
+Exit status (the program's own):
+  0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by the budget
+  125 Forebay is incomplete, 126 and 127 the launcher cannot be run
+"""
+
+# A -- or an option of the program must reach us as it was typed.
+CONTEXT = {
+    "ignore_unknown_options": True,
+    "allow_extra_args": True,
+    "allow_interspersed_args": False,
+    "help_option_names": ["--help"],
+}
+
+Words = Annotated[list[str] | None, typer.Argument(metavar="[OPTIONS]...")]
+
+
+def ior(words: Words = None) -> None:
+    """IOR's command line, on forebay-ior."""
+    _bench(Tool.IOR, words or [])
+
+
+def hpio(words: Words = None) -> None:
+    """HPIO's patterns, decompositions of arrays; data and gaps verified."""
+    _bench(Tool.HPIO, words or [])
+
+
+def meta(words: Words = None) -> None:
+    """mdtest's phases, and storms of open, stat and close."""
+    _bench(Tool.META, words or [])
+
+
+def real_bench_world() -> BenchWorld:
+    """This machine."""
+    return BenchWorld(
+        world=real_world(), results=ResultFiles(), pages=HtmlPages(), is_root=os.geteuid() == 0
+    )
+
+
+def _bench(tool: Tool, words: list[str]) -> None:
+    asked = split(words, {**LAUNCHING, **SHOWING})
+    if asked.wants_help:
+        print(HELP.replace("\b\n", ""))
+        raise typer.Exit
+    bench = real_bench_world()
+    as_json = asked.json
+    plan = plan_bench(tool, asked.rest, asked.launch, bench)
+    report = carry_out_bench(plan, bench, quiet=as_json)
+    if as_json and report.text:
+        print(report.text, end="")
+    _draw(asked, report, bench)
+    raise typer.Exit(report.status)
+
+
+def _draw(asked: Split, report: BenchReport, bench: BenchWorld) -> None:
+    """The measurement is over: what cannot be drawn must not lose its status."""
+    if asked.html is None or (report.result is None and report.status != 0):
+        return
+    if report.result is None:
+        raise BenchError(
+            "there is nothing to draw (the run left no result; was it a dry run?).", exit_code=1
+        )
+    try:
+        bench.pages.write(report.result, asked.html)
+    except BenchError as error:
+        print(f"forebay: {error}", file=sys.stderr)
+        raise typer.Exit(report.status or error.exit_code) from error
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `bench` and what is below it into the command."""
+    from forebay.cli import bench_compare
+
+    group = typer.Typer(
+        help=HELP,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    for name, function in (("ior", ior), ("hpio", hpio), ("meta", meta)):
+        group.command(name, help=function.__doc__, context_settings=CONTEXT, add_help_option=False)(
+            function
+        )
+    group.command(
+        "compare",
+        help=bench_compare.HELP,
+        short_help="Two configurations, in turns, with a verdict.",
+        context_settings=CONTEXT,
+        add_help_option=False,
+    )(bench_compare.compare)
+    app.add_typer(group, name="bench", short_help="Measure a file system.")

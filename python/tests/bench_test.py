@@ -1,0 +1,315 @@
+"""`forebay bench`: words, plans, results, comparisons, in an imagined world."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.application.bench import BenchWorld, carry_out_bench, plan_bench
+from forebay.application.compare import compare
+from forebay.application.ports import Captured, World
+from forebay.domain.bench_command import (
+    LAUNCHING,
+    SHOWING,
+    Launch,
+    Tool,
+    fraction,
+    split,
+    two_sides,
+)
+from forebay.domain.bench_result import (
+    Bar,
+    BenchResult,
+    Latency,
+    Measurement,
+    matched,
+    merged,
+)
+from forebay.domain.comparison import Design, Side, Verdict
+from forebay.domain.errors import BenchError, BenchUsageError, SetupError
+
+OURS = {**LAUNCHING, **SHOWING}
+
+
+@pytest.mark.parametrize(
+    ("line", "rest", "ours"),
+    [
+        ("-np 4 -t 1m -F", "-t 1m -F", {"np": "4"}),
+        ("-t4k -b1m -i2 --html x.html", "-t4k -b1m -i2", {"html": "x.html"}),
+        ("-t 1m --format=json -o a@b", "-t 1m -o a@b", {"format": "json"}),
+        ("-O a=1,b=2 -n -p", "-O a=1,b=2 -n -p", {}),
+        ("-h", "-h", {}),
+    ],
+)
+def test_the_programs_words_are_left_alone(line: str, rest: str, ours: dict[str, str]) -> None:
+    got = split(line.split(), OURS)
+    assert (got.rest, dict(got.ours)) == (tuple(rest.split()), ours)
+
+
+def _launch_and_form(line: str) -> tuple[Launch, bool]:
+    got = split(line.split(" "), OURS)
+    return got.launch, got.json
+
+
+@pytest.mark.parametrize(
+    "line", ["-np x", "-np 0", "-np 2 --launcher srun", "--format yaml", "--launcher '", "--html"]
+)
+def test_nonsense_ends_with_status_1(line: str) -> None:
+    with pytest.raises(BenchUsageError) as raised:
+        _ = _launch_and_form(line)
+    assert raised.value.exit_code == 1
+
+
+def test_two_sides() -> None:
+    a, b = two_sides("ior -t 1m -- A=1 B=x=y forebay-ior -t 4m".split())
+    assert (a.tool, a.words, a.variables) == (Tool.IOR, ("-t", "1m"), {})
+    assert (b.tool, b.words, b.variables) == (Tool.IOR, ("-t", "4m"), {"A": "1", "B": "x=y"})
+    assert b.text == "A=1 B=x=y ior -t 4m"
+    for bad in ("ior -t 1m", "ior -- meta -- hpio", "-- ior", "fio -- ior", "A=1 -- ior"):
+        with pytest.raises(BenchUsageError):
+            two_sides(bad.split())
+
+
+def test_fractions() -> None:
+    assert fraction("--margin", "5%") == pytest.approx(0.05)
+    assert fraction("--margin", "0.1") == pytest.approx(0.1)
+    with pytest.raises(BenchUsageError):
+        fraction("--margin", "much")
+
+
+def result_of(rate: float, *, tool: str = "ior", name: str = "write") -> BenchResult:
+    latency = Latency(
+        bars=(Bar(seconds=0.001, count=90), Bar(seconds=0.1, count=10)), seconds_max=0.08
+    )
+    one = Measurement(
+        name=name,
+        unit="MiB/s",
+        rates=(rate,),
+        latency=latency,
+        rank_seconds=(1.0, 3.0, 1.0),
+        slowest_host="node7",
+    )
+    return BenchResult(
+        tool=tool,
+        command=f"forebay-{tool} <x>",
+        mpi="MPICH",
+        host="node1",
+        ranks=3,
+        started="2026-11-21",
+        measurements=(one,),
+        warnings=("cached",),
+        errors=(),
+        status=0,
+    )
+
+
+def test_quantiles_of_bars() -> None:
+    latency = result_of(1.0).measurements[0].latency
+    assert latency.quantile(0.5) == pytest.approx(0.001)
+    assert latency.quantile(0.99) == pytest.approx(0.08)
+    both = merged([latency, latency])
+    assert both.calls == 200
+    assert both.quantile(0.9) == pytest.approx(0.001)
+    assert merged([]).quantile(0.5) == 0
+
+
+@dataclass
+class ImaginedResults:
+    """Rates in the order of the runs."""
+
+    rates: list[float] = field(default_factory=lambda: [100.0])
+    names: list[str] = field(default_factory=list)
+
+    def read(self, path: Path) -> tuple[BenchResult, str] | None:
+        if not self.rates:
+            return None
+        name = self.names.pop(0) if self.names else "write"
+        return result_of(self.rates.pop(0), name=name), "{}"
+
+
+@dataclass
+class ImaginedPages:
+    """Remembers what was drawn."""
+
+    written: list[Path] = field(default_factory=list)
+
+    def write(self, result: BenchResult, path: Path) -> None:
+        self.written.append(path)
+
+
+@dataclass
+class Programs:
+    """Only the programs of one family are there."""
+
+    family: str = "openmpi"
+
+    def locate(self, word: str) -> Path | None:
+        return Path(word) if f"/{self.family}/" in word else None
+
+    def inspect(self, path: Path) -> Any:
+        raise AssertionError
+
+
+MakeWorld = Callable[..., World]
+
+
+def bench_world(world: World, results: ImaginedResults | None = None) -> BenchWorld:
+    return BenchWorld(
+        world=world, results=results or ImaginedResults(), pages=ImaginedPages(), is_root=True
+    )
+
+
+def with_programs(world: World, family: str) -> World:
+    return replace(world, programs=Programs(family))
+
+
+def test_ranks_are_started_by_the_launcher_of_the_programs_mpi(make_world: MakeWorld) -> None:
+    bench = bench_world(with_programs(make_world(), "openmpi"))
+    plan = plan_bench(Tool.IOR, ("-t", "1m"), Launch(words=("mpirun", "-n", "4")), bench)
+    assert plan.words[:4] == ("mpirun", "-n", "4", "/opt/forebay/openmpi/forebay-ior")
+    assert plan.words[4:7] == ("-t", "1m", "--json")
+    by_number = plan_bench(
+        Tool.IOR, (), Launch(ranks=3), bench_world(with_programs(make_world(), "mpich"))
+    )
+    assert by_number.words[0] == "/usr/bin/mpiexec"
+    assert by_number.words[1:3] == ("-n", "3")
+
+
+def test_a_json_file_of_the_users_own_is_kept(make_world: MakeWorld) -> None:
+    bench = bench_world(with_programs(make_world(), "mpich"))
+    plan = plan_bench(Tool.META, ("--json", "mine.json"), Launch(), bench)
+    assert (plan.json, plan.json_is_ours) == (Path("mine.json"), False)
+    assert plan.words.count("--json") == 1
+
+
+def test_json_on_standard_output_is_alone_there(make_world: MakeWorld) -> None:
+    world = with_programs(make_world(processes={"status": 3}), "mpich")
+    bench = bench_world(world)
+    report = carry_out_bench(plan_bench(Tool.IOR, (), Launch(), bench), bench, quiet=True)
+    assert report.status == 3
+    assert world.processes.started[0][0][:3] == ("sh", "-c", 'exec "$@" >&2')
+
+
+def test_what_is_missing_is_named(make_world: MakeWorld) -> None:
+    with pytest.raises(SetupError, match="forebay-hpio"):
+        plan_bench(
+            Tool.HPIO,
+            (),
+            Launch(words=("mpiexec",)),
+            bench_world(with_programs(make_world(), "none")),
+        )
+    with pytest.raises(BenchUsageError, match="no launcher"):
+        plan_bench(Tool.HPIO, (), Launch(words=("true",)), bench_world(make_world()))
+
+
+def sides(text: str = "ior -- ior") -> Mapping[Side, Any]:
+    a, b = two_sides(text.split())
+    return {Side.A: a, Side.B: b}
+
+
+def run_compare(
+    world: World, results: ImaginedResults, design: Design, text: str = "ior -- X=1 ior"
+) -> Any:
+    return compare(
+        sides(text),
+        launch=Launch(ranks=2),
+        design=design,
+        seconds_max=10,
+        bench=bench_world(with_programs(world, "mpich"), results),
+        told=lambda pairs, findings: None,
+    )
+
+
+def rates_of(design: Design, *, a: float, b: float) -> list[float]:
+    """In the order in which the comparison will run them, drifting."""
+    runs: list[float] = []
+    for pair, order in enumerate(design.order()):
+        runs += [(a if side is Side.A else b) * (1 + pair / 10) for side in order]
+    return runs
+
+
+def test_a_comparison_interleaves_and_judges(make_world: MakeWorld) -> None:
+    design = Design.fixed(pairs=12, margin=0.05, seed=3)
+    world = make_world()
+    got = run_compare(world, ImaginedResults(rates_of(design, a=100, b=130)), design)
+    assert got.findings[0].verdict is Verdict.BETTER
+    assert got.findings[0].ratio.estimate == pytest.approx(1.3)
+    started = world.processes.started
+    assert len(started) == 24
+    second = ["X" in environment for _, environment in started]
+    assert all(second[at] != second[at + 1] for at in range(0, 24, 2))
+    assert sum(second[::2]) == 6
+
+
+def test_the_same_twice_is_equivalent_and_stops_early(make_world: MakeWorld) -> None:
+    design = Design.sequential(pairs_max=20, margin=0.05, seed=3)
+    got = run_compare(make_world(), ImaginedResults(rates_of(design, a=100, b=100)), design)
+    assert got.findings[0].verdict is Verdict.EQUIVALENT
+    assert got.pairs == 8
+
+
+def test_a_failed_run_ends_the_comparison_with_its_status(make_world: MakeWorld) -> None:
+    failed = Captured(status=2, output="", errors="disk full")
+    world = make_world(processes={"captured": failed})
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    with pytest.raises(BenchError, match="disk full") as raised:
+        run_compare(world, ImaginedResults(), design)
+    assert raised.value.exit_code == 2
+    late = make_world(processes={"captured": Captured(status=None, output="", errors="")})
+    with pytest.raises(BenchError, match="not done") as raised:
+        run_compare(late, ImaginedResults(), design)
+    assert raised.value.exit_code == 4
+
+
+def test_other_points_are_compared_one_after_the_other(make_world: MakeWorld) -> None:
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    names = [f"write {side}" for order in design.order() for side in order]
+    got = run_compare(make_world(), ImaginedResults(rates_of(design, a=1, b=2), names), design)
+    assert [one.quantity for one in got.findings] == ["write A → write B"]
+    assert got.findings[0].verdict is Verdict.BETTER
+
+
+def test_sides_without_anything_in_common() -> None:
+    one, other = result_of(1.0, name="write"), result_of(1.0, name="read")
+    assert matched(one, replace(other, measurements=other.measurements * 2)) == ()
+    stats = replace(other.measurements[0], unit="ops/s")
+    assert matched(one, replace(other, measurements=(stats,))) == ()
+
+
+def test_the_page_holds_everything_itself() -> None:
+    pytest.importorskip("matplotlib")
+    from forebay.adapters.bench_page import render
+
+    text = render(result_of(123.0))
+    assert text.count("<svg") == 3
+    assert "forebay-ior &lt;x&gt;" in text
+    assert "1 on node7" in text
+    for outside in ("http-equiv", "<script", "<link", 'src="http', "url(http"):
+        assert outside not in text
+
+
+@pytest.mark.parametrize("tool", ["hpio", "meta", "ior"])
+def test_examples_are_decoded(root: Path, tool: str) -> None:
+    from forebay.adapters.bench_results import decode_result
+
+    path = root / "schema" / "examples" / f"bench-{tool}-1.json"
+    text = path.read_text(encoding="utf-8")
+    result = decode_result(text)
+    assert result.tool == tool
+    assert result.status == 0
+    assert result.measurements
+    for one in result.measurements:
+        assert one.spread.median > 0
+        assert one.latency.calls > 0
+        assert one.latency.quantile(0.5) <= one.latency.seconds_max
+        assert len(one.rank_seconds) >= 1
+    changed = {**json.loads(text), "schema": f"forebay.bench.{tool}/99"}
+    from forebay.domain.errors import RecordError
+
+    with pytest.raises(RecordError, match="99"):
+        decode_result(json.dumps(changed))
+    with pytest.raises(RecordError):
+        decode_result(json.dumps({"schema": f"forebay.bench.{tool}/1"}))

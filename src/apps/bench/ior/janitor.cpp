@@ -1,0 +1,125 @@
+// See janitor.hpp. The pipe carries lines: "+name" to remember, "-" to forget all.
+#include "apps/bench/ior/janitor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace forebay::bench {
+
+namespace {
+
+bool is_first_of_node() noexcept {
+    // Before any thread is made.
+    for (const char* name : {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+        if (const char* text = std::getenv(name)) {  // NOLINT(concurrency-mt-unsafe)
+            return std::strcmp(text, "0") == 0;
+        }
+    }
+    return false;
+}
+
+void remove_all(const std::vector<std::string>& names) noexcept {
+    for (const std::string& name : names) {
+        if (name.ends_with('/')) {
+            ::rmdir(name.c_str());
+        } else {
+            ::unlink(name.c_str());
+        }
+    }
+}
+
+void take_line(const std::string& line, std::vector<std::string>& names) {
+    if (line.starts_with('+')) {
+        names.push_back(line.substr(1));
+    } else {
+        names.clear();
+    }
+}
+
+// Lives until the rank has ended, in whatever way.
+[[noreturn]] void keep_watch(int pipe) {
+    ::setsid();
+    // The launcher waits for the end of the ranks' output; this process must not hold it open.
+    for (int fd = 0; fd < 1024; ++fd) {
+        if (fd != pipe) {
+            ::close(fd);
+        }
+    }
+    std::vector<std::string> names;
+    std::string line;
+    std::array<char, 4096> part{};
+    for (;;) {
+        const ssize_t got = ::read(pipe, part.data(), part.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        for (ssize_t i = 0; i < got; ++i) {
+            const char c = part[static_cast<std::size_t>(i)];
+            if (c == '\0') {
+                take_line(line, names);
+                line.clear();
+            } else {
+                line += c;
+            }
+        }
+    }
+    // Ranks that are killed a moment later may still make a file.
+    if (!names.empty()) {
+        const timespec moment{0, 200'000'000};
+        ::nanosleep(&moment, nullptr);
+        remove_all(names);
+    }
+    std::_Exit(0);
+}
+
+}  // namespace
+
+Janitor Janitor::of_this_node() {
+    Janitor made;
+    std::array<int, 2> ends{};
+    if (!is_first_of_node() || ::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return made;
+    }
+    OwnFd reads(ends[0]);
+    made.pipe_ = OwnFd(ends[1]);
+    if (::fork() == 0) {
+        keep_watch(reads.get());
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    return made;
+}
+
+void Janitor::tell(const std::string& text) {
+    std::size_t done = 0;
+    while (pipe_.valid() && done < text.size()) {
+        const ssize_t put = ::write(pipe_.get(), text.data() + done, text.size() - done);
+        if (put < 0 && errno != EINTR) {
+            return;  // it is gone; nothing depends on it
+        }
+        done += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
+    }
+}
+
+void Janitor::watch_over(const std::vector<std::string>& names) {
+    std::string text("-\0", 2);
+    for (const std::string& name : names) {
+        text += '+';
+        text += name;
+        text += '\0';
+    }
+    tell(text);
+}
+
+void Janitor::dismiss() { tell(std::string("-\0", 2)); }
+
+}  // namespace forebay::bench

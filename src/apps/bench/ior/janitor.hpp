@@ -1,0 +1,31 @@
+// Removes the files of a run whose ranks were all killed at once, as MPICH's launcher does when one
+// of them dies. A small process of each node, forked before MPI is there, that knows the files'
+// names and waits for the end of a pipe; it uses nothing but its name list.
+#pragma once
+
+#include "base/own_fd.hpp"
+
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+class Janitor {
+public:
+    // One for a node: its first rank's, as the launchers' environment tells; elsewhere none.
+    // Call it before MPI_Init and before any thread is made.
+    static Janitor of_this_node();
+
+    // What to remove should all be killed; a directory is told by its closing '/'. Replaces what
+    // was told before.
+    void watch_over(const std::vector<std::string>& names);
+    // Nothing is left that would have to go.
+    void dismiss();
+
+private:
+    void tell(const std::string& text);
+
+    OwnFd pipe_;
+};
+
+}  // namespace forebay::bench

@@ -1,0 +1,20 @@
+// forebay-ior: IOR's command lines, with numbers that can be trusted. One build per MPI family.
+#include "apps/bench/ior/program.hpp"
+
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+    forebay::bench::Janitor janitor = forebay::bench::Janitor::of_this_node();
+    // The monitor's thread makes no MPI call but MPI_Abort.
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    forebay::bench::Invocation invocation;
+    invocation.version = FOREBAY_VERSION;
+    invocation.janitor = &janitor;
+    for (int i = 0; i < argc; ++i) {
+        invocation.words.emplace_back(argv[i]);
+    }
+    const auto status = forebay::bench::run_program(invocation);
+    MPI_Finalize();
+    return forebay::measure::code(status);
+}

@@ -1,0 +1,197 @@
+// POSIX: pread and pwrite, optionally O_DIRECT, range locks and a Lustre layout.
+#include "apps/bench/ior/backend.hpp"
+#include "base/own_fd.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace forebay::bench {
+
+namespace {
+
+constexpr const char* lustre_attribute = "lustre.lov";
+
+// lov_user_md_v1 and _v3 of Lustre's wire format, little-endian.
+struct LustreLayout {
+    std::uint32_t magic = 0x0BD10BD0;
+    std::uint32_t pattern = 1;
+    std::array<std::uint32_t, 4> object{};
+    std::uint32_t stripe_bytes = 0;
+    std::uint16_t stripe_count = 0;
+    std::uint16_t stripe_offset = 0xFFFF;
+    std::array<char, 16> pool{};
+};
+
+class PosixBackend final : public Backend {
+public:
+    explicit PosixBackend(const BackendContext& context)
+        : options_(*context.options), geometry_(context.geometry) {}
+
+    Result<void> open(const OpenRequest& request) override {
+        path_ = request.path;
+        int flags = request.access == Access::write ? O_CREAT | O_RDWR : O_RDONLY;
+        flags |= O_CLOEXEC | (options_.posix.odirect ? O_DIRECT : 0);
+        if (request.access == Access::write && asks_for_layout()) {
+            set_layout();
+        }
+        fd_ = OwnFd(::open(path_.c_str(), flags, 0664));
+        if (!fd_.valid()) {
+            const int why = errno;
+            return failure(system_error(
+                why, fmt::format("open {}{}", path_,
+                                 options_.posix.odirect && why == EINVAL ? " with O_DIRECT" : "")));
+        }
+        return {};
+    }
+
+    Result<std::int64_t> write(Offset at, std::span<const std::byte> from) override {
+        if (options_.posix.rangelocks) {
+            return locked(F_WRLCK, at, from.size(), [&] { return write_all(at, from); });
+        }
+        return write_all(at, from);
+    }
+
+    Result<std::int64_t> read(Offset at, std::span<std::byte> to) override {
+        if (options_.posix.rangelocks) {
+            return locked(F_RDLCK, at, to.size(), [&] { return read_all(at, to); });
+        }
+        return read_all(at, to);
+    }
+
+    Result<void> sync() override {
+        if (::fsync(fd_.get()) != 0) {
+            return failure(system_error(errno, "fsync " + path_));
+        }
+        return {};
+    }
+
+    Result<void> close() override { return fd_.valid() ? fd_.close(path_) : Result<void>{}; }
+
+    [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
+    [[nodiscard]] std::int64_t short_transfers() const noexcept override { return shorts_; }
+
+private:
+    Result<std::int64_t> write_all(Offset at, std::span<const std::byte> from) {
+        const ssize_t first = ::pwrite(fd_.get(), from.data(), from.size(), at.bytes());
+        if (first == static_cast<ssize_t>(from.size())) [[likely]] {
+            return first;
+        }
+        return go_on(first, from.size(), "write", [&](std::size_t done) {
+            return ::pwrite(fd_.get(), from.data() + done, from.size() - done,
+                            at.bytes() + static_cast<off_t>(done));
+        });
+    }
+
+    Result<std::int64_t> read_all(Offset at, std::span<std::byte> to) {
+        const ssize_t first = ::pread(fd_.get(), to.data(), to.size(), at.bytes());
+        if (first == static_cast<ssize_t>(to.size())) [[likely]] {
+            return first;
+        }
+        return go_on(first, to.size(), "read", [&](std::size_t done) {
+            return ::pread(fd_.get(), to.data() + done, to.size() - done,
+                           at.bytes() + static_cast<off_t>(done));
+        });
+    }
+
+    // Continues a short or interrupted transfer until all is moved or the file ends.
+    template <class Again>
+    Result<std::int64_t> go_on(ssize_t got, std::size_t size, const char* what, Again again) {
+        std::size_t done = 0;
+        for (;; got = again(done)) {
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got < 0) {
+                return failure(system_error(errno, fmt::format("{} {}", what, path_)));
+            }
+            done += static_cast<std::size_t>(got);
+            if (done == size || got == 0) {
+                return static_cast<std::int64_t>(done);
+            }
+            ++shorts_;
+            if (options_.single_attempt) {
+                return failure({ErrorCode::input_output, 0,
+                                fmt::format("a {} of {} moved {} of {} bytes (-x allows one "
+                                            "attempt). Leave -x out to have it continued.",
+                                            what, path_, done, size)});
+            }
+        }
+    }
+
+    template <class Act>
+    Result<std::int64_t> locked(short kind, Offset at, std::size_t size, Act act) {
+        struct flock range{};
+        range.l_type = kind;
+        range.l_whence = SEEK_SET;
+        range.l_start = at.bytes();
+        range.l_len = static_cast<off_t>(size);
+        if (::fcntl(fd_.get(), F_SETLKW, &range) != 0) {
+            return failure(system_error(errno, "lock a range of " + path_));
+        }
+        const auto moved = act();
+        range.l_type = F_UNLCK;
+        ::fcntl(fd_.get(), F_SETLK, &range);
+        return moved;
+    }
+
+    [[nodiscard]] bool asks_for_layout() const noexcept {
+        const auto& posix = options_.posix;
+        return posix.stripe_count != 0 || posix.stripe_bytes != 0 || posix.start_ost >= 0 ||
+               !posix.pool.empty();
+    }
+
+    // A layout can only be given to a file without objects: one that is made without being opened.
+    void set_layout() {
+        LustreLayout wanted;
+        wanted.stripe_bytes = static_cast<std::uint32_t>(options_.posix.stripe_bytes);
+        wanted.stripe_count = static_cast<std::uint16_t>(options_.posix.stripe_count);
+        if (options_.posix.start_ost >= 0) {
+            wanted.stripe_offset = static_cast<std::uint16_t>(options_.posix.start_ost);
+        }
+        std::size_t size = sizeof wanted - wanted.pool.size();
+        if (!options_.posix.pool.empty()) {
+            wanted.magic = 0x0BD30BD0;
+            std::strncpy(wanted.pool.data(), options_.posix.pool.c_str(), wanted.pool.size() - 1);
+            size = sizeof wanted;
+        }
+        if (::mknod(path_.c_str(), S_IFREG | 0664, 0) != 0 && errno != EEXIST) {
+            return;  // open() will say why
+        }
+        if (::setxattr(path_.c_str(), lustre_attribute, &wanted, size, 0) != 0) {
+            notes_ = {
+                fmt::format("the layout asked for did not take effect ({}). {} is not on "
+                            "Lustre, or has its layout already.",
+                            std::strerror(errno), path_)};
+            return;
+        }
+        LustreLayout had{};
+        if (::getxattr(path_.c_str(), lustre_attribute, &had, sizeof had) >= 32 &&
+            options_.posix.stripe_count > 0 && had.stripe_count != wanted.stripe_count) {
+            notes_ = {
+                fmt::format("the layout asked for did not take effect ({} stripes instead of "
+                            "{}). See lfs getstripe {}.",
+                            had.stripe_count, wanted.stripe_count, path_)};
+        }
+    }
+
+    const ior::Options& options_;
+    ior::Geometry geometry_;
+    std::string path_;
+    OwnFd fd_;
+    std::int64_t shorts_ = 0;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_posix(const BackendContext& context) {
+    return std::make_unique<PosixBackend>(context);
+}
+
+}  // namespace forebay::bench

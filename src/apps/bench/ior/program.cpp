@@ -1,0 +1,470 @@
+// See program.hpp.
+#include "apps/bench/ior/program.hpp"
+
+#include "apps/bench/ior/test_run.hpp"
+#include "ior/documents/documents.hpp"
+#include "ior/file_names.hpp"
+#include "ior/option_table.hpp"
+#include "ior/parse.hpp"
+#include "ior/tables.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace forebay::bench {
+
+namespace {
+
+using measure::ExitStatus;
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+    return text;
+}
+
+class Program {
+public:
+    explicit Program(const Invocation& invocation) : invocation_(invocation) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+        MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    }
+
+    ExitStatus run() {
+        if (const auto parsed = parse(); !parsed) {
+            return complain(parsed.error(), ExitStatus::usage);
+        }
+        if (tests_.front().options.show_help > 0) {
+            say(ior::help_text());
+            return ExitStatus::good;
+        }
+        if (const auto checked = check(); !checked) {
+            return complain(checked.error(), ExitStatus::usage);
+        }
+        if (const auto opened = open_output(); !opened) {
+            return complain(opened.error(), ExitStatus::input_output);
+        }
+        describe_run();
+        ExitStatus status = ExitStatus::good;
+        for (ior::Parsed& parsed : tests_) {
+            status = std::max(status, run_one(parsed));
+            if (status == ExitStatus::input_output || status == ExitStatus::refused) {
+                break;
+            }
+        }
+        return finish(status);
+    }
+
+private:
+    void say(const std::string& text) const {
+        if (rank_ == 0) {
+            std::fputs(text.c_str(), out_);
+            std::fflush(out_);
+        }
+    }
+    void tell(const std::string& line) const {
+        if (rank_ == 0) {
+            std::fprintf(stderr, "%s\n", line.c_str());
+        }
+    }
+    ExitStatus complain(const Error& error, ExitStatus status) const {
+        tell("ERROR: " + error.message);
+        return status;
+    }
+
+    // A script is read by rank 0 only; thousands of ranks would ask for it at once.
+    [[nodiscard]] static Result<std::string> shared_text(const std::string& path, int rank) {
+        const auto text = rank == 0 ? read_text(path) : Result<std::string>(std::string());
+        long long size = text ? static_cast<long long>(text->size()) : -1;
+        MPI_Bcast(&size, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+        if (size < 0) {
+            return text ? Result<std::string>(failure({})) : text;
+        }
+        std::string shared = text.value_or("");
+        shared.resize(static_cast<std::size_t>(size));
+        MPI_Bcast(shared.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD);
+        return shared;
+    }
+
+    Result<void> parse() {
+        const std::span<const std::string> words(invocation_.words);
+        auto parsed = ior::parse_words(words.subspan(1));
+        if (!parsed) {
+            return tl::unexpected<Error>(parsed.error());
+        }
+        const std::string script = parsed->options.script_file;
+        if (script.empty() || parsed->options.show_help > 0) {
+            tests_.push_back(std::move(*parsed));
+            return {};
+        }
+        const auto text = shared_text(script, rank_);
+        if (!text) {
+            return tl::unexpected<Error>(text.error());
+        }
+        auto tests = ior::parse_script(*text, script, *parsed);
+        if (!tests) {
+            return tl::unexpected<Error>(tests.error());
+        }
+        tests_ = std::move(*tests);
+        return {};
+    }
+
+    Result<void> check() {
+        for (ior::Parsed& parsed : tests_) {
+            const auto name = backend_name(parsed.options.api);
+            if (!name) {
+                return tl::unexpected<Error>(name.error());
+            }
+            parsed.options.api = *name;
+            if (auto sane = ior::check_options(parsed); !sane) {
+                return sane;
+            }
+            const bool by_mpi = *name == "MPIIO" || *name == "NCMPI" || *name == "HDF5";
+            if (by_mpi && parsed.options.transfer_bytes > 0x7fffffff) {
+                return failure({ErrorCode::argument, 0,
+                                fmt::format("-t {} is too much for {} (MPI counts to 2^31-1 "
+                                            "bytes). Give -t less.",
+                                            parsed.options.transfer_bytes, *name)});
+            }
+            if (auto fits = ior::geometry_of(parsed.options, tasks_of(parsed.options)); !fits) {
+                return tl::unexpected<Error>(fits.error());
+            }
+            if (auto budget = budget_of(parsed.options.own); !budget) {
+                return tl::unexpected<Error>(budget.error());
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::int64_t tasks_of(const ior::Options& options) const noexcept {
+        return options.tasks < 1 ? size_ : std::min<std::int64_t>(options.tasks, size_);
+    }
+
+    static Result<measure::Budget> budget_of(const ior::OwnOptions& own) {
+        measure::Budget made;
+        if (own.budget_bytes >= 0) {
+            made.bytes = own.budget_bytes;
+        }
+        if (own.budget_files >= 0) {
+            made.files = own.budget_files;
+        }
+        if (!own.budget_time.empty()) {
+            const auto seconds = measure::parse_seconds(own.budget_time);
+            if (!seconds) {
+                return tl::unexpected<Error>(seconds.error());
+            }
+            made.seconds = *seconds;
+        }
+        if (!own.budget_share.empty()) {
+            const auto share = measure::parse_share(own.budget_share);
+            if (!share) {
+                return tl::unexpected<Error>(share.error());
+            }
+            made.free_share = *share;
+        }
+        if (const auto stall = measure::parse_seconds(own.stall_limit); !stall) {
+            return tl::unexpected<Error>(stall.error());
+        }
+        return made;
+    }
+
+    // Rank 0 writes to standard output, or to summaryFile; as text, or at the end as JSON or CSV.
+    Result<void> open_output() {
+        const ior::Options& o = tests_.front().options;
+        format_ = lower(o.summary_format);
+        file_ = o.summary_file;
+        if (!file_.empty()) {
+            say(fmt::format("Writing output to {}\n", file_));
+        }
+        if (!file_.empty() && format_ == "default" && rank_ == 0) {
+            out_ = std::fopen(file_.c_str(), "we");
+        }
+        int good = out_ != nullptr ? 1 : 0;
+        MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (good == 0) {
+            out_ = stdout;
+            return failure(system_error(ENOENT, "write " + file_));
+        }
+        return {};
+    }
+
+    [[nodiscard]] bool human() const noexcept { return format_ == "default"; }
+    void print(const std::string& text) const {
+        if (human()) {
+            say(text);
+        }
+    }
+
+    void describe_run() {
+        const ior::Options& o = tests_.front().options;
+        for (const ior::Parsed& parsed : tests_) {
+            for (const std::string& line : parsed.advice) {
+                tell("ADVICE: " + line);
+            }
+        }
+        if (o.tasks > size_) {
+            print(
+                fmt::format("WARNING: More tasks requested ({}) than available ({}),\n"
+                            "WARNING:          running with {} tasks.\n\n",
+                            o.tasks, size_, size_));
+        }
+        run_.version = fmt::format("4.1.0+forebay.{}", invocation_.version);
+        run_.began = time_of_day();
+        const MachineText machine = machine_text();
+        run_.machine = machine.brief;
+        run_.machine_full = machine.full;
+        run_.family = FOREBAY_MPI_FAMILY;
+        for (const std::string& word : invocation_.words) {
+            run_.command += (run_.command.empty() ? "" : " ") + word;
+        }
+        print(ior::head_text(run_, o.verbose));
+        if (o.verbose >= 3) {
+            print("STARTING ENVIRON LOOP\n");
+            for (const std::string& line : environment_lines()) {
+                print(line + "\n");
+            }
+            print("ENDING ENVIRON LOOP\n");
+        }
+    }
+
+    ExitStatus run_one(ior::Parsed& parsed) {
+        const std::int64_t tasks = tasks_of(parsed.options);
+        MPI_Comm comm = MPI_COMM_NULL;
+        MPI_Comm_split(MPI_COMM_WORLD, rank_ < tasks ? 0 : MPI_UNDEFINED, rank_, &comm);
+        int status = measure::code(ExitStatus::good);
+        if (comm != MPI_COMM_NULL) {
+            status = measure::code(take_part(parsed, comm));
+            MPI_Comm_free(&comm);
+        }
+        MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        return static_cast<ExitStatus>(status);
+    }
+
+    ior::Test made_test(const ior::Parsed& parsed, const Session& session) const {
+        ior::Test test;
+        test.options = parsed.options;
+        test.warnings = parsed.advice;
+        test.id = static_cast<std::int64_t>(run_.tests.size());
+        test.started = time_of_day();
+        test.platform = machine_text().platform;
+        test.path = ior::shown_path(test.options);
+        // Checked before: it fits.
+        test.geometry = ior::geometry_of(test.options, session.size()).value_or(ior::Geometry{});
+        const FakeNodes fake = fake_nodes();
+        test.nodes = fake.nodes > 0 ? fake.nodes : session.nodes();
+        test.tasks_of_node = fake.tasks_of_node > 0 ? fake.tasks_of_node : session.ranks_of_node();
+        test.seed = static_cast<std::uint64_t>(
+            test.options.signature != 0
+                ? test.options.signature
+                : session.from_first(static_cast<std::int64_t>(std::time(nullptr)) + test.id));
+        test.estimate = estimate_of(test);
+        look_at_file_system(test);
+        if (session.ranks_of_node() > session.cores_of_node()) {
+            test.warnings.push_back(
+                fmt::format("{} ranks share {} cores of a node (oversubscribed). Waiting ranks "
+                            "take time from working ones; use fewer for numbers that count.",
+                            session.ranks_of_node(), session.cores_of_node()));
+        }
+        return test;
+    }
+
+    static measure::Estimate estimate_of(const ior::Test& test) {
+        const ior::Options& o = test.options;
+        const std::int64_t all = test.geometry.bytes_of_all();
+        const std::int64_t files = o.multi_file ? o.repetitions : 1;
+        const auto times = [](std::int64_t bytes, std::int64_t count) {
+            std::int64_t product = 0;
+            return __builtin_mul_overflow(bytes, count, &product)
+                       ? std::numeric_limits<std::int64_t>::max()
+                       : product;
+        };
+        measure::Estimate made;
+        const std::int64_t reads = (o.reads() ? 1 : 0) + (o.check_write ? 1 : 0);
+        made.bytes_read = times(all, reads * o.repetitions);
+        if (o.writes()) {
+            const bool filled = o.random_prefill > 0 && o.random_offset > 0;
+            made.bytes_written = times(all, o.repetitions * (filled ? 2 : 1));
+            made.bytes_kept_max = o.api == "DUMMY" ? 0 : times(all, o.keep_file ? files : 1);
+            made.files =
+                o.api == "DUMMY" ? 0 : files * (o.file_per_process ? test.geometry.tasks : 1);
+        }
+        const std::int64_t phases = reads + (o.writes() ? 1 : 0);
+        const std::int64_t seconds =
+            o.repetitions * (phases * std::max(o.stonewall_seconds, o.duration_min_seconds) +
+                             std::max<std::int64_t>(phases - 1, 0) * o.delay_between_tests);
+        if (seconds > 0) {
+            made.seconds = static_cast<double>(seconds);
+        }
+        return made;
+    }
+
+    ExitStatus take_part(const ior::Parsed& parsed, MPI_Comm comm) {
+        const Session session(comm);
+        ior::Test test = made_test(parsed, session);
+        std::vector<std::string> ignored;
+        TestSetting setting;
+        setting.session = &session;
+        setting.janitor = invocation_.janitor;
+        auto hints = read_hints(test.options.mpiio.hints_file, ignored);
+        if (!hints && test.options.dry()) {  // of another machine, perhaps
+            ignored.push_back(hints.error().message);
+            hints = Hints{};
+        }
+        if (const auto wrong =
+                session.agreed(hints ? std::nullopt : std::optional<Error>(hints.error()))) {
+            return complain(*wrong, ExitStatus::input_output);
+        }
+        setting.hints = *hints;
+        test.warnings.insert(test.warnings.end(), ignored.begin(), ignored.end());
+        if (const auto backend =
+                make_backend({&test.options, test.geometry, setting.hints, session.rank()})) {
+            test.api_version = (*backend)->version();
+        }
+        print(ior::test_text(test));
+        print(fmt::format("Estimate: {}.\n\n", measure::describe(test.estimate)));
+        if (const auto refused = session.agreed(gate(test, session))) {
+            run_.errors.push_back(refused->message);
+            run_.tests.push_back(std::move(test));
+            return complain(*refused, ExitStatus::refused);
+        }
+        print(ior::results_head());
+        if (test.options.dry()) {
+            run_.tests.push_back(std::move(test));
+            return ExitStatus::good;
+        }
+        return run_it(setting, std::move(test));
+    }
+
+    static std::optional<Error> gate(ior::Test& test, const Session& session) {
+        const auto budget = budget_of(test.options.own);
+        std::optional<Error> refused;
+        if (session.first() && budget) {
+            const auto may = measure::allowed(test.estimate, *budget, test.free_bytes);
+            refused = may ? std::nullopt : std::optional<Error>(may.error());
+        }
+        if (test.free_bytes && test.estimate.bytes_kept_max > *test.free_bytes) {
+            test.warnings.push_back(fmt::format(
+                "The run can need more space than there is ({}). -D or --budget-share end or "
+                "refuse it before the disk is full.",
+                measure::describe(test.estimate)));
+        }
+        return refused;
+    }
+
+    ExitStatus run_it(TestSetting& setting, ior::Test test) {
+        const Session& session = *setting.session;
+        std::atomic<bool> holds_files{false};
+        setting.holds_files = &holds_files;
+        setting.print = [this](const std::string& text) { print(text); };
+        const ior::OwnOptions& own = test.options.own;
+        measure::Monitor::Options watch;
+        watch.slots = session.slots();
+        watch.own = session.local_rank();
+        watch.first_rank = session.rank() - static_cast<std::int64_t>(session.local_rank());
+        watch.stall_seconds = measure::parse_seconds(own.stall_limit).value_or(300.0);
+        if (session.first() && !own.budget_time.empty()) {
+            watch.limit_seconds = measure::parse_seconds(own.budget_time).value_or(0.0);
+        }
+        watch.live = session.first() && !own.no_live && (own.live || ::isatty(STDERR_FILENO) != 0);
+        watch.stop = [&test, &session, &holds_files](const measure::Stop& stop) {
+            end_all(stop, test, session, holds_files.load());
+        };
+        TestEnd end;
+        {
+            measure::Monitor monitor(watch);
+            setting.monitor = &monitor;
+            end = run_test(setting, test);
+            session.barrier();
+            setting.monitor = nullptr;
+        }
+        setting.holds_files = nullptr;
+        if (end.status == ExitStatus::input_output) {
+            tell("ERROR: " + end.message);
+            run_.errors.push_back(end.message);
+        }
+        run_.tests.push_back(std::move(test));
+        return end.status;
+    }
+
+    // In the monitor's thread. The main one may never return from where it is.
+    [[noreturn]] static void end_all(const measure::Stop& stop, const ior::Test& test,
+                                     const Session& session, bool holds_files) {
+        std::fprintf(stderr, "ERROR: %s\n", stop.message.c_str());
+        if (holds_files) {
+            remove_files_of(test.options, session.size());
+        }
+        ::alarm(5);  // should MPI_Abort hang as well
+        if (stop.cause == measure::StopCause::signal) {
+            std::_Exit(128 + 15);
+        }
+        const ExitStatus status = stop.cause == measure::StopCause::peer_died
+                                      ? ExitStatus::input_output
+                                      : ExitStatus::time_limit;
+        MPI_Abort(MPI_COMM_WORLD, measure::code(status));
+        std::_Exit(measure::code(status));
+    }
+
+    ExitStatus finish(ExitStatus status) {
+        run_.finished = time_of_day();
+        run_.exit_status = measure::code(status);
+        const ior::Options& o = tests_.front().options;
+        std::string lost;
+        if (rank_ == 0) {
+            print(ior::summary_text(run_) + ior::more_text(run_));
+            if (!human()) {
+                const std::string text =
+                    format_ == "json" ? ior::json_document(run_) : ior::csv_document(run_);
+                lost += file_.empty() ? (say(text), std::string()) : written(file_, text);
+            }
+            if (!o.own.json_file.empty()) {
+                lost += written(o.own.json_file, ior::json_document(run_));
+            }
+            if (!o.own.csv_file.empty()) {
+                lost += written(o.own.csv_file, ior::csv_document(run_));
+            }
+            if (out_ != stdout) {
+                std::fclose(out_);
+                out_ = stdout;
+            }
+        }
+        int bad = lost.empty() ? 0 : 1;
+        bool warned = false;
+        for (const ior::Test& test : run_.tests) {
+            warned = warned || (test.options.warnings_are_errors && !test.warnings.empty());
+        }
+        bad = warned && rank_ == 0 ? 1 : bad;
+        MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (!lost.empty()) {
+            tell("ERROR: " + lost);
+        } else if (warned) {
+            tell(
+                "ERROR: the run had warnings (--warningAsErrors takes them for errors). See "
+                "them at its end.");
+        }
+        return status == ExitStatus::good && bad != 0 ? ExitStatus::input_output : status;
+    }
+
+    static std::string written(const std::string& path, const std::string& text) {
+        const auto done = write_text(path, text);
+        return done ? std::string() : done.error().message;
+    }
+
+    const Invocation& invocation_;
+    int rank_ = 0;
+    int size_ = 1;
+    std::FILE* out_ = stdout;
+    std::string format_ = "default";
+    std::string file_;
+    std::vector<ior::Parsed> tests_;
+    ior::Run run_;
+};
+
+}  // namespace
+
+ExitStatus run_program(const Invocation& invocation) { return Program(invocation).run(); }
+
+}  // namespace forebay::bench

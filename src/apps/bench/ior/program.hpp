@@ -1,0 +1,21 @@
+// forebay-ior from its words to its exit status; called by all ranks after MPI_Init.
+#pragma once
+
+#include "apps/bench/ior/janitor.hpp"
+#include "measure/exit_status.hpp"
+
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+struct Invocation {
+    std::vector<std::string> words;  // as the shell gave them, with the program's name
+    std::string version;
+    Janitor* janitor = nullptr;
+};
+
+// The same on all ranks.
+[[nodiscard]] measure::ExitStatus run_program(const Invocation& invocation);
+
+}  // namespace forebay::bench

@@ -1,0 +1,46 @@
+// One test of a command line or script: its repetitions, each writing, checking, reading and
+// removing as the options say. Called by all ranks of the session together.
+#pragma once
+
+#include "apps/bench/ior/backend.hpp"
+#include "apps/bench/ior/janitor.hpp"
+#include "apps/bench/ior/phase.hpp"
+#include "apps/bench/ior/session.hpp"
+#include "apps/bench/ior/surroundings.hpp"
+#include "ior/results.hpp"
+#include "measure/exit_status.hpp"
+#include "measure/monitor.hpp"
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+namespace forebay::bench {
+
+// Where the human output goes; only rank 0's has an effect.
+using Print = std::function<void(const std::string&)>;
+
+struct TestSetting {
+    const Session* session = nullptr;
+    measure::Monitor* monitor = nullptr;
+    Hints hints;
+    Print print;
+    // Set while there are files that are to go when the run is ended from outside.
+    std::atomic<bool>* holds_files = nullptr;
+    Janitor* janitor = nullptr;
+};
+
+struct TestEnd {
+    measure::ExitStatus status = measure::ExitStatus::good;
+    std::string message;  // of an error, the same on all ranks
+};
+
+// Fills test.phases and test.warnings.
+[[nodiscard]] TestEnd run_test(const TestSetting& setting, ior::Test& test);
+
+// Every file that tasks [first, end) can make; directories end in '/' and follow their files.
+[[nodiscard]] std::vector<std::string> files_of(const ior::Options& options, std::int64_t first,
+                                                std::int64_t end);
+void remove_files_of(const ior::Options& options, std::int64_t tasks);
+
+}  // namespace forebay::bench

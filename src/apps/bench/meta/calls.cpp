@@ -1,0 +1,121 @@
+// See calls.hpp.
+#include "apps/bench/meta/calls.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::bench {
+
+namespace {
+
+constexpr mode_t everyone = 0644;
+constexpr mode_t directory_mode = 0755;
+
+Result<void> done(int code, const char* doing, const std::string& path) {
+    if (code == 0) {
+        return {};
+    }
+    const int error = errno;
+    return failure(system_error(error, fmt::format("{} {}", doing, path)));
+}
+
+}  // namespace
+
+FileData::FileData(const meta::Request& request)
+    : stream_({.seed = request.seed, .file = 0, .repetition = 0}),
+      buffer_(static_cast<std::size_t>(std::max(request.write_bytes, request.read_bytes))) {}
+
+std::span<std::byte> FileData::of(std::uint64_t item, std::int64_t bytes) {
+    const auto part = std::span(buffer_).first(static_cast<std::size_t>(bytes));
+    stream_.set_repetition(item);
+    stream_.fill(Offset{0}, part);
+    return part;
+}
+
+std::optional<measure::Mismatch> FileData::check(std::uint64_t item, std::int64_t bytes) {
+    stream_.set_repetition(item);
+    return stream_.check(Offset{0}, std::span(buffer_).first(static_cast<std::size_t>(bytes)));
+}
+
+Result<void> Calls::make_directory(const std::string& path) const {
+    return dummy_ ? Result<void>{} : done(::mkdir(path.c_str(), directory_mode), "create", path);
+}
+
+Result<void> Calls::remove_directory(const std::string& path) const {
+    return dummy_ ? Result<void>{} : done(::rmdir(path.c_str()), "remove", path);
+}
+
+Result<void> Calls::rename(const std::string& from, const std::string& to) const {
+    return dummy_ ? Result<void>{} : done(std::rename(from.c_str(), to.c_str()), "rename", from);
+}
+
+Result<void> Calls::stat(const std::string& path) const {
+    struct stat facts{};
+    return dummy_ ? Result<void>{} : done(::stat(path.c_str(), &facts), "stat", path);
+}
+
+Result<void> Calls::unlink(const std::string& path) const {
+    return dummy_ ? Result<void>{} : done(::unlink(path.c_str()), "remove", path);
+}
+
+Result<void> Calls::make_node(const std::string& path) const {
+    return dummy_ ? Result<void>{}
+                  : done(::mknod(path.c_str(), S_IFREG | everyone, 0), "create", path);
+}
+
+Result<OwnFd> Calls::open(const std::string& path, int flags) const {
+    if (dummy_) {
+        return OwnFd();
+    }
+    OwnFd fd(::open(path.c_str(), flags | O_CLOEXEC, everyone));
+    if (!fd.valid()) {
+        return failure(system_error(errno, "open " + path));
+    }
+    return fd;
+}
+
+Result<void> Calls::close(OwnFd fd, const std::string& path) const {
+    return dummy_ ? Result<void>{} : fd.close(path);
+}
+
+Result<void> Calls::write(const OwnFd& fd, std::span<const std::byte> bytes,
+                          const std::string& path) const {
+    while (!dummy_ && !bytes.empty()) {
+        const ssize_t moved = ::write(fd.get(), bytes.data(), bytes.size());
+        if (moved < 0 && errno != EINTR) {
+            return failure(system_error(errno, "write " + path));
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(moved, 0)));
+    }
+    return {};
+}
+
+Result<void> Calls::read(const OwnFd& fd, std::span<std::byte> bytes,
+                         const std::string& path) const {
+    while (!dummy_ && !bytes.empty()) {
+        const ssize_t moved = ::read(fd.get(), bytes.data(), bytes.size());
+        if (moved < 0 && errno != EINTR) {
+            return failure(system_error(errno, "read " + path));
+        }
+        if (moved == 0) {
+            return failure({.code = ErrorCode::input_output,
+                            .message = fmt::format("{} ends {} B too early (-e asks for more than "
+                                                   "is there). Write more by -w, or read less.",
+                                                   path, bytes.size())});
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(moved, 0)));
+    }
+    return {};
+}
+
+Result<void> Calls::sync(const OwnFd& fd, const std::string& path) const {
+    return dummy_ ? Result<void>{} : done(::fsync(fd.get()), "sync", path);
+}
+
+}  // namespace forebay::bench

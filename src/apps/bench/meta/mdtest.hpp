@@ -1,0 +1,39 @@
+// mdtest's phases over its tree.
+#pragma once
+
+#include "apps/bench/meta/phase.hpp"
+#include "meta/command.hpp"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+// Directories that a run has made and would leave if it were ended; shared with the monitor.
+class Made {
+public:
+    void add(std::string directory);
+    void forget(const std::string& directory);
+    // Removes them with all that is in them.
+    void remove();
+
+private:
+    std::mutex mutex_;  // guards directories_
+    std::vector<std::string> directories_;
+};
+
+struct Outcome {
+    Rows rows;
+    std::int64_t wrong_files = 0;
+    std::vector<std::string> mismatches;
+};
+
+// Collective over the world; `tasks` of its ranks work.
+[[nodiscard]] Result<void> run_mdtest(Session& session, const meta::Request& request,
+                                      std::int64_t tasks, Made& made, Outcome& outcome);
+
+// The communicator of the first `tasks` ranks; MPI_COMM_NULL on the others.
+[[nodiscard]] MPI_Comm first_ranks(const Session& session, std::int64_t tasks);
+
+}  // namespace forebay::bench

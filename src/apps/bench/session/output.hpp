@@ -1,0 +1,18 @@
+// What a benchmark says, and where.
+#pragma once
+
+#include "base/result.hpp"
+#include "measure/exit_status.hpp"
+
+#include <string>
+
+namespace forebay::bench {
+
+void print(const std::string& text);
+// On standard error, after "forebay: ".
+measure::ExitStatus complain(const std::string& message,
+                             measure::ExitStatus status = measure::ExitStatus::input_output);
+// Whole or not at all; an empty path writes nothing, "-" standard output.
+Result<void> write_text(const std::string& path, const std::string& text);
+
+}  // namespace forebay::bench

@@ -1,0 +1,139 @@
+// A benchmark's ranks: who is where, agreement on errors, one record from all of them, and the
+// monitor that ends what stands still. The one owner of MPI's life in these programs.
+#pragma once
+
+#include "base/result.hpp"
+#include "measure/exit_status.hpp"
+#include "measure/histogram.hpp"
+#include "measure/monitor.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mpi.h>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+using measure::ExitStatus;
+
+// What the status of a failed step is.
+[[nodiscard]] ExitStatus status_of(const Error& error) noexcept;
+
+struct Spread {
+    double least = 0.0;
+    double median = 0.0;
+    double most = 0.0;
+    std::int64_t slowest_rank = 0;
+    std::string slowest_host;
+    std::vector<double> ranks;  // of each, in order
+    struct Node {
+        std::string host;
+        double most = 0.0;
+    };
+    std::vector<Node> nodes;
+};
+
+struct MonitorOptions {
+    std::optional<double> stall_seconds;
+    std::optional<double> limit_seconds;
+    bool live = true;
+    std::function<void()> clean_up;  // called in the monitor's thread; removes this rank's files
+};
+
+class Session {
+public:
+    // MPI_Init. One a process.
+    Session(int* argc, char*** argv);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    Session(Session&&) = delete;
+    Session& operator=(Session&&) = delete;
+
+    [[nodiscard]] MPI_Comm world() const noexcept { return MPI_COMM_WORLD; }
+    [[nodiscard]] std::int32_t rank() const noexcept { return rank_; }
+    [[nodiscard]] std::int32_t ranks() const noexcept { return ranks_; }
+    [[nodiscard]] bool is_first() const noexcept { return rank_ == 0; }
+    [[nodiscard]] std::int32_t nodes() const noexcept;
+    [[nodiscard]] std::int32_t ranks_here() const noexcept { return local_ranks_; }
+    [[nodiscard]] const std::string& host() const noexcept { return hosts_[0]; }
+
+    // Collective over `ranks`: the error of the lowest rank that has one, on all of them; its
+    // message names the rank.
+    Result<void> agreed(const Result<void>& mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
+    // Collective: what rank 0 says.
+    [[nodiscard]] std::string told(std::string text) const;
+    void barrier(MPI_Comm ranks = MPI_COMM_WORLD) const;
+    // A barrier of the world that sleeps: ranks that only wait leave the cores to those that work.
+    void quiet_barrier() const;
+
+    // Collective over the first ranks of the world; the results count on rank 0.
+    [[nodiscard]] measure::Histogram merged(const measure::Histogram& mine, MPI_Comm ranks) const;
+    [[nodiscard]] Spread spread(double mine, MPI_Comm ranks) const;
+    [[nodiscard]] std::int64_t sum(std::int64_t mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
+    [[nodiscard]] double most(double mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
+    [[nodiscard]] double least(double mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
+    // The words of all ranks that are not empty, at most `most` of them.
+    [[nodiscard]] std::vector<std::string> gathered(const std::vector<std::string>& mine,
+                                                    std::size_t most) const;
+
+    // "12 ranks share 4 cores …" where that is so.
+    [[nodiscard]] std::optional<std::string> oversubscribed() const;
+    [[nodiscard]] std::string mpi_version() const;
+
+    // Collective. From here on a stall, a dead peer, the time limit and signals end the run.
+    void watch(const MonitorOptions& options);
+    // For the live line and the watchdog.
+    [[nodiscard]] measure::ProgressSlot& progress() noexcept { return *own_slot_; }
+    void begin(const std::string& phase, std::int64_t bytes_of_node);
+    void end();
+    void unwatch();
+
+private:
+    void gather_hosts();
+    void share_slots();
+
+    std::int32_t rank_ = 0;
+    std::int32_t ranks_ = 1;
+    std::int32_t local_rank_ = 0;
+    std::int32_t local_ranks_ = 1;
+    std::int32_t first_here_ = 0;
+    MPI_Comm node_ = MPI_COMM_NULL;
+    MPI_Win window_ = MPI_WIN_NULL;
+    std::span<measure::ProgressSlot> slots_;
+    measure::ProgressSlot* own_slot_ = nullptr;
+    std::vector<std::string> hosts_;     // on rank 0 of each rank, else the own one
+    std::vector<std::int32_t> node_of_;  // on rank 0, of each rank
+    std::unique_ptr<measure::Monitor> monitor_;
+};
+
+// While a rank is inside calls that must end by themselves.
+class Working {
+public:
+    explicit Working(measure::ProgressSlot& slot) : slot_(slot) { slot_.working.store(1); }
+    ~Working() {
+        slot_.calls.fetch_add(1);
+        slot_.working.store(0);
+    }
+    Working(const Working&) = delete;
+    Working& operator=(const Working&) = delete;
+    Working(Working&&) = delete;
+    Working& operator=(Working&&) = delete;
+
+private:
+    measure::ProgressSlot& slot_;
+};
+
+// "2026-11-21T14:00:00Z"
+[[nodiscard]] std::string utc_now();
+// The most memory that this process has had at a time.
+[[nodiscard]] std::int64_t peak_memory_bytes();
+// Of the file system that the directory is on; nullopt: not known.
+[[nodiscard]] std::optional<std::int64_t> free_bytes(const std::string& directory);
+
+}  // namespace forebay::bench

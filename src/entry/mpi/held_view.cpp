@@ -1,0 +1,217 @@
+// See held_view.hpp.
+#include "entry/mpi/held_view.hpp"
+
+#include "base/contracts.hpp"
+#include "entry/functions.hpp"
+#include "entry/mpi/path.hpp"
+#include "entry/mpi/status.hpp"
+
+#include <array>
+#include <cstring>
+#include <sys/stat.h>
+#include <utility>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr std::size_t small_nest_bytes = 65536;
+
+}  // namespace
+
+// The etype stands for the filetype at the MPI, so it must be a valid one: bytes without gaps.
+bool is_dear(const FileView& view, const ViewArguments& arguments, std::int64_t pieces_max,
+             const LargeCountInquiry& inquiry) {
+    if (view.refusal != engine::Refusal::none || view.without_data || view.bytes.contiguous()) {
+        return false;
+    }
+    const pattern::Nest& nest = view.bytes.filetype();
+    const std::int64_t pieces = nest.loops()[static_cast<std::size_t>(nest.root())].pieces;
+    if (pieces <= pieces_max || nest.footprint() > small_nest_bytes) {
+        return false;
+    }
+    const auto etype = decode(arguments.etype, inquiry);
+    return etype && etype->nest.contiguous() && etype->nest.low() == 0 &&
+           etype->extent == etype->size;
+}
+
+HeldView::HeldView(MPI_File file, std::string name, int amode, const LargeCountInquiry& inquiry)
+    : file_(file), name_(std::move(name)), amode_(amode), inquiry_(&inquiry) {}
+
+// A rank whose call fails keeps the view it had, held or not; so what it held counts, too.
+int HeldView::set(const ViewArguments& arguments, bool hold, MPI_Comm communicator) {
+    const int mine = hold || here_ ? 1 : 0;
+    int anyone = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Iallreduce(&mine, &anyone, 1, MPI_INT, MPI_MAX, communicator, &request);
+    const int code = real::set_view(file_, arguments.displacement, arguments.etype,
+                                    hold ? arguments.etype : arguments.filetype, arguments.datarep,
+                                    arguments.info);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    anywhere_ = anyone != 0;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    here_ = hold;
+    prepared_ = false;
+    displacement_ = arguments.displacement;
+    etype_ = hold ? OwnType::keep(arguments.etype, *inquiry_) : OwnType();
+    filetype_ = hold ? OwnType::keep(arguments.filetype, *inquiry_) : OwnType();
+    return code;
+}
+
+// The view that the MPI is to have on this rank: the held one, or again the one it has.
+int HeldView::view_to_tell(MPI_Offset& displacement, OwnType& etype, OwnType& filetype) {
+    if (here_) {
+        displacement = displacement_;
+        etype = std::exchange(etype_, OwnType());
+        filetype = std::exchange(filetype_, OwnType());
+        return MPI_SUCCESS;
+    }
+    std::array<char, MPI_MAX_DATAREP_STRING + 1> datarep{};
+    MPI_Datatype units = MPI_BYTE;
+    MPI_Datatype pieces = MPI_BYTE;
+    const int code = real::get_view(file_, &displacement, &units, &pieces, datarep.data());
+    if (code == MPI_SUCCESS) {
+        etype = OwnType::take(units, *inquiry_);
+        filetype = OwnType::take(pieces, *inquiry_);
+    }
+    return code;
+}
+
+// The shared pointer is at 0 as it was: nothing that moves it is done while a view is held.
+int HeldView::tell() {
+    if (!anywhere_) {
+        return MPI_SUCCESS;
+    }
+    MPI_Offset position = 0;
+    MPI_Offset displacement = 0;
+    OwnType etype;
+    OwnType filetype;
+    real::get_position(file_, &position);
+    view_to_tell(displacement, etype, filetype);  // the collective call below is made all the same
+    const int code =
+        real::set_view(file_, displacement, etype.get(), filetype.get(), "native", MPI_INFO_NULL);
+    here_ = false;
+    anywhere_ = false;
+    return code == MPI_SUCCESS ? real::seek(file_, position, MPI_SEEK_SET) : code;
+}
+
+int HeldView::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                       char* datarep) const {
+    expects(here_, "this rank holds its view");
+    *displacement = displacement_;
+    *etype = etype_.copy();
+    *filetype = filetype_.copy();
+    std::strcpy(datarep, "native");  // NOLINT(clang-analyzer-security.insecureAPI.strcpy): MPI's
+    return MPI_SUCCESS;
+}
+
+// By number alone: device numbers of network file systems differ between nodes.
+bool HeldView::stands_for_the_file() const {
+    struct stat facts{};
+    const std::string path = plain_path(name_).value_or(name_);
+    return identity_ && ::stat(path.c_str(), &facts) == 0 && facts.st_ino == identity_->inode;
+}
+
+// The stand-in has the program's view and hints, and leaves what is done at an end to the handle.
+int HeldView::prepare() {
+    if (stand_in_ == MPI_FILE_NULL) {
+        constexpr int kept = MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR;
+        MPI_Info hints = MPI_INFO_NULL;
+        real::get_info(file_, &hints);
+        const int code = real::open(MPI_COMM_SELF, name_.c_str(), amode_ & kept, hints, &stand_in_);
+        if (hints != MPI_INFO_NULL) {
+            PMPI_Info_free(&hints);
+        }
+        if (code != MPI_SUCCESS) {
+            stand_in_ = MPI_FILE_NULL;
+            return code;
+        }
+        real::set_errhandler(stand_in_, MPI_ERRORS_RETURN);
+        if (!stands_for_the_file()) {
+            real::close(&stand_in_);
+            say("cannot access " + name_ +
+                " independently (another file has taken its place, or "
+                "it is gone). Leave the file where it is while it is open.");
+            return MPI_ERR_FILE;
+        }
+    }
+    if (prepared_) {
+        return MPI_SUCCESS;
+    }
+    const int code = real::set_view(stand_in_, displacement_, etype_.get(), filetype_.get(),
+                                    "native", MPI_INFO_NULL);
+    prepared_ = code == MPI_SUCCESS;
+    return code;
+}
+
+// The program's handler is called on the program's handle.
+int HeldView::raised(int code) const { return code == MPI_SUCCESS ? code : raise(file_, code); }
+
+int HeldView::seek_from_end(MPI_Offset offset) {
+    expects(here_, "this rank holds its view");
+    const std::lock_guard lock(pointer_);
+    MPI_Offset position = 0;
+    int code = prepare();
+    if (code == MPI_SUCCESS) {
+        code = real::seek(stand_in_, offset, MPI_SEEK_END);
+    }
+    if (code == MPI_SUCCESS) {
+        real::get_position(stand_in_, &position);
+        return real::seek(file_, position, MPI_SEEK_SET);
+    }
+    return raised(code);
+}
+
+int HeldView::get_byte_offset(MPI_Offset offset, MPI_Offset* displacement) {
+    expects(here_, "this rank holds its view");
+    const std::lock_guard lock(pointer_);
+    int code = prepare();
+    if (code == MPI_SUCCESS) {
+        code = real::get_byte_offset(stand_in_, offset, displacement);
+    }
+    return raised(code);
+}
+
+// The individual pointer is the real handle's.
+int HeldView::from_pointer(PassOn pass) {
+    MPI_Offset position = 0;
+    real::get_position(file_, &position);
+    int code = real::seek(stand_in_, position, MPI_SEEK_SET);
+    if (code == MPI_SUCCESS) {
+        code = pass(stand_in_);
+        real::get_position(stand_in_, &position);
+        real::seek(file_, position, MPI_SEEK_SET);
+    }
+    return code;
+}
+
+int HeldView::access(Start start, PassOn pass) {
+    expects(here_, "this rank holds its view");
+    if (start == Start::shared_pointer) {
+        say("cannot use the shared file pointer of " + name_ +
+            " (its view has very many pieces, so Forebay keeps it from the MPI). Open the file "
+            "with the hint forebay_enabled=false, or use a collective call.");
+        return raise(file_, MPI_ERR_UNSUPPORTED_OPERATION);
+    }
+    std::unique_lock lock(pointer_);
+    int code = prepare();
+    if (code == MPI_SUCCESS && start == Start::pointer) {
+        code = from_pointer(pass);
+    } else if (code == MPI_SUCCESS) {
+        lock.unlock();
+        code = pass(stand_in_);
+    }
+    return raised(code);
+}
+
+int HeldView::sync() noexcept {
+    return stand_in_ == MPI_FILE_NULL ? MPI_SUCCESS : raised(real::sync(stand_in_));
+}
+
+int HeldView::close() noexcept {
+    return stand_in_ == MPI_FILE_NULL ? MPI_SUCCESS : real::close(&stand_in_);
+}
+
+}  // namespace forebay::entry

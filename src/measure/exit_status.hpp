@@ -1,0 +1,18 @@
+// What a benchmark's exit status says, the same for every program of the bench; documented in
+// docs/bench.md. Numbers of errors never are a status: 256 of them would read as success.
+#pragma once
+
+namespace forebay::measure {
+
+enum class ExitStatus {
+    good = 0,
+    usage = 1,         // the command line or script makes no sense; nothing was touched
+    input_output = 2,  // a file system call failed
+    data_wrong = 3,    // everything worked, and what was read is not what was written
+    time_limit = 4,    // the watchdog ended a run that stood still
+    refused = 5,       // the budget does not allow it; nothing was touched
+};
+
+[[nodiscard]] constexpr int code(ExitStatus status) noexcept { return static_cast<int>(status); }
+
+}  // namespace forebay::measure

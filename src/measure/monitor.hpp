@@ -1,0 +1,71 @@
+// A thread beside each rank that makes no MPI call: it ends a run that stands still, notices when
+// a rank of its node has died, passes a signal to stop on to whoever cleans up, and writes the live
+// line. It wakes once a second and touches only shared memory.
+#pragma once
+
+#include "measure/progress.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+
+namespace forebay::measure {
+
+enum class StopCause { stalled, time_over, peer_died, signal };
+
+struct Stop {
+    StopCause cause = StopCause::stalled;
+    std::string message;  // problem (why). What to do next.
+};
+
+class Monitor {
+public:
+    struct Options {
+        std::span<ProgressSlot> slots;        // of this node's ranks
+        std::size_t own = 0;                  // which of them is this rank's
+        std::int64_t first_rank = 0;          // world rank of the first
+        std::optional<double> stall_seconds;  // one call may take; unset: for ever
+        std::optional<double> limit_seconds;  // the whole run may take
+        bool live = false;                    // write the live line to standard error
+        // Called once, in the monitor's thread; must not return to a healthy program: it removes
+        // files and ends the process.
+        std::function<void(const Stop&)> stop;
+    };
+
+    // Blocks SIGTERM and SIGINT in the calling thread, so make it before other threads.
+    explicit Monitor(Options options);
+    ~Monitor();
+    Monitor(const Monitor&) = delete;
+    Monitor& operator=(const Monitor&) = delete;
+    Monitor(Monitor&&) = delete;
+    Monitor& operator=(Monitor&&) = delete;
+
+    // A phase for the live line; sets the own slot's bytes to 0.
+    void begin(std::string phase, std::int64_t bytes_of_node);
+    void end();
+
+private:
+    void run();
+    [[nodiscard]] std::optional<Stop> tick();
+    [[nodiscard]] std::optional<Stop> stalled(std::int64_t now);
+    void write_live_line(std::int64_t now);
+
+    Options options_;
+    std::mutex mutex_;  // guards the members below it but for thread_
+    std::string phase_;
+    std::int64_t phase_bytes_ = 0;
+    std::int64_t phase_begin_ns_ = 0;
+    bool line_shown_ = false;
+    bool ending_ = false;
+    std::int64_t began_ns_ = 0;
+    std::int64_t calls_seen_ = -1;
+    std::int64_t calls_seen_ns_ = 0;
+    std::thread thread_;
+};
+
+}  // namespace forebay::measure

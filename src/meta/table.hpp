@@ -1,0 +1,19 @@
+// mdtest's table, column by column, from rates in operations a second.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace forebay::meta {
+
+struct Rates {
+    std::string operation;
+    std::vector<double> values;  // of each iteration; empty: not measured
+};
+
+enum class Unit { operations_per_second, seconds };
+
+[[nodiscard]] std::string summary_table(const std::vector<Rates>& rows, Unit unit);
+
+}  // namespace forebay::meta

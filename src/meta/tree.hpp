@@ -1,0 +1,39 @@
+// mdtest's directories and names, made when they are needed: ten thousand files cost no memory.
+//
+//   <base>/mdtest_tree.<owner>.0/mdtest_tree.<owner>.1/…/file.mdtest.<rank>.<item>
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace forebay::meta {
+
+enum class Level { every, leaves };
+
+struct Tree {
+    std::int64_t branches = 1;
+    std::int64_t depth = 0;
+    Level items_at = Level::every;
+
+    // Directories of the whole tree, of its last level, and those that hold items.
+    [[nodiscard]] std::int64_t directories() const noexcept;
+    [[nodiscard]] std::int64_t leaves() const noexcept;
+    [[nodiscard]] std::int64_t holders() const noexcept;
+    // The number of the holder with this item, if each holds `items_each`.
+    [[nodiscard]] std::int64_t holder_of(std::int64_t item, std::int64_t items_each) const noexcept;
+    // Below `base`; the numbers go level by level.
+    [[nodiscard]] std::string path(const std::string& base, std::int64_t owner,
+                                   std::int64_t number) const;
+};
+
+inline constexpr std::int64_t directories_max = 100'000'000;
+
+[[nodiscard]] Result<void> checked(const Tree& tree);
+
+enum class Kind { file, directory };
+
+[[nodiscard]] std::string item_name(Kind kind, std::int64_t rank, std::int64_t item);
+
+}  // namespace forebay::meta

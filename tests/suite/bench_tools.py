@@ -1,0 +1,278 @@
+"""forebay-hpio, forebay-meta and `forebay bench` on real MPIs: right data, status, no litter."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from suite import mpi as m
+from suite.faults import mounted_tmpfs
+from suite.runner import Test, ensure
+
+GOOD, USAGE, INPUT_OUTPUT, DATA_WRONG, TIME_LIMIT, REFUSED = range(6)
+EVERY_WAY = "-n 1111 -m 111 -c 7 -s 13 -p 5 -O 11 -r 2".split()
+# On more ranks than cores every collective call costs a time slice of the scheduler.
+CROWDED = "-n 0011 -m 011 -c 3 -s 13 -p 5 -O 11 -f 0".split()
+ARRAYS = [
+    "--pattern=block:shape=7x11x5",
+    "--pattern=subarray:shape=4x9x10,start=1x0x2,part=2x9x7,halo=0x2x1",
+    "--pattern=cyclic:shape=17x13,block=3x2",
+    "--pattern=cyclic:shape=17x13,block=3x0,start=2x1",
+]
+MDTEST = "-n 9 -b 2 -z 1 -w 100 -e 100 -X -N 1 -R -U".split()
+MDTEST_ROWS = (
+    "Directory creation|Directory stat|Directory rename|Directory removal|File creation|File stat"
+    "|File read|File removal|Tree creation|Tree removal"
+).split("|")
+HPIO_HEADER = "  open  |   io   |  sync  | close  | total  |   IO   |  IOsyn | ct,sz,spacing"
+PATIENCE = 60
+
+
+def program(mpi: m.Mpi, tool: str) -> Path:
+    path = m.LIBRARIES / mpi.family / f"forebay-{tool}"
+    ensure(path.exists(), f"no {path} (not built). Run `make build`.")
+    return path
+
+
+def run(mpi: m.Mpi, tool: str, ranks: int, words: Sequence[str | Path], want: int) -> m.Ended:
+    ended = m.run(mpi, ranks, [program(mpi, tool), *words], seconds_max=PATIENCE)
+    ensure(not ended.late, f"hangs: {ended.command}\n{ended.tail}")
+    ensure(
+        ended.status == want, f"status {ended.status}, not {want}: {ended.command}\n{ended.tail}"
+    )
+    return ended
+
+
+def ensure_clean(folder: Path, *kept: str) -> None:
+    left = sorted(path.name for path in folder.iterdir() if path.name not in kept)
+    ensure(not left, f"left behind: {left}")
+
+
+def hpio_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+    few = ranks <= 2
+    methods = "--methods=individual,collective,posix" if few else "--methods=collective"
+    runs = (
+        ([*EVERY_WAY, "-f", "1" if ranks == 1 else "0"], 24) if few else (CROWDED, 8),
+        ([methods, "-f", "0", *ARRAYS], 24 if few else 8),
+    )
+    for words, tests in runs:
+        ended = run(mpi, "hpio", ranks, [*words, "-d", folder, "--json", folder / "r.json"], GOOD)
+        ensure(f"**All ({tests}) test(s) passed" in ended.text, ended.tail)
+        points = json.loads((folder / "r.json").read_text())["points"]
+        ensure(len(points) == tests, f"{len(points)} points")
+        ensure(all(len(one["ranks"]["seconds"]) == ranks for one in points), "ranks are missing")
+        ensure(all(one["latency"]["calls"] > 0 for one in points), "no latencies")
+        ensure(HPIO_HEADER in ended.text, "HPIO's header is not there")
+    ensure_clean(folder, "r.json")
+
+
+def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+    for extra in ([], ["-u"], ["-F", "-c"], ["-F", "-S"]) if ranks <= 3 else (["-u"],):
+        words = [word for word in MDTEST if extra[:1] != ["-F"] or word != "-U"]
+        ended = run(mpi, "meta", ranks, [*words, *extra, "-d", folder / "md"], GOOD)
+        lines = [line.strip() for line in ended.text.splitlines()]
+        rows = [row for row in MDTEST_ROWS if any(line.startswith(row + "  ") for line in lines)]
+        ensure(len(rows) == (10 if not extra or extra == ["-u"] else 6), f"rows {rows}")
+        ensure_clean(folder)
+    words = ["--storm", "all", "-n", "5", "-d", folder / "md", "--json", folder / "s.json"]
+    run(mpi, "meta", ranks, words, GOOD)
+    rows_of = json.loads((folder / "s.json").read_text())["rows"]
+    ramp = sorted({row["ranks"] for row in rows_of})
+    ensure(ramp == sorted({one for one in (1, 2, 4) if one < ranks} | {ranks}), f"ramp {ramp}")
+    ensure({row["mode"] for row in rows_of} == {"existing", "private", "shared"}, "modes")
+    for row in rows_of:
+        ensure(row["latency"]["calls"] == 5 * row["ranks"], f"calls of {row['name']}")
+    ensure_clean(folder, "s.json")
+
+
+def statuses(mpi: m.Mpi, folder: Path) -> None:
+    """Every documented status, with a message; nothing is left."""
+    cases: list[tuple[str, Sequence[str | Path], int, str]] = [
+        ("hpio", ["-c", "x"], USAGE, "cannot read the size"),
+        ("hpio", ["--pattern", "block:shape=8,grid=5", "-d", folder], USAGE, "does not suit"),
+        ("hpio", ["-d", folder / "nowhere"], INPUT_OUTPUT, "nowhere"),
+        ("hpio", ["-O", "01", "-g", "2", "-d", folder], INPUT_OUTPUT, "cannot open"),
+        ("hpio", ["-r", "9", "-w", "9", "--budget-time", "2", "-d", folder], TIME_LIMIT, "over"),
+        ("hpio", ["-c", "1m", "--budget-bytes", "1m", "-d", folder], REFUSED, "--budget-bytes"),
+        ("hpio", ["-c", "1m", "-s", "1g", "--dry-run", "-d", folder], REFUSED, "--budget-share"),
+        ("meta", ["-n", "0"], USAGE, "nothing to do"),
+        ("meta", ["-n", "4", "-a", "DFS"], USAGE, "not built: DFS"),
+        ("meta", ["-n", "4", "-T", "-d", folder], INPUT_OUTPUT, "cannot stat"),
+        ("meta", ["-n", "4", "-d", "/dev/null/x"], INPUT_OUTPUT, "/dev/null/x"),
+        ("meta", ["-n", "1m", "--budget-files", "10", "-d", folder], REFUSED, "--budget-files"),
+    ]
+    for tool, words, want, text in cases:
+        ended = run(mpi, tool, 2, words, want)
+        ensure(text in ended.text, f"no word of {text!r}: {ended.command}\n{ended.tail}")
+        ensure_clean(folder)
+
+
+def wrong_data(mpi: m.Mpi, folder: Path) -> None:
+    """Data of another seed are wrong data, and are shown with file and offset."""
+    point = ["-n", "0001", "-c", "5", "-d", folder]
+    run(mpi, "hpio", 2, [*point, "-O", "10", "-k", "--seed", "1"], GOOD)
+    run(mpi, "hpio", 2, [*point, "-O", "01", "-g", "2", "-k", "--seed", "1"], GOOD)
+    ended = run(mpi, "hpio", 2, [*point, "-O", "01", "-g", "2", "--seed", "2"], DATA_WRONG)
+    ensure("offset 0 (data of rank 0): expected 0x" in ended.text, ended.tail)
+    files = ["-n", "6", "-F", "-d", folder / "md", "-w", "100", "-e", "100", "-X"]
+    run(mpi, "meta", 2, [*files, "-C", "-G", "1"], GOOD)
+    ended = run(mpi, "meta", 2, [*files, "-E", "-G", "2"], DATA_WRONG)
+    ensure("12 file(s) hold other data" in ended.text, ended.tail)
+    run(mpi, "meta", 2, [*files, "-E", "-r", "-G", "1"], GOOD)
+    ensure_clean(folder, "md")
+
+
+def full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
+    """Somebody else fills the disk between two repetitions."""
+    with mounted_tmpfs(folder / "small", "12m") as small:
+
+        def fill() -> None:
+            time.sleep(2)
+            with (small / "ballast").open("wb", buffering=0) as file:
+                try:
+                    while file.write(bytes(1 << 16)):
+                        pass
+                except OSError:
+                    return
+
+        other = threading.Thread(target=fill)
+        other.start()
+        words = ["-n", "0001", "-m", method, "-c", "1k", "-s", "1k", "-p", "64", "-O", "10"]
+        words += ["-r", "2", "-w", "5", "-d", str(small)]
+        ended = run(mpi, "hpio", 2, words, INPUT_OUTPUT)
+        other.join()
+        ensure("space" in ended.text or "full" in ended.text, ended.tail)
+        ensure_clean(small, "ballast")
+
+
+def killed_rank(mpi: m.Mpi, folder: Path) -> None:
+    words = [str(program(mpi, "hpio")), "-r", "3", "-w", "30", "-d", str(folder)]
+    with (folder / "out").open("w") as out:
+        process = subprocess.Popen(
+            [*mpi.start(3, {}), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=m.clean_environment(),
+        )
+        try:
+            os.kill(_a_rank(words, seconds_max=20), signal.SIGKILL)
+            begin = time.monotonic()
+            status = process.wait(PATIENCE)
+        finally:
+            m.end_group(process)
+    ensure(status != 0, "a killed rank passes for success")
+    ensure(time.monotonic() - begin < 20, "the others go on for long")
+    ensure_clean(folder, "out")
+
+
+def _a_rank(words: Sequence[str], seconds_max: float) -> int:
+    end = time.monotonic() + seconds_max
+    wanted = "\0".join(words).encode()
+    while time.monotonic() < end:
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if path.read_bytes().startswith(wanted):
+                    found.append(int(path.parent.name))
+            except OSError:
+                continue
+        if len(found) == 3:
+            time.sleep(1)  # past MPI_Init
+            return max(found)
+        time.sleep(0.1)
+    raise AssertionError("the ranks did not start")
+
+
+def bounded_memory(mpi: m.Mpi, folder: Path) -> None:
+    """10 000 files need the memory of a thousand, and no more than is said (the MPI's aside)."""
+    grown = []
+    for items in ("500", "5000"):
+        words = ["-n", items, "-F", "-d", folder / "md", "--json", folder / "r.json"]
+        run(mpi, "meta", 2, words, GOOD)
+        result = json.loads((folder / "r.json").read_text())
+        ensure(result["memory_bytes"] < 1 << 20, f"{result['memory_bytes']} B are said")
+        grown.append(result["memory_grown_bytes"])
+    ensure(grown[1] - grown[0] < 256 << 10, f"memory grows with the files: {grown}")
+    ensure(grown[1] < result["memory_bytes"] + (8 << 20), f"more than is said: {grown}")
+    ensure_clean(folder, "r.json")
+
+
+def destroyed_gaps(folder: Path) -> None:
+    """The benchmark sees what Open MPI 5.0.11 does to gaps, and succeeds with Forebay before it."""
+    words = "-n 0010 -m 01 -c 8192 -s 512 -p 3584 -O 10".split()
+    tool = program(m.OPEN_MPI, "hpio")
+    library = Path(m.OPEN_MPI_5.tool("mpirun")).parents[1] / "lib"
+    plain = {"LD_LIBRARY_PATH": str(library)}
+    ended = m.run(m.OPEN_MPI_5, 4, [tool, *words, "-d", folder], environment=plain, seconds_max=120)
+    ensure(ended.status == DATA_WRONG, f"status {ended.status}\n{ended.tail}")
+    ensure("a gap that nobody writes" in ended.text, ended.tail)
+    environment = {**plain, **m.forebay(None)}
+    m.run(
+        m.OPEN_MPI_5, 4, [tool, *words, "-d", folder], environment=environment, seconds_max=120
+    ).ensure_success()
+    ensure_clean(folder)
+
+
+def forebay_bench(mpi: m.Mpi, *words: str) -> m.Ended:
+    environment = {"FOREBAY_LIBDIR": str(m.LIBRARIES), "PYTHONPATH": str(m.ROOT / "python")}
+    command = [m.python_with_pip(), "-m", "forebay", "bench", *words]
+    return m.launch(command, seconds_max=120, environment=environment)
+
+
+def launcher_words(mpi: m.Mpi, ranks: int) -> str:
+    return " ".join(mpi.start(ranks, {}))
+
+
+def command(mpi: m.Mpi, folder: Path) -> None:
+    """`forebay bench` launches, passes the status on, draws, and compares."""
+    launcher = launcher_words(mpi, 2)
+    for tool, words in (
+        ("ior", f"-t 4k -b 16k -i 3 -o {folder}/f"),
+        ("hpio", f"-n 0001 -r 3 -d {folder}"),
+        ("meta", f"-n 20 -i 3 -d {folder}/md"),
+    ):
+        page = folder / f"{tool}.html"
+        ended = forebay_bench(
+            mpi, tool, "--launcher", launcher, *words.split(), "--html", str(page)
+        ).ensure_success()
+        ensure(page.read_text().count("<svg") == 3, f"{tool}: no pictures\n{ended.tail}")
+        page.unlink()
+    ended = forebay_bench(mpi, "hpio", "--launcher", launcher, "-c", "x")
+    ensure(ended.status == USAGE, f"status {ended.status}")
+    ended = forebay_bench(mpi, "compare", "--pairs", "2", "ior", "--", "ior")
+    ensure(ended.status == USAGE and "decide nothing" in ended.text, ended.tail)
+    point = f"hpio -n 0001 -m 001 -O 10 -f 0 -v 0 -d {folder}"
+    ended = forebay_bench(
+        mpi,
+        *["compare", "--launcher", launcher, "--pairs", "6", "--format", "json"],
+        *f"{point} -c 64 -s 64k -- {point} -c 64 -s 64k".split(),
+    ).ensure_success()
+    ensure('"verdict": ' in ended.text and '"pairs": 6' in ended.text, ended.tail)
+    ensure_clean(folder)
+
+
+def tests() -> Iterator[Test]:
+    def test(name: str, run: Callable[..., None], *arguments: object) -> Test:
+        return Test(name=name, run=functools.partial(run, *arguments))
+
+    for mpi in m.DEBIAN:
+        for ranks in (1, 2, 3, 4, 7):
+            yield test(f"bench-hpio-{mpi.name}-{ranks}", hpio_is_right, mpi, ranks)
+            yield test(f"bench-meta-{mpi.name}-{ranks}", meta_is_right, mpi, ranks)
+        yield test(f"bench-statuses-{mpi.name}", statuses, mpi)
+        yield test(f"bench-wrong_data-{mpi.name}", wrong_data, mpi)
+        for name, bits in (("individual", "10"), ("posix", "001")):
+            yield test(f"bench-full_disk-{mpi.name}-{name}", full_disk, mpi, bits)
+        yield test(f"bench-killed_rank-{mpi.name}", killed_rank, mpi)
+        yield test(f"bench-memory-{mpi.name}", bounded_memory, mpi)
+        yield test(f"bench-command-{mpi.name}", command, mpi)
+    yield test("bench-gaps-ompi5011", destroyed_gaps)

@@ -1,0 +1,63 @@
+"""Programs of tests/mpi that judge for themselves: edges, every call, random twins."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from suite import mpi as m
+from suite.runner import Test, ensure
+
+EDGES = (
+    "info",
+    "eof",
+    "wrong",
+    "reopen",
+    "shared",
+    "freed",
+    "held",
+    "replaced",
+    "atomic",
+    "absent",
+    "unclosed",
+)
+CPP_FLAGS = ("-std=c++20", "-O1", "-Wall", "-Wextra")
+TWINS: Mapping[str, dict[str, str]] = {
+    "": {},
+    "held": {"view_pieces_max": "1"},
+    "nodes": {"ranks_per_node": "2", "cb_buffer_size": "65536"},
+}
+
+
+def judge(mpi: m.Mpi, ranks: int, program: list[str | Path], **settings: str) -> None:
+    ended = m.run(mpi, ranks, program, environment=m.forebay(None, **settings)).ensure_success()
+    ensure("ok" in ended.text.split(), ended.text[-500:])
+
+
+def edge(mpi: m.Mpi, ranks: int, case: str, folder: Path) -> None:
+    judge(mpi, ranks, [m.build(mpi, "entry_edges.c"), folder, case])
+
+
+def every_call(mpi: m.Mpi, folder: Path) -> None:
+    judge(mpi, 3, [m.build(mpi, "entry_stub.c"), folder / "file"])
+
+
+def twins(mpi: m.Mpi, variant: str, seed: int, folder: Path) -> None:
+    compiler = [mpi.tool(mpi.cxx), *CPP_FLAGS]
+    program = m.build_with(compiler, "entry_twins.cpp", m.BUILD / "bin" / mpi.name)
+    judge(mpi, 4, [program, folder, str(seed), "12"], **TWINS[variant])
+
+
+def tests() -> Iterator[Test]:
+    for mpi in m.DEBIAN:
+        for case in EDGES:
+            ranks = 2 if case == "reopen" else 3
+            yield Test(
+                name=f"edge-{case}-{mpi.name}", run=functools.partial(edge, mpi, ranks, case)
+            )
+        for seed, variant in enumerate(TWINS):
+            name = "-".join(part for part in ("twins", mpi.name, variant) if part)
+            yield Test(name=name, run=functools.partial(twins, mpi, variant, 100 * seed + 1))
+    for mpi in m.ALL:
+        yield Test(name=f"stub-{mpi.name}", run=functools.partial(every_call, mpi))
