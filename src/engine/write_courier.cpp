@@ -27,8 +27,10 @@ bool WriteCourier::attend() {
     while (opened_ < sent_ + static_cast<std::int64_t>(images) && open(opened_)) {
         any = true;
     }
-    any = post_receives() || any;
-    return take_in() || any;
+    while (post_receives() || take_in()) {
+        any = true;
+    }
+    return any;
 }
 
 bool WriteCourier::idle() {

@@ -74,10 +74,11 @@ private:
         std::span<const std::byte> source;
         std::span<std::byte> sink;
         std::int64_t bytes = 0;       // as the network sees it
-        std::vector<std::byte> copy;  // of what is sent eagerly
+        std::vector<std::byte> copy;  // of what the sender need not keep
         bool ended = false;           // the sender has been told already
+        double there = -1;            // when its bytes are; negative: nobody has asked for them
     };
-    struct Post {  // of one route: one of the two is empty, and neither is ever long
+    struct Post {  // of one route: neither is ever long
         std::vector<End> sent;
         std::vector<End> wanted;
     };
@@ -101,7 +102,8 @@ private:
     void ask_target(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
                     std::function<void(int)> through);
     double through_client(std::int32_t rank, std::int64_t bytes);
-    void transfer(End from, End to);
+    double set_off(const End& from, std::int32_t to_host);
+    void deliver(const End& from, const End& to);
     double over_network(double now, std::int32_t from_host, std::int32_t to_host,
                         std::int64_t bytes);
 
