@@ -59,7 +59,36 @@ constexpr std::int32_t first_in_flight = 2;
 struct Way {
     std::unique_ptr<ports::Storage> storage;
     bool tried = false;
+    std::vector<plan::Throttle> throttles;  // of each target
+    plan::FoundLimit found;                 // in the last call
 };
+
+constexpr std::size_t index_of(ports::Direction direction) noexcept {
+    return direction == ports::Direction::write ? 0 : 1;
+}
+
+std::optional<ports::SlowTarget> slow_target(const Rates& rates) {
+    if (rates.targets < 2) {
+        return std::nullopt;
+    }
+    const double usual = (rates.sum - rates.slowest) / (rates.targets - 1);
+    if (rates.slowest * slow_factor >= usual) {
+        return std::nullopt;
+    }
+    return ports::SlowTarget{TargetId{rates.slowest_target}, rates.slowest, usual,
+                             rates.slowest_limit};
+}
+
+// Of the targets on average. A slow one says nothing about the others.
+plan::FoundLimit found_limit(const Rates& rates, const std::optional<ports::SlowTarget>& slow) {
+    const bool apart = slow && slow->limit > 0;
+    const std::int32_t settled = rates.settled - (apart ? 1 : 0);
+    if (settled == 0) {
+        return {};
+    }
+    const std::int32_t limits = rates.limits - (apart ? slow->limit : 0);
+    return {(limits + settled / 2) / settled, slow ? slow->usual_rate : rates.sum / rates.targets};
+}
 
 }  // namespace
 
@@ -78,6 +107,9 @@ public:
         return crew_.communicator().rank_at(aggregator.node, aggregator.local);
     }
     [[nodiscard]] std::int32_t targets() const noexcept { return options_.layout.targets; }
+    [[nodiscard]] const plan::FoundLimit& found(ports::Direction direction) const noexcept {
+        return ways_[index_of(direction)].found;
+    }
 
 private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
@@ -94,7 +126,8 @@ private:
     std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                     const Staging& staging, Channel& channel,
                                                     FixedGate* turns, ports::Direction direction);
-    void add_rates(Rates& rates) const;
+    void add_rates(Rates& rates, ports::Direction direction);
+    [[nodiscard]] plan::Throttle first_throttle(ports::Direction direction) const;
     [[nodiscard]] CutLimits limits(const plan::Plan& plan, ports::Direction direction) const {
         const auto bytes_max =
             plan::request_bytes_max(options_.tuning, plan.layout, kind_of(direction));
@@ -103,10 +136,8 @@ private:
     [[nodiscard]] bool finds() const noexcept {
         return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
     }
-    [[nodiscard]] std::unique_ptr<Gate> gate();
-    Way& way(ports::Direction direction) {
-        return ways_[direction == ports::Direction::write ? 0 : 1];
-    }
+    [[nodiscard]] std::unique_ptr<Gate> gate(ports::Direction direction);
+    Way& way(ports::Direction direction) { return ways_[index_of(direction)]; }
 
     mutable Crew crew_;
     ports::Recorder& recorder_;
@@ -114,8 +145,7 @@ private:
     FileOptions options_;
     plan::Topology topology_;
     std::vector<plan::Aggregator> aggregators_;
-    std::vector<plan::Throttle> throttles_;  // of each target
-    bool shared_ = false;                    // several aggregators serve a target
+    bool shared_ = false;  // several aggregators serve a target
     std::array<Way, 2> ways_;
     ports::CallRecord record_;
 };
@@ -135,10 +165,19 @@ File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
     if (shared_) {
         crew_.use_turns();
     }
-    const std::int32_t limit = options_.tuning.requests_in_flight;
-    throttles_.assign(
-        static_cast<std::size_t>(options_.layout.targets),
-        finds() ? plan::Throttle::finding(first_in_flight) : plan::Throttle::fixed(limit));
+    for (const auto direction : {ports::Direction::write, ports::Direction::read}) {
+        way(direction).throttles.assign(static_cast<std::size_t>(options_.layout.targets),
+                                        first_throttle(direction));
+    }
+}
+
+plan::Throttle File::State::first_throttle(ports::Direction direction) const {
+    if (!finds()) {
+        return plan::Throttle::fixed(options_.tuning.requests_in_flight);
+    }
+    const plan::FoundLimit& known = options_.known[index_of(direction)];
+    return known.limit > 0 ? plan::Throttle::knowing(known)
+                           : plan::Throttle::finding(first_in_flight);
 }
 
 std::optional<AggregatorId> File::State::own_aggregator() const {
@@ -196,7 +235,9 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     }
     const Ballot all = crew_.agree(Moment::start, mine);
     if (all.refusal != 0) {
-        return Outcome{static_cast<Refusal>(all.refusal), Length{0}, std::nullopt, std::nullopt};
+        Outcome refused;
+        refused.passed = static_cast<Refusal>(all.refusal);
+        return refused;
     }
     const plan::Plan plan =
         plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, kind);
@@ -213,7 +254,12 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     record_.total_ns = crew_.clock().now_ns() - begin;
     record_.exchange_ns = crew_.times().copy;
     record_.wait_ns = crew_.times().wait;
+    record_.found_limit = result.found.limit;
+    record_.slow = result.slow;
     recorder_.call(record_);
+    if (result.found.limit > 0) {
+        way(direction).found = result.found;
+    }
     if (result.error) {
         recorder_.error(*result.error);
     }
@@ -258,23 +304,24 @@ std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const St
     return std::make_unique<ReadCourier>(crew_, rounds, staging);
 }
 
-std::unique_ptr<Gate> File::State::gate() {
+std::unique_ptr<Gate> File::State::gate(ports::Direction direction) {
     if (finds()) {
-        return std::make_unique<FindingGate>(throttles_);
+        return std::make_unique<FindingGate>(way(direction).throttles);
     }
     return std::make_unique<FixedGate>(options_.layout.targets, options_.tuning.requests_in_flight);
 }
 
 // Of the targets whose k is found on this rank.
-void File::State::add_rates(Rates& rates) const {
+void File::State::add_rates(Rates& rates, ports::Direction direction) {
     const ports::Place& place = crew_.place();
+    const std::vector<plan::Throttle>& throttles = way(direction).throttles;
     for (const plan::Aggregator& one : aggregators_) {
         const bool here = one.node == place.node && one.share == 0;
         if (!here || !(shared_ ? place.leader() : one.local == place.local)) {
             continue;
         }
         for (std::int32_t t = one.first_target; t < one.first_target + one.targets; ++t) {
-            rates.add(t, throttles_[static_cast<std::size_t>(t)]);
+            rates.add(t, throttles[static_cast<std::size_t>(t)]);
         }
     }
 }
@@ -294,7 +341,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
                                     const plan::Plan& plan, ports::Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
     const Staging staging{crew_.lane(), plan, crew_.place().nodes};
-    const std::unique_ptr<Gate> gate = this->gate();
+    const std::unique_ptr<Gate> gate = this->gate(direction);
     const bool turns = shared_ && plan.domains == plan::Domains::by_stripes &&
                        options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
     FixedGate turn_gate{plan.layout.targets, 0};
@@ -314,7 +361,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     }
     std::optional<TurnCourier> turn_courier;
     if (turns && crew_.place().leader()) {
-        duties.push_back(&turn_courier.emplace(crew_, rounds, throttles_));
+        duties.push_back(&turn_courier.emplace(crew_, rounds, way(direction).throttles));
     }
     crew_.on_duty(duties);
     pattern::Transfer transfer{*call.view, call.request, call.memory};
@@ -334,7 +381,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     crew_.off_duty();
     turn_courier.reset();  // gives back what it found
     if (finds()) {
-        add_rates(end.rates);
+        add_rates(end.rates, direction);
     }
     record_.rounds = exchange.rounds();
     return end;
@@ -351,14 +398,8 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
             call.view->bytes_below(Offset{good}) - call.request.position, 0, moved);
     }
     result.bytes = Length{moved};
-    const Rates& rates = verdict.rates;
-    if (rates.targets > 1) {
-        const double usual = (rates.sum - rates.slowest) / (rates.targets - 1);
-        if (rates.slowest * slow_factor < usual) {
-            result.slow = SlowTarget{TargetId{rates.slowest_target}, rates.slowest, usual,
-                                     rates.slowest_limit};
-        }
-    }
+    result.slow = slow_target(verdict.rates);
+    result.found = found_limit(verdict.rates, result.slow);
     if (verdict.failure.happened()) {
         result.error = error_of(verdict.failure, direction);
     }
@@ -429,6 +470,10 @@ std::string File::aggregators() const {
         text += fmt::format("{}{}", text.empty() ? "" : ",", state_->rank_of(aggregator).value());
     }
     return text;
+}
+
+const plan::FoundLimit& File::found(ports::Direction direction) const noexcept {
+    return state_->found(direction);
 }
 
 std::int32_t File::targets() const noexcept { return state_->targets(); }

@@ -46,10 +46,12 @@ void Rates::add(std::int32_t target, const plan::Throttle& throttle) noexcept {
     }
     sum += throttle.rate();
     ++targets;
+    settled += throttle.found() ? 1 : 0;
+    limits += throttle.found() ? throttle.best() : 0;
     if (throttle.rate() < slowest) {
         slowest = throttle.rate();
         slowest_target = target;
-        slowest_limit = throttle.best();
+        slowest_limit = throttle.found() ? throttle.best() : 0;
     }
 }
 
@@ -63,6 +65,8 @@ Ballot merge(const Ballot& a, const Ballot& b) noexcept {
     both.rates = a.rates.slowest <= b.rates.slowest ? a.rates : b.rates;
     both.rates.sum = a.rates.sum + b.rates.sum;
     both.rates.targets = a.rates.targets + b.rates.targets;
+    both.rates.settled = a.rates.settled + b.rates.settled;
+    both.rates.limits = a.rates.limits + b.rates.limits;
     return both;
 }
 

@@ -42,7 +42,9 @@ struct Rates {
     double slowest = std::numeric_limits<double>::infinity();
     std::int32_t targets = 0;  // whose rate is known
     std::int32_t slowest_target = 0;
-    std::int32_t slowest_limit = 0;  // its k
+    std::int32_t slowest_limit = 0;  // its k; 0: not found yet
+    std::int32_t settled = 0;        // targets whose k has been found
+    std::int32_t limits = 0;         // the sum of their k
 
     void add(std::int32_t target, const plan::Throttle& throttle) noexcept;
 };

@@ -21,16 +21,25 @@ Throttle Throttle::finding(std::int32_t first) noexcept {
     return throttle;
 }
 
+Throttle Throttle::knowing(const FoundLimit& found) noexcept {
+    Throttle throttle = finding(found.limit);
+    if (found.rate > 0) {
+        throttle.settled_ = true;
+        throttle.remembered_ = true;
+        throttle.best_rate_ = found.rate;
+        throttle.most_seen_ = throttle.limit_;
+        throttle.quiet_rounds_ = settled_rounds - rechecked_rounds;
+    }
+    return throttle;
+}
+
 std::int32_t Throttle::needed() const noexcept { return std::max(observed_min, 2 * limit_); }
 
 void Throttle::observe(const Service& service) noexcept {
     most_seen_ = std::max(most_seen_, service.in_flight);
     if (finds_ && service.in_flight != limit_) {
-        // Nobody has so many requests at a time: more would change nothing.
-        if (service.in_flight < limit_ && !settled_ && ++unfilled_ >= 2 * needed()) {
-            above_ = limit_;
-            ++rounds_;
-            search_on();
+        if (service.in_flight < limit_) {
+            count_unfilled();
         }
         return;
     }
@@ -56,6 +65,20 @@ void Throttle::observe(const Service& service) noexcept {
         judge_settled(rate);
     } else {
         decide(rate);
+    }
+}
+
+// Nobody has so many requests at a time: more would change nothing.
+void Throttle::count_unfilled() noexcept {
+    if (++unfilled_ < 2 * needed()) {
+        return;
+    }
+    if (!settled_) {
+        above_ = limit_;
+        ++rounds_;
+        search_on();
+    } else if (limit_ > best_) {
+        try_out(best_);
     }
 }
 
@@ -126,20 +149,28 @@ void Throttle::judge_settled(double rate) noexcept {
         begin_anew();
         return;
     }
+    remembered_ = false;
     best_rate_ += (rate - best_rate_) / 4;
-    if (++quiet_rounds_ < settled_rounds) {
-        return;
+    if (++quiet_rounds_ >= settled_rounds) {
+        probe();
     }
+}
+
+// A quarter away: nearer, what a step loses is hidden by how much requests vary, and many steps
+// would lose much. More than anybody ever had in flight cannot be tried.
+void Throttle::probe() noexcept {
     quiet_rounds_ = 0;
-    const std::int32_t other = probes_++ % 2 == 0 ? best_ - 1 : best_ + 1;
-    // More than anybody ever had in flight cannot be tried.
-    if (other >= 1 && other <= std::min(limit_max, most_seen_ + 1)) {
+    const std::int32_t step = std::max(1, best_ / 4);
+    const std::int32_t most = std::min(limit_max, most_seen_ + 1);
+    const std::int32_t other = probes_++ % 2 == 0 ? best_ - step : std::min(best_ + step, most);
+    if (other >= 1) {
         try_out(other);
     }
 }
 
 void Throttle::begin_anew() noexcept {
     settled_ = false;
+    remembered_ = false;
     above_ = 0;
     below_ = 0;
     rounds_ = 0;

@@ -22,16 +22,25 @@ struct Service {
     std::int32_t in_flight = 1;  // at its target when it was started, itself included
 };
 
+// What was found of a target, or of the targets of a file on average.
+struct FoundLimit {
+    std::int32_t limit = 0;  // k; 0: nothing was found
+    double rate = 0;         // bytes per second with it; 0: it may have changed since
+
+    bool operator==(const FoundLimit&) const noexcept = default;
+};
+
 class Throttle {
 public:
     static constexpr double rise = 0.03;   // more k is worth it from this gain on
     static constexpr double fall = 0.01;   // less k is preferred up to this loss
     static constexpr double change = 1.5;  // a rate that differs by this factor is news
     static constexpr std::int32_t rounds_max = 8;
-    static constexpr std::int32_t observed_min = 8;     // requests in a round of observation
-    static constexpr double margin = 0.06;              // nearer to a decision, more are observed
-    static constexpr std::int32_t patience = 4;         // and so many times as many at most
-    static constexpr std::int32_t settled_rounds = 24;  // between two probes
+    static constexpr std::int32_t observed_min = 8;      // requests in a round of observation
+    static constexpr double margin = 0.06;               // nearer to a decision, more are observed
+    static constexpr std::int32_t patience = 4;          // and so many times as many at most
+    static constexpr std::int32_t settled_rounds = 24;   // between two probes
+    static constexpr std::int32_t rechecked_rounds = 2;  // before the first one of what was known
     static constexpr std::int32_t limit_max = 64;
 
     Throttle() = default;
@@ -39,6 +48,9 @@ public:
     [[nodiscard]] static Throttle fixed(std::int32_t limit) noexcept;
     // Begins at `first`.
     [[nodiscard]] static Throttle finding(std::int32_t first) noexcept;
+    // Takes what was found before for right, and looks at it again soon; without a rate it begins
+    // there and finds anew.
+    [[nodiscard]] static Throttle knowing(const FoundLimit& found) noexcept;
 
     // Requests that may be in flight now.
     [[nodiscard]] std::int32_t limit() const noexcept { return limit_; }
@@ -46,6 +58,8 @@ public:
 
     [[nodiscard]] bool finds() const noexcept { return finds_; }
     [[nodiscard]] bool settled() const noexcept { return settled_; }
+    // Settled by what was observed, not only remembered.
+    [[nodiscard]] bool found() const noexcept { return settled_ && !remembered_; }
     // The best so far, and the rate that was observed with it in bytes per second; 0: none yet.
     [[nodiscard]] std::int32_t best() const noexcept { return finds_ ? best_ : limit_; }
     [[nodiscard]] double rate() const noexcept { return best_rate_; }
@@ -53,9 +67,11 @@ public:
     [[nodiscard]] std::int32_t rounds() const noexcept { return rounds_; }
 
 private:
+    void count_unfilled() noexcept;
     [[nodiscard]] bool unclear(double rate) const noexcept;
     void decide(double rate) noexcept;
     void judge_settled(double rate) noexcept;
+    void probe() noexcept;
     void search_on() noexcept;
     void try_out(std::int32_t limit) noexcept;
     void begin_anew() noexcept;
@@ -63,6 +79,7 @@ private:
 
     bool finds_ = false;
     bool settled_ = false;
+    bool remembered_ = false;  // and not looked at yet
     std::int32_t limit_ = 1;
     std::int32_t best_ = 1;
     std::int32_t above_ = 0;  // the least that is known to be no better; 0: none

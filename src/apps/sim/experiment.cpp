@@ -28,7 +28,7 @@ struct Told {
     double ended = 0;
     std::int64_t rounds = 0;
     std::string error;
-    std::optional<engine::SlowTarget> slow;
+    std::optional<ports::SlowTarget> slow;
 };
 
 std::int32_t ranks_of(const Experiment& experiment) {
