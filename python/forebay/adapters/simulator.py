@@ -41,15 +41,14 @@ class NativeSimulator:
 
     def run(self, words: Sequence[str]) -> str:
         """Waits for the simulator."""
-        done = subprocess.run(
-            [self._program(), *words], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([self.program(), *words], capture_output=True, text=True, check=False)
         if done.returncode != 0 or not done.stdout:
             said = done.stderr.strip().removeprefix("forebay_sim: ")
             raise SimulationError(said or f"the simulator ended with {done.returncode}.")
         return done.stdout
 
-    def _program(self) -> str:
+    def program(self) -> str:
+        """The native program. Raises SetupError when there is none."""
         given = self._environment.get(PROGRAM_VARIABLE)
         if given:
             return given
