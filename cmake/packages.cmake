@@ -42,3 +42,16 @@ if(TOMLPLUSPLUS_INCLUDE_DIRS)
     target_include_directories(
         forebay_package_toml SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIRS})
 endif()
+
+# Only the simulator needs it; without it the simulator is not built.
+find_path(FOREBAY_SIMGRID_INCLUDE simgrid/s4u.hpp)
+find_path(FOREBAY_SMPI_INCLUDE smpi/smpi.h)
+find_library(FOREBAY_SIMGRID_LIBRARY simgrid)
+forebay_package(simgrid)
+set(FOREBAY_SIMGRID OFF)
+if(FOREBAY_SIMGRID_INCLUDE AND FOREBAY_SMPI_INCLUDE AND FOREBAY_SIMGRID_LIBRARY)
+    set(FOREBAY_SIMGRID ON)
+    target_include_directories(
+        forebay_package_simgrid SYSTEM INTERFACE ${FOREBAY_SIMGRID_INCLUDE} ${FOREBAY_SMPI_INCLUDE})
+    target_link_libraries(forebay_package_simgrid INTERFACE ${FOREBAY_SIMGRID_LIBRARY})
+endif()

@@ -34,6 +34,9 @@ def test_example_is_decoded(example: Path) -> None:
     (error,) = file.errors
     assert isinstance(error, ErrorNote)
     assert error.error_class == "MPI_ERR_NO_SPACE"
+    assert file.write.found_requests_in_flight == 3
+    (slow,) = file.slow_targets
+    assert (slow.target, slow.direction, slow.rate) == (2, "write", 5e7)
 
 
 def test_offset_skips_what_was_there_before(example: Path, tmp_path: Path) -> None:
@@ -97,6 +100,23 @@ def test_openings_of_one_path_are_added_up(example: Path) -> None:
     assert summary.passed_through[0].calls == 6
     assert summary.passed_through[0].bytes == 192
     assert len(summary.errors) == 2
+
+
+def test_a_slow_target_is_told_once(example: Path) -> None:
+    (file,) = read_record(example).files
+    (slow,) = file.slow_targets
+    later = replace(file, slow_targets=(replace(slow, rate=4e7),))
+    (summary,) = summarise([file, later])
+    assert [one.rate for one in summary.slow_targets] == [4e7]
+    assert summary.write.found_requests_in_flight == 3
+
+
+def test_a_record_from_before_k_was_found(example: Path) -> None:
+    line = json.loads(example.read_text().splitlines()[1])
+    del line["slow_targets"], line["write"]["found_requests_in_flight"]
+    file = decode_line(json.dumps(line))
+    assert isinstance(file, FileRecord)
+    assert (file.slow_targets, file.write.found_requests_in_flight) == ((), 0)
 
 
 def test_an_opening_without_collective_calls_hides_no_aggregator(example: Path) -> None:

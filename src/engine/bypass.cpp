@@ -9,19 +9,19 @@ ports::Word& NodeGate::word(TargetId target) const noexcept {
     return crew_.lane().gate(target.position() % Lane::gates);
 }
 
-bool NodeGate::try_enter(TargetId target) {
+std::int32_t NodeGate::try_enter(TargetId target) {
     ports::Word& count = word(target);
     std::uint32_t seen = count.load(std::memory_order_acquire);
     while (seen < static_cast<std::uint32_t>(most_)) {
         if (count.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) {
-            return true;
+            return static_cast<std::int32_t>(seen + 1);
         }
     }
     refused_ = &count;
-    return false;
+    return 0;
 }
 
-void NodeGate::leave(TargetId target) {
+void NodeGate::leave(TargetId target, const plan::Service& /*service*/) {
     ports::Word& count = word(target);
     count.fetch_sub(1, std::memory_order_acq_rel);
     crew_.communicator().wake(count);

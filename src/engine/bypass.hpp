@@ -18,8 +18,8 @@ class NodeGate final : public Gate {
 public:
     NodeGate(Crew& crew, std::int32_t in_flight_max) : crew_{crew}, most_{in_flight_max} {}
 
-    [[nodiscard]] bool try_enter(TargetId target) override;
-    void leave(TargetId target) override;
+    [[nodiscard]] std::int32_t try_enter(TargetId target) override;
+    void leave(TargetId target, const plan::Service& service) override;
     // The word that changes when somebody leaves; of the target that last refused.
     [[nodiscard]] const ports::Word& refused_at() const noexcept { return *refused_; }
 

@@ -33,6 +33,7 @@ private:
     void wait_for(const WindowControl& control, std::uint64_t tag);
     void move(const plan::Window& window, WindowControl& control, std::size_t index);
     void want(std::size_t index);
+    void imagine(const plan::Window& window, WindowControl& control, std::size_t index);
 
     Crew& crew_;
     Rounds& rounds_;

@@ -64,8 +64,14 @@ bool Channel::start() {
     bool any = false;
     while (hold_next()) {
         Entry& entry = entries_[*held_];
-        if (!gate_.try_enter(entry.target)) {
+        entry.service.in_flight = gate_.try_enter(entry.target);
+        if (entry.service.in_flight == 0) {
             return any;
+        }
+        entry.begin_ns = clock_.now_ns();
+        entry.service.bytes = 0;
+        for (const ports::Piece& piece : entry.pieces) {
+            entry.service.bytes += static_cast<std::int64_t>(piece.bytes.size());
         }
         const std::size_t number = *held_;
         held_.reset();
@@ -160,7 +166,8 @@ std::int64_t Channel::trim(Entry& entry, std::int64_t bytes) {
 
 void Channel::release(std::size_t number) {
     Entry& entry = entries_[number];
-    gate_.leave(entry.target);
+    entry.service.nanoseconds = clock_.now_ns() - entry.begin_ns;
+    gate_.leave(entry.target, entry.service);
     entry.used = false;
     --jobs_[entry.job].outstanding;
     close_if_done(entry.job);

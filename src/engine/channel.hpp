@@ -60,6 +60,8 @@ private:
         std::size_t first = 0;  // pieces before it are done
         std::size_t job = 0;
         TargetId target;
+        plan::Service service;
+        std::int64_t begin_ns = 0;
         bool used = false;
     };
 

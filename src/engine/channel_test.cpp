@@ -19,17 +19,18 @@ const plan::Layout three_targets{3, stripe};
 class CountingGate final : public Gate {
 public:
     explicit CountingGate(std::int32_t most) : inner_{3, most} {}
-    bool try_enter(TargetId target) override {
-        if (!inner_.try_enter(target)) {
+    std::int32_t try_enter(TargetId target) override {
+        const std::int32_t entered = inner_.try_enter(target);
+        if (entered == 0) {
             ++refused;
-            return false;
+            return 0;
         }
         most_seen = std::max(most_seen, ++now_[target.value()]);
-        return true;
+        return entered;
     }
-    void leave(TargetId target) override {
+    void leave(TargetId target, const plan::Service& service) override {
         --now_[target.value()];
-        inner_.leave(target);
+        inner_.leave(target, service);
     }
     int most_seen = 0;
     int refused = 0;

@@ -44,7 +44,9 @@ bool Courier::open(std::int64_t number) {
         const plan::Summary& rank = crew_.lane().slot(LocalRank{i}).ballot(Moment::start).summary;
         one.expected += plan::touches(rank, one.window.hull()) ? 1U : 0U;
     }
-    coverage_of(number).clear();
+    if (marks_) {
+        coverage_of(number).clear();
+    }
     announce(number, 0, Failure::nowhere);
     ++opened_;
     return true;
@@ -53,6 +55,7 @@ bool Courier::open(std::int64_t number) {
 void Courier::announce(std::int64_t number, std::uint32_t phase, std::int64_t end_of_file) {
     WindowControl& control = crew_.lane().control(rounds_.image_index(number));
     control.parts.store(0, std::memory_order_relaxed);
+    control.imagined.store(0, std::memory_order_relaxed);
     control.expected.store(image(number).expected, std::memory_order_relaxed);
     control.end_of_file.store(end_of_file, std::memory_order_relaxed);
     control.tag.store(image_tag(crew_.call_number(), number, phase), std::memory_order_release);

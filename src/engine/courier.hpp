@@ -76,6 +76,7 @@ protected:
     InwardSteps inward_;
     std::array<Image, images> images_;
     std::int64_t opened_ = 0;
+    bool marks_ = true;  // ranks mark which bytes they give or want
     Failure failure_;
 };
 
@@ -94,10 +95,13 @@ private:
     bool send_filled();
     bool post_receives();
     bool take_in();
+    std::size_t pack(std::int64_t number, std::span<std::byte> message);
+    Result<std::int64_t> unpack(const Expected& one);
 
     ParcelPair out_;
     std::array<Parcel, 2> in_;
     std::deque<Expected> coming_;
+    plan::Window window_;  // of the message that is being taken in
     std::int64_t sent_ = 0;
 };
 
@@ -117,6 +121,9 @@ private:
     bool take_data();
     bool post_wants();
     bool give();
+    std::size_t pack(const pattern::Coverage& wants, std::span<const std::byte> bytes,
+                     std::span<std::byte> message);
+    Result<std::int64_t> unpack(std::int64_t number, std::span<const std::byte> message);
 
     ParcelPair wants_out_;
     ParcelPair data_out_;

@@ -6,15 +6,16 @@
 
 namespace forebay::engine {
 
-Crew::Crew(ports::Communicator& communicator, const ports::Clock& clock)
+Crew::Crew(ports::Communicator& communicator, const ports::Clock& clock, ports::Imagined* imagined)
     : communicator_{communicator},
       clock_{clock},
+      imagined_{imagined},
       place_{communicator.place()},
       lane_{communicator.node_memory(), place_} {
-    const auto most =
-        static_cast<std::size_t>(place_.locals > place_.nodes ? place_.locals : place_.nodes);
-    gathered_claims_.resize(most);
-    gathered_ballots_.resize(most);
+    // Only leaders gather from nodes: nothing here grows with nodes on every rank.
+    if (place_.leader() && place_.nodes > 1) {
+        gathered_ballots_.resize(static_cast<std::size_t>(place_.nodes));
+    }
 }
 
 bool Crew::attend() {
@@ -31,6 +32,22 @@ bool Crew::settled() {
 
 bool Crew::keeps_up() {
     return std::all_of(duties_.begin(), duties_.end(), [](Duty* duty) { return duty->keeps_up(); });
+}
+
+bool Crew::through() {
+    return std::all_of(duties_.begin(), duties_.end(), [](Duty* duty) { return duty->through(); });
+}
+
+void Crew::meet() {
+    meet([this] {
+        if (place_.nodes == 1) {
+            return;
+        }
+        constexpr std::byte here{1};
+        std::vector<std::byte> all(static_cast<std::size_t>(place_.nodes));
+        // An error shows at the end's agreement, which goes the same way.
+        static_cast<void>(communicator_.all_gather({&here, 1}, all));
+    });
 }
 
 // A rank with duties never sleeps long: what it is responsible for may become ready at any time.
@@ -104,6 +121,9 @@ void Crew::publish_ballots(Moment moment) {
     }
     if (moment == Moment::start) {
         lane_.node(place_.node) = all.summary;
+        for (std::int32_t i = 0; turns_ && i < place_.locals; ++i) {
+            lane_.turns(i).reset();
+        }
     }
     if (place_.nodes > 1) {
         const std::span<Ballot> nodes{gathered_ballots_.data(),
@@ -129,6 +149,9 @@ void Crew::publish_ballots(Moment moment) {
 
 void Crew::publish_claims(std::int64_t blocks_max) {
     const auto locals = static_cast<std::size_t>(place_.locals);
+    // Taken by who publishes, when sparse data is met for the first time: 1 KiB a node is much
+    // for a file that never has any.
+    gathered_claims_.resize(std::max(locals, static_cast<std::size_t>(place_.nodes)));
     for (std::size_t i = 0; i < locals; ++i) {
         gathered_claims_[i] = lane_.slot(LocalRank{static_cast<std::int32_t>(i)}).claims;
     }

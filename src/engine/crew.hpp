@@ -5,6 +5,7 @@
 #include "engine/lane.hpp"
 #include "ports/clock.hpp"
 #include "ports/communicator.hpp"
+#include "ports/imagined.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -26,6 +27,8 @@ public:
     [[nodiscard]] virtual bool settled() { return true; }
     // One more round may become known: the oldest that would be forgotten for it has been opened.
     [[nodiscard]] virtual bool keeps_up() { return true; }
+    // Everything in the known rounds is done.
+    [[nodiscard]] virtual bool through() { return true; }
 };
 
 // Where a rank's time goes during one call, nanoseconds.
@@ -36,20 +39,26 @@ struct Times {
 
 class Crew {
 public:
-    Crew(ports::Communicator& communicator, const ports::Clock& clock);
+    // `imagined`: where the program's bytes are not there; else nullptr.
+    Crew(ports::Communicator& communicator, const ports::Clock& clock,
+         ports::Imagined* imagined = nullptr);
 
     [[nodiscard]] const ports::Place& place() const noexcept { return place_; }
     [[nodiscard]] Lane& lane() noexcept { return lane_; }
     [[nodiscard]] ports::Communicator& communicator() noexcept { return communicator_; }
     [[nodiscard]] const ports::Clock& clock() const noexcept { return clock_; }
     [[nodiscard]] const Times& times() const noexcept { return times_; }
+    [[nodiscard]] ports::Imagined* imagined() const noexcept { return imagined_; }
 
     void begin_call() noexcept { times_ = {}; }
+    // Aggregators of this file share targets: the same on all ranks.
+    void use_turns() noexcept { turns_ = true; }
     void on_duty(std::vector<Duty*> duties) { duties_ = std::move(duties); }
     void off_duty() noexcept { duties_.clear(); }
     bool attend();
     [[nodiscard]] bool settled();
     [[nodiscard]] bool keeps_up();
+    [[nodiscard]] bool through();
     void count_copy(std::int64_t nanoseconds) noexcept { times_.copy += nanoseconds; }
 
     // Blocks until `ready()`; `word` changes when it may have become so.
@@ -68,6 +77,8 @@ public:
     Ballot agree(Moment moment, const Ballot& mine);
     // Collective over the job: the next round's blocks.
     plan::Claims agree(const plan::Claims& mine, std::int64_t blocks_max);
+    // Collective over the job: nobody goes on before all have come.
+    void meet();
     // Number of the present call in this lane; the same for all ranks of a node.
     [[nodiscard]] std::uint64_t call_number() const noexcept { return lane_.header().calls; }
 
@@ -80,12 +91,14 @@ private:
 
     ports::Communicator& communicator_;
     const ports::Clock& clock_;
+    ports::Imagined* imagined_;
     ports::Place place_;
     Lane lane_;
     std::vector<Duty*> duties_;
     std::vector<plan::Claims> gathered_claims_;
     std::vector<Ballot> gathered_ballots_;
     Times times_;
+    bool turns_ = false;
 };
 
 template <class Ready>

@@ -2,6 +2,7 @@
 #include "engine/duty.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace forebay::engine {
 
@@ -14,14 +15,61 @@ const plan::Summary& summary_of(Crew& crew, LocalRank rank) {
 }  // namespace
 
 AggregatorDuty::AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds,
-                               const Staging& staging, Channel& channel, const CutLimits& limits)
+                               const Staging& staging, Channel& channel, const CutLimits& limits,
+                               FixedGate* turns)
     : id_{id},
       crew_{crew},
       rounds_{rounds},
       staging_{staging},
       channel_{channel},
       limits_{limits},
-      stages_(static_cast<std::size_t>(rounds.plan().buffers)) {}
+      gate_{turns},
+      stages_(static_cast<std::size_t>(rounds.plan().buffers)) {
+    if (gate_ != nullptr) {
+        turns_ = &crew.lane().turns(rounds.aggregator(id).on_node);
+        gate_->allow(0);
+    }
+}
+
+void AggregatorDuty::tell_ready(std::int64_t round) {
+    if (turns_ != nullptr && ready_ < round) {
+        ready_ = round;
+        turns_->filled.store(static_cast<std::uint32_t>(round), std::memory_order_release);
+        crew_.communicator().wake(turns_->filled);
+    }
+}
+
+bool AggregatorDuty::has_turn(std::int64_t round) const {
+    return turns_ == nullptr ||
+           std::cmp_greater(turns_->started.load(std::memory_order_acquire), round);
+}
+
+void AggregatorDuty::start(std::int64_t round, std::unique_ptr<RequestSource> source) {
+    if (turns_ != nullptr) {
+        stage(round).begin_ns = crew_.clock().now_ns();
+    }
+    channel_.begin(job_of(round), std::move(source));
+}
+
+// A turn is a request: as many at a time as windows have theirs.
+void AggregatorDuty::allow_requests(std::int64_t windows) noexcept {
+    if (gate_ != nullptr) {
+        gate_->allow(static_cast<std::int32_t>(windows));
+    }
+}
+
+void AggregatorDuty::end(std::int64_t round) {
+    if (turns_ == nullptr) {
+        return;
+    }
+    const Stage& one = stage(round);
+    plan::Service& service =
+        turns_->services[static_cast<std::size_t>(round) % turns_->services.size()];
+    service.bytes = one.expected > 0 ? one.window.bytes : 0;
+    service.nanoseconds = crew_.clock().now_ns() - one.begin_ns;
+    turns_->ended.store(static_cast<std::uint32_t>(round + 1), std::memory_order_release);
+    crew_.communicator().wake(turns_->ended);
+}
 
 // Ranks of this node that may have bytes in the window, and other nodes that may.
 std::uint32_t AggregatorDuty::participants(const plan::Window& window) const {
@@ -55,6 +103,7 @@ void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
     }
     WindowControl& control = crew_.lane().control(one.index);
     control.parts.store(0, std::memory_order_relaxed);
+    control.imagined.store(0, std::memory_order_relaxed);
     control.expected.store(one.expected, std::memory_order_relaxed);
     control.end_of_file.store(end_of_file, std::memory_order_relaxed);
     control.tag.store(window_tag(crew_.call_number(), round), std::memory_order_release);
@@ -72,28 +121,44 @@ std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
     return staging_.image(stage.index).first(static_cast<std::size_t>(stage.window.bytes));
 }
 
+bool AggregatorDuty::marks_nothing() const noexcept {
+    return crew_.imagined() != nullptr && rounds_.plan().gapless();
+}
+
+std::optional<pattern::Coverage> AggregatorDuty::given(const Stage& stage) const {
+    if (marks_nothing()) {
+        const WindowControl& control = crew_.lane().control(stage.index);
+        ensures(control.imagined.load(std::memory_order_relaxed) == stage.window.bytes,
+                "a window without gaps has been given whole");
+        return std::nullopt;
+    }
+    return staging_.coverage(stage.index, stage.window.bytes);
+}
+
 bool WriteDuty::attend() {
     bool any = channel_.advance();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (finished_ < middle_ && channel_.finished(job_of(finished_))) {
-        ++finished_;
+        end(finished_++);
         any = true;
     }
-    while (middle_ < opened_ && done_by_all(middle_)) {
+    while (turns_ != nullptr && ready_ < opened_ && done_by_all(ready_)) {
+        tell_ready(ready_ + 1);
+        any = true;
+    }
+    while (middle_ < opened_ && done_by_all(middle_) && has_turn(middle_)) {
         const Stage& one = stage(middle_);
         if (one.expected > 0) {
-            channel_.begin(
-                job_of(middle_),
-                std::make_unique<Cutter>(one.window, image(one),
-                                         staging_.coverage(one.index, one.window.bytes), limits_));
+            start(middle_, std::make_unique<Cutter>(one.window, image(one), given(one), limits_));
         }
         ++middle_;
+        allow_requests(middle_ - finished_);
         any = channel_.advance() || true;
     }
     while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
         load(opened_);
         const Stage& one = stage(opened_);
-        if (one.expected > 0) {
+        if (one.expected > 0 && !marks_nothing()) {
             staging_.coverage(one.index, one.window.bytes).clear();
         }
         announce(opened_++, Failure::nowhere);
@@ -112,6 +177,9 @@ bool WriteDuty::block() {
 }
 
 const ports::Word* WriteDuty::concern() {
+    if (turns_ != nullptr && middle_ < ready_) {
+        return &turns_->started;
+    }
     return middle_ < opened_ ? &crew_.lane().control(stage(middle_).index).parts : nullptr;
 }
 
@@ -119,6 +187,7 @@ bool ReadDuty::attend() {
     bool any = channel_.advance();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (middle_ < opened_ && channel_.finished(job_of(middle_))) {
+        end(middle_);
         // What lies below the file's end and below the first error is good, and counted as moved.
         announce(middle_++, std::min(channel_.end_of_file(), channel_.failure().at));
         any = true;
@@ -127,14 +196,16 @@ bool ReadDuty::attend() {
         ++finished_;
         any = true;
     }
-    while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
+    const std::int64_t room = std::min(rounds_.known(), finished_ + buffers);
+    tell_ready(room);
+    while (opened_ < room && has_turn(opened_)) {
         load(opened_);
         const Stage& one = stage(opened_);
         if (one.expected > 0) {
-            channel_.begin(job_of(opened_),
-                           std::make_unique<Cutter>(one.window, image(one), std::nullopt, limits_));
+            start(opened_, std::make_unique<Cutter>(one.window, image(one), std::nullopt, limits_));
         }
         ++opened_;
+        allow_requests(opened_ - middle_);
         any = channel_.advance() || true;
     }
     return any;
@@ -142,7 +213,8 @@ bool ReadDuty::attend() {
 
 // Every window that has been read is used up: only storage can go on.
 bool ReadDuty::block() {
-    if (finished_ < middle_ || channel_.in_flight() == 0) {
+    const bool has_room = turns_ != nullptr && opened_ < ready_;
+    if (finished_ < middle_ || has_room || channel_.in_flight() == 0) {
         return false;
     }
     channel_.block();
@@ -150,7 +222,10 @@ bool ReadDuty::block() {
 }
 
 const ports::Word* ReadDuty::concern() {
-    return finished_ < middle_ ? &crew_.lane().control(stage(finished_).index).parts : nullptr;
+    if (finished_ < middle_) {
+        return &crew_.lane().control(stage(finished_).index).parts;
+    }
+    return turns_ != nullptr && opened_ < ready_ ? &turns_->started : nullptr;
 }
 
 }  // namespace forebay::engine

@@ -8,6 +8,7 @@
 #include "engine/rounds.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace forebay::engine {
@@ -15,11 +16,13 @@ namespace forebay::engine {
 // What both have in common: a ring of windows, opened in the order of rounds.
 class AggregatorDuty : public Duty {
 public:
+    // `turns`: the channel's gate where the target is shared with other aggregators; else nullptr.
     AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds, const Staging& staging,
-                   Channel& channel, const CutLimits& limits);
+                   Channel& channel, const CutLimits& limits, FixedGate* turns);
 
     // Every known round has been dealt with.
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
+    [[nodiscard]] bool through() override { return idle(); }
     [[nodiscard]] bool keeps_up() override { return rounds_.remembers_after_next(opened_); }
 
 protected:
@@ -27,6 +30,7 @@ protected:
         plan::Window window;
         std::size_t index = 0;       // in staging and in the lane's controls
         std::uint32_t expected = 0;  // ranks of this node, and other nodes, that take part
+        std::int64_t begin_ns = 0;   // given to storage
     };
 
     [[nodiscard]] Stage& stage(std::int64_t round) noexcept {
@@ -41,6 +45,19 @@ protected:
     // All that take part have done so.
     [[nodiscard]] bool done_by_all(std::int64_t round);
     [[nodiscard]] std::span<std::byte> image(const Stage& stage) const;
+    // Bytes are not there, and all are given: coverage would say nothing.
+    [[nodiscard]] bool marks_nothing() const noexcept;
+    // Which bytes of a filled window were given; nullopt: all.
+    [[nodiscard]] std::optional<pattern::Coverage> given(const Stage& stage) const;
+
+    // Shared targets: the windows below `round` are ready. Wakes who carries the turns.
+    void tell_ready(std::int64_t round);
+    // Whether the window of `round` may go to storage now.
+    [[nodiscard]] bool has_turn(std::int64_t round) const;
+    void start(std::int64_t round, std::unique_ptr<RequestSource> source);
+    void allow_requests(std::int64_t windows) noexcept;
+    // Storage is through with the window of `round`.
+    void end(std::int64_t round);
 
     AggregatorId id_;
     Crew& crew_;
@@ -48,7 +65,10 @@ protected:
     const Staging& staging_;
     Channel& channel_;
     CutLimits limits_;
+    FixedGate* gate_;
+    TurnBlock* turns_ = nullptr;
     std::vector<Stage> stages_;
+    std::int64_t ready_ = 0;  // as told
     // finished_ ≤ middle_ ≤ opened_ ≤ finished_ + buffers
     std::int64_t opened_ = 0;    // writes: announced; reads: given to storage
     std::int64_t middle_ = 0;    // writes: given to storage; reads: announced

@@ -7,6 +7,7 @@
 #include "engine/crew.hpp"
 #include "engine/duty.hpp"
 #include "engine/gate.hpp"
+#include "engine/turn_courier.hpp"
 #include "plan/plan.hpp"
 
 #include <algorithm>
@@ -48,11 +49,46 @@ plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t
     return topology;
 }
 
+// A target is told to be slow when the others are this much faster on average.
+constexpr double slow_factor = 2;
+
+// Where finding k begins: what EARTH found best.
+constexpr std::int32_t first_in_flight = 2;
+
 // What a rank holds to move bytes in one direction.
 struct Way {
     std::unique_ptr<ports::Storage> storage;
     bool tried = false;
+    std::vector<plan::Throttle> throttles;  // of each target
+    plan::FoundLimit found;                 // in the last call
 };
+
+constexpr std::size_t index_of(ports::Direction direction) noexcept {
+    return direction == ports::Direction::write ? 0 : 1;
+}
+
+std::optional<ports::SlowTarget> slow_target(const Rates& rates) {
+    if (rates.targets < 2) {
+        return std::nullopt;
+    }
+    const double usual = (rates.sum - rates.slowest) / (rates.targets - 1);
+    if (rates.slowest * slow_factor >= usual) {
+        return std::nullopt;
+    }
+    return ports::SlowTarget{TargetId{rates.slowest_target}, rates.slowest, usual,
+                             rates.slowest_limit};
+}
+
+// Of the targets on average. A slow one says nothing about the others.
+plan::FoundLimit found_limit(const Rates& rates, const std::optional<ports::SlowTarget>& slow) {
+    const bool apart = slow && slow->limit > 0;
+    const std::int32_t settled = rates.settled - (apart ? 1 : 0);
+    if (settled == 0) {
+        return {};
+    }
+    const std::int32_t limits = rates.limits - (apart ? slow->limit : 0);
+    return {(limits + settled / 2) / settled, slow ? slow->usual_rate : rates.sum / rates.targets};
+}
 
 }  // namespace
 
@@ -71,6 +107,9 @@ public:
         return crew_.communicator().rank_at(aggregator.node, aggregator.local);
     }
     [[nodiscard]] std::int32_t targets() const noexcept { return options_.layout.targets; }
+    [[nodiscard]] const plan::FoundLimit& found(ports::Direction direction) const noexcept {
+        return ways_[index_of(direction)].found;
+    }
 
 private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
@@ -84,14 +123,21 @@ private:
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
     std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
                                          ports::Direction direction);
+    std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
+                                                    const Staging& staging, Channel& channel,
+                                                    FixedGate* turns, ports::Direction direction);
+    void add_rates(Rates& rates, ports::Direction direction);
+    [[nodiscard]] plan::Throttle first_throttle(ports::Direction direction) const;
     [[nodiscard]] CutLimits limits(const plan::Plan& plan, ports::Direction direction) const {
         const auto bytes_max =
             plan::request_bytes_max(options_.tuning, plan.layout, kind_of(direction));
         return CutLimits{plan.layout, bytes_max};
     }
-    Way& way(ports::Direction direction) {
-        return ways_[direction == ports::Direction::write ? 0 : 1];
+    [[nodiscard]] bool finds() const noexcept {
+        return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
     }
+    [[nodiscard]] std::unique_ptr<Gate> gate(ports::Direction direction);
+    Way& way(ports::Direction direction) { return ways_[index_of(direction)]; }
 
     mutable Crew crew_;
     ports::Recorder& recorder_;
@@ -99,13 +145,14 @@ private:
     FileOptions options_;
     plan::Topology topology_;
     std::vector<plan::Aggregator> aggregators_;
+    bool shared_ = false;  // several aggregators serve a target
     std::array<Way, 2> ways_;
     ports::CallRecord record_;
 };
 
 File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
                    ports::Recorder& recorder, StorageOpener opener, FileOptions options)
-    : crew_{communicator, clock},
+    : crew_{communicator, clock, options.imagined},
       recorder_{recorder},
       opener_{std::move(opener)},
       options_{std::move(options)},
@@ -114,6 +161,23 @@ File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
                       static_cast<std::int64_t>(Staging::rounding_bytes_max);
     options_.tuning.staging_bytes_max = std::min(options_.tuning.staging_bytes_max, area);
     aggregators_ = plan::place_aggregators(options_.layout, topology_, options_.tuning);
+    shared_ = aggregators_.back().share > 0;
+    if (shared_) {
+        crew_.use_turns();
+    }
+    for (const auto direction : {ports::Direction::write, ports::Direction::read}) {
+        way(direction).throttles.assign(static_cast<std::size_t>(options_.layout.targets),
+                                        first_throttle(direction));
+    }
+}
+
+plan::Throttle File::State::first_throttle(ports::Direction direction) const {
+    if (!finds()) {
+        return plan::Throttle::fixed(options_.tuning.requests_in_flight);
+    }
+    const plan::FoundLimit& known = options_.known[index_of(direction)];
+    return known.limit > 0 ? plan::Throttle::knowing(known)
+                           : plan::Throttle::finding(first_in_flight);
 }
 
 std::optional<AggregatorId> File::State::own_aggregator() const {
@@ -171,7 +235,9 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     }
     const Ballot all = crew_.agree(Moment::start, mine);
     if (all.refusal != 0) {
-        return Outcome{static_cast<Refusal>(all.refusal), Length{0}, std::nullopt};
+        Outcome refused;
+        refused.passed = static_cast<Refusal>(all.refusal);
+        return refused;
     }
     const plan::Plan plan =
         plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, kind);
@@ -188,7 +254,12 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     record_.total_ns = crew_.clock().now_ns() - begin;
     record_.exchange_ns = crew_.times().copy;
     record_.wait_ns = crew_.times().wait;
+    record_.found_limit = result.found.limit;
+    record_.slow = result.slow;
     recorder_.call(record_);
+    if (result.found.limit > 0) {
+        way(direction).found = result.found;
+    }
     if (result.error) {
         recorder_.error(*result.error);
     }
@@ -208,7 +279,7 @@ Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
         return end;
     }
     pattern::Transfer transfer{*call.view, call.request, call.memory};
-    NodeGate gate{crew_, options_.tuning.requests_in_flight};
+    NodeGate gate{crew_, finds() ? first_in_flight : options_.tuning.requests_in_flight};
     // With one target there is nothing that another request could use meanwhile.
     const Pace pace = plan.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
     Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1, pace};
@@ -233,33 +304,70 @@ std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const St
     return std::make_unique<ReadCourier>(crew_, rounds, staging);
 }
 
+std::unique_ptr<Gate> File::State::gate(ports::Direction direction) {
+    if (finds()) {
+        return std::make_unique<FindingGate>(way(direction).throttles);
+    }
+    return std::make_unique<FixedGate>(options_.layout.targets, options_.tuning.requests_in_flight);
+}
+
+// Of the targets whose k is found on this rank.
+void File::State::add_rates(Rates& rates, ports::Direction direction) {
+    const ports::Place& place = crew_.place();
+    const std::vector<plan::Throttle>& throttles = way(direction).throttles;
+    for (const plan::Aggregator& one : aggregators_) {
+        const bool here = one.node == place.node && one.share == 0;
+        if (!here || !(shared_ ? place.leader() : one.local == place.local)) {
+            continue;
+        }
+        for (std::int32_t t = one.first_target; t < one.first_target + one.targets; ++t) {
+            rates.add(t, throttles[static_cast<std::size_t>(t)]);
+        }
+    }
+}
+
+std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, const Rounds& rounds,
+                                                             const Staging& staging,
+                                                             Channel& channel, FixedGate* turns,
+                                                             ports::Direction direction) {
+    const CutLimits cut = limits(rounds.plan(), direction);
+    if (direction == ports::Direction::write) {
+        return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns);
+    }
+    return std::make_unique<ReadDuty>(id, crew_, rounds, staging, channel, cut, turns);
+}
+
 Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
                                     const plan::Plan& plan, ports::Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
     const Staging staging{crew_.lane(), plan, crew_.place().nodes};
-    FixedGate gate{plan.layout.targets, options_.tuning.requests_in_flight};
+    const std::unique_ptr<Gate> gate = this->gate(direction);
+    const bool turns = shared_ && plan.domains == plan::Domains::by_stripes &&
+                       options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
+    FixedGate turn_gate{plan.layout.targets, 0};
     std::optional<Channel> channel;
     std::unique_ptr<AggregatorDuty> duty;
     std::vector<Duty*> duties;
     if (const auto id = own_aggregator()) {
-        channel.emplace(*way(direction).storage, gate, crew_.clock(), direction,
-                        static_cast<std::size_t>(plan.buffers));
-        duty = direction == ports::Direction::write
-                   ? std::unique_ptr<AggregatorDuty>{std::make_unique<WriteDuty>(
-                         *id, crew_, rounds, staging, *channel, limits(plan, direction))}
-                   : std::make_unique<ReadDuty>(*id, crew_, rounds, staging, *channel,
-                                                limits(plan, direction));
+        channel.emplace(*way(direction).storage, turns ? turn_gate : *gate, crew_.clock(),
+                        direction, static_cast<std::size_t>(plan.buffers));
+        duty = aggregator_duty(*id, rounds, staging, *channel, turns ? &turn_gate : nullptr,
+                               direction);
         duties.push_back(duty.get());
     }
     const std::unique_ptr<Courier> courier = courier_for(rounds, staging, direction);
     if (courier) {
         duties.push_back(courier.get());
     }
+    std::optional<TurnCourier> turn_courier;
+    if (turns && crew_.place().leader()) {
+        duties.push_back(&turn_courier.emplace(crew_, rounds, way(direction).throttles));
+    }
     crew_.on_duty(duties);
     pattern::Transfer transfer{*call.view, call.request, call.memory};
     Exchange exchange{crew_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
-    crew_.attend_until([&] { return (!duty || duty->idle()) && (!courier || courier->idle()); });
+    crew_.attend_until([&] { return crew_.through() && crew_.settled(); });
     Ballot end;
     if (courier) {
         end.failure = courier->failure();
@@ -271,6 +379,10 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
         record_.storage_ns = channel->busy_ns();
     }
     crew_.off_duty();
+    turn_courier.reset();  // gives back what it found
+    if (finds()) {
+        add_rates(end.rates, direction);
+    }
     record_.rounds = exchange.rounds();
     return end;
 }
@@ -286,6 +398,8 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
             call.view->bytes_below(Offset{good}) - call.request.position, 0, moved);
     }
     result.bytes = Length{moved};
+    result.slow = slow_target(verdict.rates);
+    result.found = found_limit(verdict.rates, result.slow);
     if (verdict.failure.happened()) {
         result.error = error_of(verdict.failure, direction);
     }
@@ -356,6 +470,10 @@ std::string File::aggregators() const {
         text += fmt::format("{}{}", text.empty() ? "" : ",", state_->rank_of(aggregator).value());
     }
     return text;
+}
+
+const plan::FoundLimit& File::found(ports::Direction direction) const noexcept {
+    return state_->found(direction);
 }
 
 std::int32_t File::targets() const noexcept { return state_->targets(); }

@@ -6,12 +6,15 @@
 #include "base/units.hpp"
 #include "pattern/copy.hpp"
 #include "pattern/view.hpp"
+#include "plan/throttle.hpp"
 #include "plan/tuning.hpp"
 #include "ports/clock.hpp"
 #include "ports/communicator.hpp"
+#include "ports/imagined.hpp"
 #include "ports/recorder.hpp"
 #include "ports/storage.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,9 +47,11 @@ struct Call {
 };
 
 struct Outcome {
-    Refusal passed = Refusal::none;  // not none: nothing was done, give the call to the MPI
-    Length bytes;                    // of this rank, really moved
-    std::optional<Error> error;      // the same class on every rank
+    Refusal passed = Refusal::none;         // not none: nothing was done, give the call to the MPI
+    Length bytes;                           // of this rank, really moved
+    std::optional<Error> error;             // the same class on every rank
+    std::optional<ports::SlowTarget> slow;  // the slowest, if it is; the same on every rank
+    plan::FoundLimit found;  // mean of the targets but the slow one; the same on every rank
 };
 
 // Opens the file for `direction` on this rank; called at most once per direction, on ranks that
@@ -60,6 +65,8 @@ struct FileOptions {
     plan::Tuning tuning;
     std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
     std::optional<ports::Identity> identity;  // of the file that was opened, where this rank knows
+    ports::Imagined* imagined = nullptr;      // in worlds without the program's bytes
+    std::array<plan::FoundLimit, 2> known;    // what is remembered of writes and of reads
 };
 
 class File {
@@ -87,6 +94,8 @@ public:
     // For records and MPI_File_get_info; of the last plan.
     [[nodiscard]] std::string aggregators() const;  // "0,4,8"
     [[nodiscard]] std::int32_t targets() const noexcept;
+    // What the last call of a direction found of k; the same on every rank. Limit 0: nothing.
+    [[nodiscard]] const plan::FoundLimit& found(ports::Direction direction) const noexcept;
 
     // Size of node memory that a communicator of `ranks` ranks must provide.
     [[nodiscard]] static std::size_t lane_bytes(std::int32_t ranks, std::int64_t staging_bytes_max);

@@ -93,6 +93,15 @@ Job random_job(std::uint64_t seed) {
     job.tuning.buffers = static_cast<std::int32_t>(pick(random, 3, 5));
     job.tuning.request_bytes_max = 65536 * pick(random, 1, 3);
     job.tuning.requests_in_flight = static_cast<std::int32_t>(pick(random, 1, 3));
+    if (pick(random, 0, 3) == 0) {
+        job.tuning.requests_in_flight = plan::find_requests_in_flight;
+    }
+    job.tuning.aggregators_per_target = static_cast<std::int32_t>(pick(random, 1, 3));
+    job.tuning.exchange = static_cast<plan::Exchange>(pick(random, 0, 2));
+    job.tuning.placement = static_cast<plan::Placement>(pick(random, 0, 1));
+    if (pick(random, 0, 4) == 0) {
+        job.tuning.buffers = 1;
+    }
     job.tuning.bypass_bytes_min = pick(random, 0, 3) == 0 ? 4096 : 1 << 20;
     job.per_node = static_cast<std::int32_t>(pick(random, 1, 3));
     const std::int64_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);

@@ -1,9 +1,11 @@
 // The gate in front of each storage target: a bounded number of requests in flight (EARTH's k,
-// Tsujita et al. 2015). A target is served by one aggregator, so the aggregator's own count is the
-// job's count. Gates that pass turns among nodes, or that find k, will stand in the same place.
+// Tsujita et al. 2015). Where a target is served by one aggregator, its own count is the job's
+// count; where several share it, they take turns (engine/turn_courier) and each one's gate lets as
+// many through as it has turns.
 #pragma once
 
 #include "base/units.hpp"
+#include "plan/throttle.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -13,9 +15,10 @@ namespace forebay::engine {
 class Gate {
 public:
     virtual ~Gate() = default;
-    // True: a request to `target` may start; leave() must follow when it has ended.
-    [[nodiscard]] virtual bool try_enter(TargetId target) = 0;
-    virtual void leave(TargetId target) = 0;
+    // Not 0: a request to `target` may start, as so many-eth in flight there; leave() must follow
+    // when it has ended.
+    [[nodiscard]] virtual std::int32_t try_enter(TargetId target) = 0;
+    virtual void leave(TargetId target, const plan::Service& service) = 0;
 };
 
 // A fixed k per target.
@@ -24,15 +27,14 @@ public:
     FixedGate(std::int32_t targets, std::int32_t in_flight_max)
         : in_flight_(static_cast<std::size_t>(targets), 0), most_{in_flight_max} {}
 
-    [[nodiscard]] bool try_enter(TargetId target) override {
+    // From now on.
+    void allow(std::int32_t in_flight_max) noexcept { most_ = in_flight_max; }
+
+    [[nodiscard]] std::int32_t try_enter(TargetId target) override {
         std::int32_t& count = in_flight_.at(target.position());
-        if (count >= most_) {
-            return false;
-        }
-        ++count;
-        return true;
+        return count >= most_ ? 0 : ++count;
     }
-    void leave(TargetId target) override {
+    void leave(TargetId target, const plan::Service& /*service*/) override {
         std::int32_t& count = in_flight_.at(target.position());
         expects(count > 0, "only who entered leaves");
         --count;
@@ -41,6 +43,29 @@ public:
 private:
     std::vector<std::int32_t> in_flight_;
     std::int32_t most_;
+};
+
+// A k per target that follows from how long its requests take.
+class FindingGate final : public Gate {
+public:
+    // `throttles`: one per target; outlives the gate, and keeps what was found.
+    explicit FindingGate(std::vector<plan::Throttle>& throttles)
+        : throttles_{throttles}, in_flight_(throttles.size(), 0) {}
+
+    [[nodiscard]] std::int32_t try_enter(TargetId target) override {
+        std::int32_t& count = in_flight_.at(target.position());
+        return count >= throttles_[target.position()].limit() ? 0 : ++count;
+    }
+    void leave(TargetId target, const plan::Service& service) override {
+        std::int32_t& count = in_flight_.at(target.position());
+        expects(count > 0, "only who entered leaves");
+        --count;
+        throttles_[target.position()].observe(service);
+    }
+
+private:
+    std::vector<plan::Throttle>& throttles_;
+    std::vector<std::int32_t> in_flight_;
 };
 
 }  // namespace forebay::engine

@@ -27,6 +27,10 @@ std::size_t controls_at(std::int32_t locals, std::int32_t nodes) noexcept {
                       64);
 }
 
+std::size_t turns_at(std::int32_t locals, std::int32_t nodes) noexcept {
+    return controls_at(locals, nodes) + sizeof(WindowControl) * Lane::controls;
+}
+
 // Node memory starts as zero bytes, which is a valid state of every type used here.
 template <class T>
 std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t count) noexcept {
@@ -36,6 +40,21 @@ std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t coun
 
 }  // namespace
 
+void Rates::add(std::int32_t target, const plan::Throttle& throttle) noexcept {
+    if (throttle.rate() <= 0) {
+        return;
+    }
+    sum += throttle.rate();
+    ++targets;
+    settled += throttle.found() ? 1 : 0;
+    limits += throttle.found() ? throttle.best() : 0;
+    if (throttle.rate() < slowest) {
+        slowest = throttle.rate();
+        slowest_target = target;
+        slowest_limit = throttle.found() ? throttle.best() : 0;
+    }
+}
+
 Ballot merge(const Ballot& a, const Ballot& b) noexcept {
     Ballot both;
     both.summary = plan::merge(a.summary, b.summary);
@@ -43,11 +62,17 @@ Ballot merge(const Ballot& a, const Ballot& b) noexcept {
     both.end_of_file = std::min(a.end_of_file, b.end_of_file);
     both.refusal = std::max(a.refusal, b.refusal);
     both.cannot_bypass = std::max(a.cannot_bypass, b.cannot_bypass);
+    both.rates = a.rates.slowest <= b.rates.slowest ? a.rates : b.rates;
+    both.rates.sum = a.rates.sum + b.rates.sum;
+    both.rates.targets = a.rates.targets + b.rates.targets;
+    both.rates.settled = a.rates.settled + b.rates.settled;
+    both.rates.limits = a.rates.limits + b.rates.limits;
     return both;
 }
 
 std::size_t Lane::overhead_bytes(std::int32_t locals, std::int32_t nodes) {
-    return rounded_up(controls_at(locals, nodes) + sizeof(WindowControl) * controls, page);
+    return rounded_up(
+        turns_at(locals, nodes) + sizeof(TurnBlock) * static_cast<std::size_t>(locals), page);
 }
 
 Lane::Lane(std::span<std::byte> memory, const ports::Place& place)
@@ -58,6 +83,8 @@ Lane::Lane(std::span<std::byte> memory, const ports::Place& place)
     nodes_ =
         typed<plan::Summary>(memory, nodes_at(place.locals), static_cast<std::size_t>(place.nodes));
     controls_ = typed<WindowControl>(memory, controls_at(place.locals, place.nodes), controls);
+    turns_ = typed<TurnBlock>(memory, turns_at(place.locals, place.nodes),
+                              static_cast<std::size_t>(place.locals));
     staging_ = memory.subspan(overhead);
 }
 
@@ -68,6 +95,12 @@ plan::Summary& Lane::node(NodeId node) const noexcept { return nodes_[node.posit
 WindowControl& Lane::control(std::size_t window) const noexcept {
     expects(window < controls_.size(), "a window has a control block");
     return controls_[window];
+}
+
+TurnBlock& Lane::turns(std::int32_t number) const noexcept {
+    expects(number >= 0 && static_cast<std::size_t>(number) < turns_.size(),
+            "a node has at most one aggregator a rank");
+    return turns_[static_cast<std::size_t>(number)];
 }
 
 Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes)

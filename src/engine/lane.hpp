@@ -9,6 +9,7 @@
 #include "plan/claims.hpp"
 #include "plan/plan.hpp"
 #include "plan/summary.hpp"
+#include "plan/turns.hpp"
 #include "ports/communicator.hpp"
 
 #include <array>
@@ -35,6 +36,19 @@ struct Failure {
     return b.at < a.at ? b : a;
 }
 
+// What was found of the file's targets while k was being found. Rates in bytes per second.
+struct Rates {
+    double sum = 0;
+    double slowest = std::numeric_limits<double>::infinity();
+    std::int32_t targets = 0;  // whose rate is known
+    std::int32_t slowest_target = 0;
+    std::int32_t slowest_limit = 0;  // its k; 0: not found yet
+    std::int32_t settled = 0;        // targets whose k has been found
+    std::int32_t limits = 0;         // the sum of their k
+
+    void add(std::int32_t target, const plan::Throttle& throttle) noexcept;
+};
+
 // What a rank, a node or the job says at the start and at the end of a call.
 struct Ballot {
     plan::Summary summary;
@@ -42,6 +56,7 @@ struct Ballot {
     std::int64_t end_of_file = Failure::nowhere;  // reads: where the file was found to end
     std::uint32_t refusal = 0;                    // engine::Refusal
     std::uint32_t cannot_bypass = 0;              // could not open the file for it
+    Rates rates;
 };
 
 [[nodiscard]] Ballot merge(const Ballot& a, const Ballot& b) noexcept;
@@ -66,6 +81,22 @@ struct alignas(64) WindowControl {
     ports::Word parts{0};
     std::atomic<std::uint32_t> expected{0};
     std::atomic<std::int64_t> end_of_file{0};
+    std::atomic<std::int64_t> imagined{0};  // bytes given that are not there
+};
+
+// How an aggregator that shares its target and its node's leader, who carries the turns, tell each
+// other what has become of the aggregator's windows in this call. Counts of windows.
+struct alignas(64) TurnBlock {
+    ports::Word filled{0};   // by the aggregator
+    ports::Word started{0};  // by the leader: may be written or read now
+    ports::Word ended{0};    // by the aggregator
+    std::array<plan::Service, plan::Seat::remembered> services;  // of ended windows, by round
+
+    void reset() noexcept {
+        for (ports::Word* word : {&filled, &started, &ended}) {
+            word->store(0, std::memory_order_relaxed);
+        }
+    }
 };
 
 struct Header {
@@ -90,6 +121,8 @@ public:
     [[nodiscard]] Slot& slot(LocalRank rank) const noexcept;
     [[nodiscard]] plan::Summary& node(NodeId node) const noexcept;
     [[nodiscard]] WindowControl& control(std::size_t window) const noexcept;
+    // Of the aggregator that has `number` before it on this node.
+    [[nodiscard]] TurnBlock& turns(std::int32_t number) const noexcept;
     [[nodiscard]] ports::Word& gate(std::size_t number) const noexcept {
         return header_->gates.at(number);
     }
@@ -100,6 +133,7 @@ private:
     std::span<Slot> slots_;
     std::span<plan::Summary> nodes_;
     std::span<WindowControl> controls_;
+    std::span<TurnBlock> turns_;  // one a rank
     std::span<std::byte> staging_;
 };
 

@@ -75,9 +75,7 @@ bool ReadCourier::take_data() {
         answer.ticket.reset();
         std::int64_t end_of_file = 0;
         std::memcpy(&end_of_file, answer.buffer.data(), prefix_bytes);
-        pattern::Coverage coverage = coverage_of(given_);
-        const auto taken =
-            pattern::decode_into(answer.buffer.subspan(prefix_bytes), bytes_of(given_), coverage);
+        const auto taken = unpack(given_, answer.buffer.subspan(prefix_bytes));
         if (!taken) {
             const std::int64_t at = image(given_).window.hull().begin.bytes();
             failure_ = first_of(
@@ -134,13 +132,37 @@ bool ReadCourier::give() {
         }
         std::memcpy(out->buffer.data(), &end_of_file, prefix_bytes);
         const auto bytes = staging_.image(index).first(static_cast<std::size_t>(window.bytes));
-        const std::size_t size = pattern::encode(wants, bytes, out->buffer.subspan(prefix_bytes));
+        const std::size_t size = pack(wants, bytes, out->buffer.subspan(prefix_bytes));
         out->ticket = crew_.communicator().send(one.step.from, data_tag,
                                                 out->buffer.first(prefix_bytes + size));
         take_part(crew_, control);
         any = true;
     }
     return any;
+}
+
+// The wanted bytes as a message; where they are not there, nothing but their number.
+std::size_t ReadCourier::pack(const pattern::Coverage& wants, std::span<const std::byte> bytes,
+                              std::span<std::byte> message) {
+    if (crew_.imagined() == nullptr) {
+        return pattern::encode(wants, bytes, message);
+    }
+    const std::int64_t wanted = wants.covered_bytes();
+    std::memcpy(message.data(), &wanted, sizeof wanted);
+    crew_.imagined()->copied({wanted, 1});
+    crew_.imagined()->absent(wanted);
+    return sizeof wanted;
+}
+
+Result<std::int64_t> ReadCourier::unpack(std::int64_t number, std::span<const std::byte> message) {
+    pattern::Coverage coverage = coverage_of(number);
+    if (crew_.imagined() == nullptr) {
+        return pattern::decode_into(message, bytes_of(number), coverage);
+    }
+    std::int64_t bytes = 0;
+    std::memcpy(&bytes, message.data(), sizeof bytes);
+    crew_.imagined()->copied({bytes, 1});
+    return bytes;
 }
 
 }  // namespace forebay::engine

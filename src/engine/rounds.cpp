@@ -6,8 +6,10 @@ namespace forebay::engine {
 Rounds::Rounds(const plan::Plan& plan, const plan::Summary& mine, const ports::Place& place)
     : plan_{plan}, mine_{mine}, place_{place} {
     if (plan.rounds == plan::Rounds::by_span) {
-        known_ = plan.round_count();
-        complete_ = true;
+        const bool lockstep = plan.exchange == plan::Exchange::all;
+        count_ = plan.round_count();
+        known_ = lockstep ? 0 : count_;
+        complete_ = !lockstep;
     } else {
         recent_.resize(static_cast<std::size_t>(plan.buffers) + 2);
         next_block_ = plan.span.begin.bytes() / plan.block_bytes;
@@ -18,6 +20,17 @@ bool Rounds::reach(std::int64_t round, Crew& crew, const pattern::View& view,
                    const pattern::Request& request) {
     if (round < known_ || complete_) {
         return round < known_;
+    }
+    if (plan_.exchange == plan::Exchange::all) {
+        crew.attend_until([&crew] { return crew.through(); });
+    }
+    if (recent_.empty()) {
+        complete_ = known_ == count_;
+        if (!complete_) {
+            crew.meet();
+            ++known_;
+        }
+        return !complete_;
     }
     // An aggregator whose windows were empty for long may not have looked at them yet.
     crew.attend_until([&crew] { return crew.keeps_up(); });
@@ -51,16 +64,24 @@ void Rounds::window(std::int64_t round, AggregatorId id, plan::Window& out) cons
                            out);
 }
 
+std::int32_t Rounds::group() const noexcept {
+    return plan_.exchange == plan::Exchange::stepwise ? aggregators() / plan_.shares
+                                                      : aggregators();
+}
+
 std::int32_t Rounds::first_visited(NodeId node) const noexcept {
-    return static_cast<std::int32_t>(std::int64_t{node.value()} * aggregators() / place_.nodes);
+    return static_cast<std::int32_t>(std::int64_t{node.value()} * group() / place_.nodes);
 }
 
 AggregatorId Rounds::visited(NodeId node, std::int32_t i) const noexcept {
-    return AggregatorId{(first_visited(node) + i) % aggregators()};
+    const std::int32_t size = group();
+    return AggregatorId{i - i % size + (first_visited(node) + i % size) % size};
 }
 
 std::int32_t Rounds::step_of(NodeId node, AggregatorId id) const noexcept {
-    return (id.value() - first_visited(node) + aggregators()) % aggregators();
+    const std::int32_t size = group();
+    const std::int32_t within = id.value() % size;
+    return id.value() - within + (within - first_visited(node) + size) % size;
 }
 
 std::size_t Rounds::window_index(AggregatorId id, std::int64_t round) const noexcept {

@@ -23,8 +23,8 @@ public:
     [[nodiscard]] std::int64_t known() const noexcept { return known_; }
     // No more will become known.
     [[nodiscard]] bool complete() const noexcept { return complete_; }
-    // Collective when rounds go by claims, local otherwise: makes round `round` known; false when
-    // there is no such round.
+    // Collective when rounds go by claims or in lockstep (Exchange::all), local otherwise: makes
+    // round `round` known; false when there is no such round.
     bool reach(std::int64_t round, Crew& crew, const pattern::View& view,
                const pattern::Request& request);
 
@@ -55,12 +55,16 @@ public:
 
 private:
     [[nodiscard]] std::int32_t first_visited(NodeId node) const noexcept;
+    // Aggregators that are visited one after another before any other: all, or those whose turn
+    // comes at the same time.
+    [[nodiscard]] std::int32_t group() const noexcept;
 
     const plan::Plan& plan_;
     plan::Summary mine_;
     ports::Place place_;
     std::vector<plan::Claims> recent_;  // by claims: the last rounds, round r at r mod size
     std::int64_t known_ = 0;
+    std::int64_t count_ = 0;  // by span: of all rounds
     std::int64_t next_block_ = 0;
     bool complete_ = false;
 };

@@ -4,6 +4,7 @@
 #include "pattern/encode.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace forebay::engine {
 
@@ -16,7 +17,9 @@ constexpr int data_tag = 1;
 WriteCourier::WriteCourier(Crew& crew, const Rounds& rounds, const Staging& staging)
     : Courier{crew, rounds, staging},
       out_{staging, 0},
-      in_{Parcel{staging.message(2), {}}, Parcel{staging.message(3), {}}} {}
+      in_{Parcel{staging.message(2), {}}, Parcel{staging.message(3), {}}} {
+    marks_ = crew.imagined() == nullptr || !rounds.plan().gapless();
+}
 
 bool WriteCourier::attend() {
     bool any = out_.reap(crew_.communicator());
@@ -24,8 +27,10 @@ bool WriteCourier::attend() {
     while (opened_ < sent_ + static_cast<std::int64_t>(images) && open(opened_)) {
         any = true;
     }
-    any = post_receives() || any;
-    return take_in() || any;
+    while (post_receives() || take_in()) {
+        any = true;
+    }
+    return any;
 }
 
 bool WriteCourier::idle() {
@@ -40,8 +45,7 @@ bool WriteCourier::send_filled() {
         if (parcel == nullptr) {
             return any;
         }
-        const std::size_t size =
-            pattern::encode(coverage_of(sent_), bytes_of(sent_), parcel->buffer);
+        const std::size_t size = pack(sent_, parcel->buffer);
         parcel->ticket =
             crew_.communicator().send(image(sent_).home, data_tag, parcel->buffer.first(size));
         ++sent_;
@@ -78,21 +82,58 @@ bool WriteCourier::take_in() {
     while (!coming_.empty() && coming_.front().arrived && is_open(coming_.front().step)) {
         const Expected one = coming_.front();
         coming_.pop_front();
-        const std::size_t index = rounds_.window_index(one.step.id, one.step.round);
-        plan::Window window;
-        rounds_.window(one.step.round, one.step.id, window);
-        pattern::Coverage coverage = staging_.coverage(index, window.bytes);
-        const auto bytes = staging_.image(index).first(static_cast<std::size_t>(window.bytes));
-        const auto taken = pattern::decode_into(one.parcel->buffer, bytes, coverage);
+        const auto taken = unpack(one);
         if (!taken) {
-            failure_ = first_of(failure_, Failure{window.hull().begin.bytes(),
+            failure_ = first_of(failure_, Failure{window_.hull().begin.bytes(),
                                                   static_cast<std::uint32_t>(taken.error().code),
                                                   taken.error().system});
         }
-        take_part(crew_, crew_.lane().control(index));
+        take_part(crew_, crew_.lane().control(rounds_.window_index(one.step.id, one.step.round)));
         any = true;
     }
     return any;
+}
+
+// The covered bytes of an image as a message; returns its length. Where bytes are not there, which
+// they are or, without gaps, how many.
+std::size_t WriteCourier::pack(std::int64_t number, std::span<std::byte> message) {
+    const pattern::Coverage coverage = coverage_of(number);
+    if (crew_.imagined() == nullptr) {
+        return pattern::encode(coverage, bytes_of(number), message);
+    }
+    std::int64_t bytes = 0;
+    std::size_t size = sizeof bytes;
+    if (!marks_) {
+        const WindowControl& control = crew_.lane().control(rounds_.image_index(number));
+        bytes = control.imagined.load(std::memory_order_relaxed);
+        std::memcpy(message.data(), &bytes, sizeof bytes);
+    } else {
+        bytes = coverage.covered_bytes();
+        size = pattern::encode_coverage(coverage, message);
+    }
+    crew_.imagined()->copied({bytes, 1});
+    crew_.imagined()->absent(bytes);
+    return size;
+}
+
+// Puts a message into the window that it belongs to.
+Result<std::int64_t> WriteCourier::unpack(const Expected& one) {
+    const std::size_t index = rounds_.window_index(one.step.id, one.step.round);
+    rounds_.window(one.step.round, one.step.id, window_);
+    pattern::Coverage coverage = staging_.coverage(index, window_.bytes);
+    if (crew_.imagined() == nullptr) {
+        const auto image = staging_.image(index).first(static_cast<std::size_t>(window_.bytes));
+        return pattern::decode_into(one.parcel->buffer, image, coverage);
+    }
+    Result<std::int64_t> bytes{0};
+    if (!marks_) {
+        std::memcpy(&*bytes, one.parcel->buffer.data(), sizeof *bytes);
+    } else {
+        bytes = pattern::decode_coverage(one.parcel->buffer, coverage);
+    }
+    crew_.lane().control(index).imagined.fetch_add(bytes.value_or(0), std::memory_order_relaxed);
+    crew_.imagined()->copied({bytes.value_or(0), 1});
+    return bytes;
 }
 
 }  // namespace forebay::engine

@@ -223,6 +223,11 @@ Transfer::Span Transfer::span_in(const Extent& window) const {
     return Span{begin, std::clamp(view_->bytes_below(window.end()), begin, last)};
 }
 
+std::int64_t Transfer::bytes_in(const Extent& window) const {
+    const Span span = span_in(window);
+    return std::max<std::int64_t>(span.end - span.begin, 0);
+}
+
 std::int64_t Transfer::gather(const Extent& window, std::span<std::byte> image, Coverage* coverage,
                               std::int64_t image_offset_in_coverage) const {
     const Span span = span_in(window);

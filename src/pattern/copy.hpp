@@ -48,6 +48,8 @@ public:
     // Only marks (what a read needs), copies nothing.
     std::int64_t mark(const Extent& window, Coverage& coverage,
                       std::int64_t image_offset_in_coverage) const;
+    // Bytes of the request that lie in `window`; moves nothing.
+    [[nodiscard]] std::int64_t bytes_in(const Extent& window) const;
     // For writers that bypass the exchange: the first runs of the request at or after
     // window.begin, as long as possible, in file order; returns how many, at most out.size().
     // To go on, ask again with a window that begins where the last run ended; 0 is the end.

@@ -17,6 +17,14 @@ Domain::Domain(const Layout& layout, std::int32_t first_target, std::int32_t tar
     period_ = checked_multiply(layout.targets, layout.stripe_bytes);
 }
 
+Domain Domain::run(Offset begin, Length length) noexcept {
+    Domain domain;
+    domain.start_ = begin.bytes();
+    domain.run_ = length.bytes();
+    domain.period_ = std::numeric_limits<std::int64_t>::max() / 2;
+    return domain;
+}
+
 std::int64_t Domain::linear_at(Offset offset) const noexcept {
     if (run_ == 0) {
         return offset.bytes();

@@ -19,6 +19,9 @@ public:
     // The stripes of targets [first_target, first_target + targets) of `layout`.
     Domain(const Layout& layout, std::int32_t first_target, std::int32_t targets);
 
+    // The bytes [begin, begin + length).
+    [[nodiscard]] static Domain run(Offset begin, Length length) noexcept;
+
     // Bytes of the domain below `offset`.
     [[nodiscard]] std::int64_t linear_at(Offset offset) const noexcept;
     // File offset of linear position `linear`.

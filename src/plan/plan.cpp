@@ -28,16 +28,33 @@ Layout completed(Layout layout) noexcept {
     return layout;
 }
 
+std::int64_t places(const Topology& topology) {
+    const std::int32_t fewest = *std::min_element(topology.locals.begin(), topology.locals.end());
+    return std::int64_t{topology.nodes()} * std::min(topology.aggregators_per_node_max, fewest);
+}
+
 std::int32_t aggregator_count(const Layout& layout, const Topology& topology,
                               const Tuning& tuning) {
-    const std::int32_t fewest = *std::min_element(topology.locals.begin(), topology.locals.end());
-    const std::int64_t places =
-        std::int64_t{topology.nodes()} * std::min(topology.aggregators_per_node_max, fewest);
-    std::int64_t count = std::min<std::int64_t>(layout.targets, places);
+    std::int64_t count = std::min<std::int64_t>(layout.targets, places(topology));
     if (tuning.aggregators_max > 0) {
         count = std::min<std::int64_t>(count, tuning.aggregators_max);
     }
     return static_cast<std::int32_t>(std::max<std::int64_t>(count, 1));
+}
+
+// Where a target has several aggregators, every target has as many. Without stripes there is
+// nothing to deal out.
+std::int32_t share_count(const Layout& layout, const Topology& topology, const Tuning& tuning) {
+    if (layout.stripe_bytes == 0) {
+        return 1;
+    }
+    std::int64_t most = places(topology);
+    if (tuning.aggregators_max > 0) {
+        most = std::min<std::int64_t>(most, tuning.aggregators_max);
+    }
+    const std::int64_t shares =
+        std::min<std::int64_t>(tuning.aggregators_per_target, most / layout.targets);
+    return static_cast<std::int32_t>(std::max<std::int64_t>(shares, 1));
 }
 
 bool aligned(const Summary& all, const Layout& layout) noexcept {
@@ -100,17 +117,34 @@ std::int64_t shared_window(std::int64_t window, const Plan& plan) {
 std::vector<Aggregator> place_aggregators(const Layout& layout_asked, const Topology& topology,
                                           const Tuning& tuning) {
     const Layout layout = completed(layout_asked);
-    const std::int64_t count = aggregator_count(layout, topology, tuning);
+    const std::int32_t shares = share_count(layout, topology, tuning);
+    const std::int64_t count = shares > 1 ? std::int64_t{shares} * layout.targets
+                                          : aggregator_count(layout, topology, tuning);
+    const std::int64_t nodes = topology.nodes();
     std::vector<Aggregator> placed;
     placed.reserve(static_cast<std::size_t>(count));
+    const std::int64_t together = std::max<std::int64_t>(places(topology) / nodes, 1);
+    std::vector<std::int32_t> on_nodes(topology.locals.size(), 0);
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto node = static_cast<std::int32_t>(i * topology.nodes() / count);
-        const bool same = !placed.empty() && placed.back().node.value() == node;
-        const std::int32_t before = same ? placed.back().on_node + 1 : 0;
+        const bool dealt = shares > 1 && count > nodes;
+        const std::int64_t spread = dealt ? i % nodes : i * nodes / count;
+        const std::int64_t node =
+            tuning.placement == Placement::spread ? spread : i / together % nodes;
+        std::int32_t& before = on_nodes[static_cast<std::size_t>(node)];
         const std::int32_t locals = topology.locals[static_cast<std::size_t>(node)];
-        const auto first = static_cast<std::int32_t>(i * layout.targets / count);
-        const auto next = static_cast<std::int32_t>((i + 1) * layout.targets / count);
-        placed.push_back({NodeId{node}, LocalRank{before % locals}, first, next - first, before});
+        Aggregator one;
+        one.node = NodeId{static_cast<std::int32_t>(node)};
+        one.local = LocalRank{before % locals};
+        one.on_node = before++;
+        if (shares > 1) {
+            one.first_target = static_cast<std::int32_t>(i % layout.targets);
+            one.share = static_cast<std::int32_t>(i / layout.targets);
+        } else {
+            one.first_target = static_cast<std::int32_t>(i * layout.targets / count);
+            one.targets =
+                static_cast<std::int32_t>((i + 1) * layout.targets / count) - one.first_target;
+        }
+        placed.push_back(one);
     }
     return placed;
 }
@@ -135,8 +169,11 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
     }
     for (const Aggregator& aggregator : plan.aggregators) {
         plan.aggregators_on_a_node = std::max(plan.aggregators_on_a_node, aggregator.on_node + 1);
+        plan.shares = std::max(plan.shares, aggregator.share + 1);
     }
     plan.path = bypasses(all, layout, tuning, kind) ? Path::bypass : Path::exchange;
+    plan.exchange = tuning.exchange;
+    plan.domains = tuning.domains;
     plan.span = all.span();
     plan.granularity = common_granularity(all, plan.layout);
     fit_into_staging(plan, topology, tuning, kind);
@@ -149,6 +186,17 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
 
 Domain Plan::domain(AggregatorId id) const {
     const Aggregator& aggregator = aggregators[id.position()];
+    if (domains == Domains::even) {
+        const auto count = static_cast<std::int64_t>(aggregators.size());
+        const std::int64_t share =
+            (span.length.bytes() / count / granularity_max + 1) * granularity_max;
+        const std::int64_t first = span.begin.bytes() / granularity_max * granularity_max;
+        return Domain::run(Offset{first} + Length{share} * id.value(), Length{share});
+    }
+    if (shares > 1) {  // as if each share of a target were a target of its own
+        const Layout dealt{layout.targets * shares, layout.stripe_bytes};
+        return Domain{dealt, aggregator.share * layout.targets + aggregator.first_target, 1};
+    }
     return Domain{layout, aggregator.first_target, aggregator.targets};
 }
 

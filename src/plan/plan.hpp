@@ -24,13 +24,16 @@ struct Topology {
     bool operator==(const Topology&) const noexcept = default;
 };
 
-// One writer (or reader) of a file, and the targets that only it serves.
+// One writer (or reader) of a file, and the targets it serves: several alone, or one together with
+// others. In the latter case the stripes of the target are dealt out to its aggregators in turns,
+// and aggregator number i is share i / targets of target i mod targets.
 struct Aggregator {
     NodeId node;
     LocalRank local;
     std::int32_t first_target = 0;
     std::int32_t targets = 1;
     std::int32_t on_node = 0;  // how many aggregators of this node come before it
+    std::int32_t share = 0;    // which of the aggregators of its target
 
     bool operator==(const Aggregator&) const noexcept = default;
 };
@@ -58,6 +61,9 @@ struct Plan {
     Layout layout;
     std::vector<Aggregator> aggregators;
     std::int32_t aggregators_on_a_node = 1;  // the most on any node
+    std::int32_t shares = 1;                 // aggregators of each target
+    Exchange exchange = Exchange::overlapped;
+    Domains domains = Domains::by_stripes;
     std::int64_t window_bytes = 0;
     std::int32_t buffers = 0;
     std::int64_t block_bytes = 0;  // unit of claims
@@ -65,6 +71,8 @@ struct Plan {
     Extent span;
     std::int64_t bytes = 0;
 
+    // Every byte of the span is given, if no two ranks give the same.
+    [[nodiscard]] bool gapless() const noexcept { return bytes >= span.length.bytes(); }
     [[nodiscard]] Domain domain(AggregatorId id) const;
     // Windows of aggregator `id` when rounds go by span; round r is its window number r.
     [[nodiscard]] std::int64_t rounds_of(AggregatorId id) const;

@@ -9,12 +9,38 @@ namespace forebay::plan {
 enum class Mode { automatic, enable, disable };
 enum class Kind { write, read };
 
+// How the exchange of a round follows the writing of the round before.
+enum class Exchange {
+    overlapped,  // as far ahead as there are buffers
+    all,         // every rank begins a round when all aggregators have written the last one
+    stepwise,    // a rank turns to aggregators in the order in which these have their turns
+};
+
+// What an aggregator is responsible for.
+enum class Domains {
+    by_stripes,  // the stripes of its targets
+    even,  // an equal part of the span, wherever stripes end (two-phase I/O as first published)
+};
+
+// Where aggregators are.
+enum class Placement {
+    spread,    // evenly over nodes
+    in_order,  // in the order of ranks, as many on a node as it may have
+};
+
+constexpr std::int32_t find_requests_in_flight = 0;
+constexpr std::int32_t unlimited_requests_in_flight = 4096;
+
 struct Tuning {
     std::int32_t aggregators_max = 0;           // cb_nodes; 0: as many as the plan likes
     std::int64_t window_bytes = 4 << 20;        // cb_buffer_size
     std::int32_t buffers = 4;                   // buffers_per_aggregator
     std::int64_t staging_bytes_max = 64 << 20;  // per node
-    std::int32_t requests_in_flight = 2;        // k
+    std::int32_t aggregators_per_target = 1;    // they share the target's gate by turns
+    Exchange exchange = Exchange::overlapped;
+    Domains domains = Domains::by_stripes;  // even: neither turns nor claims
+    Placement placement = Placement::spread;
+    std::int32_t requests_in_flight = 2;  // k; or one of the two names above
     std::int64_t request_bytes_max = 4 << 20;
     std::int64_t local_write_bytes_max = 1 << 20;
     std::int64_t bypass_bytes_min = 256 << 10;

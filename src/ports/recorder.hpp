@@ -7,8 +7,18 @@
 #include "ports/storage.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace forebay::ports {
+
+// A target that is much slower than the file's others, which deliver `usual_rate` on average; bytes
+// per second. Seen when k is found while running.
+struct SlowTarget {
+    TargetId target;
+    double rate = 0;
+    double usual_rate = 0;
+    std::int32_t limit = 0;  // its k
+};
 
 // What one collective call of one rank came to. Durations in nanoseconds of the Clock.
 struct CallRecord {
@@ -18,9 +28,11 @@ struct CallRecord {
     std::int64_t requests = 0;  // given to storage by this rank
     bool bypassed = false;      // the exchange was not needed
     std::int64_t total_ns = 0;
-    std::int64_t exchange_ns = 0;  // copying and messages
-    std::int64_t storage_ns = 0;   // at least one request of this rank in flight
-    std::int64_t wait_ns = 0;      // blocked on other ranks or on storage
+    std::int64_t exchange_ns = 0;    // copying and messages
+    std::int64_t storage_ns = 0;     // at least one request of this rank in flight
+    std::int64_t wait_ns = 0;        // blocked on other ranks or on storage
+    std::int32_t found_limit = 0;    // k as found while running, mean of the targets; 0: not sought
+    std::optional<SlowTarget> slow;  // the slowest, if it is; the same on every rank
 };
 
 class Recorder {

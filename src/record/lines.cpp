@@ -29,7 +29,16 @@ Json json_of(const Traffic& traffic) {
             {"seconds", seconds(traffic.total_ns)},
             {"seconds_exchange", seconds(traffic.exchange_ns)},
             {"seconds_storage", seconds(traffic.storage_ns)},
-            {"seconds_wait", seconds(traffic.wait_ns)}};
+            {"seconds_wait", seconds(traffic.wait_ns)},
+            {"found_requests_in_flight", traffic.found_limit}};
+}
+
+Json json_of(const SlowTarget& slow) {
+    return {{"target", slow.target},
+            {"direction", slow.writes ? "write" : "read"},
+            {"bytes_per_second", slow.rate},
+            {"usual_bytes_per_second", slow.usual_rate},
+            {"found_requests_in_flight", slow.limit}};
 }
 
 Json json_of(const PassedThrough& passed) {
@@ -92,7 +101,8 @@ std::string to_json(const FileLine& line) {
                     {"write", json_of(line.write)},
                     {"read", json_of(line.read)},
                     {"passed_through", list_of(line.passed_through)},
-                    {"errors", list_of(line.errors)}});
+                    {"errors", list_of(line.errors)},
+                    {"slow_targets", list_of(line.slow_targets)}});
 }
 
 Result<void> append_line(const std::string& path, std::string line) {

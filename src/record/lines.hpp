@@ -33,6 +33,16 @@ struct Traffic {
     std::int64_t exchange_ns = 0;
     std::int64_t storage_ns = 0;
     std::int64_t wait_ns = 0;
+    std::int64_t found_limit = 0;  // requests in flight per target; 0: not sought
+};
+
+// A storage target that was much slower than the others. Rates in bytes per second.
+struct SlowTarget {
+    std::int64_t target = 0;  // its place in the layout
+    bool writes = true;
+    double rate = 0;
+    double usual_rate = 0;
+    std::int64_t limit = 0;  // requests in flight that it likes; 0: not found
 };
 
 struct PassedThrough {
@@ -62,6 +72,7 @@ struct FileLine {
     Traffic read;
     std::vector<PassedThrough> passed_through;
     std::vector<ErrorNote> errors;
+    std::vector<SlowTarget> slow_targets;
 };
 
 // One line each, without its end.

@@ -49,6 +49,7 @@ FileLine some_file() {
     line.write.total_ns = 500'000'000;
     line.passed_through = {{"MPI_File_write_at", 3, 96, "independent call"}};
     line.errors = {{"MPI_File_write_at_all", "MPI_ERR_NO_SPACE", "cannot write"}};
+    line.slow_targets = {{2, true, 5e7, 4e8, 1}};
     return line;
 }
 
@@ -65,6 +66,8 @@ TEST(Lines, keep_values_and_units) {
     EXPECT_DOUBLE_EQ(made["write"]["seconds"].get<double>(), 0.5);
     EXPECT_EQ(made["aggregators"], Json::parse("[0,4]"));
     EXPECT_EQ(made["passed_through"][0]["reason"], "independent call");
+    EXPECT_EQ(made["slow_targets"][0]["target"], 2);
+    EXPECT_EQ(made["slow_targets"][0]["direction"], "write");
 }
 
 TEST(Lines, a_path_that_is_not_utf8_does_not_lose_the_line) {

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from suite import mpi as m
 from suite.compare import RECORD, Output
+from suite.programs import VARIANTS
 from suite.record import Record
 from suite.runner import Skipped, Test, ensure
 
@@ -292,22 +293,26 @@ def unclosed(mpi: m.Mpi, folder: Path) -> None:
 
 def tests() -> Iterator[Test]:
     nodes = {"ranks_per_node": "2"}
+    turns = VARIANTS["turns"]
     for mpi in m.DEBIAN:
         for name, ranks, piece, settings in (
             ("pieces", 4, 4096, {}),
             ("bypass", 2, 1 << 20, {}),
             ("nodes", 4, 4096, nodes),
             ("posix", 3, 4096, {"storage": "posix"}),
+            ("turns", 4, 4096, turns),
         ):
             yield _test(f"full-disk-{name}", mpi, full_disk, mpi, ranks, piece, settings)
         yield _test("full-disk-fatal", mpi, full_disk_fatal, mpi)
         yield _test("failing-storage", mpi, failing_storage, mpi, {})
         yield _test("failing-storage-nodes", mpi, failing_storage, mpi, nodes)
+        yield _test("failing-storage-turns", mpi, failing_storage, mpi, turns)
         yield _test("failing-storage-posix", mpi, failing_storage, mpi, {"storage": "posix"})
         yield _test("killed-plain", mpi, killed, mpi, 1, None)
         yield _test("killed-leader", mpi, killed, mpi, 0, {})
         yield _test("killed-other", mpi, killed, mpi, 3, {})
         yield _test("killed-nodes", mpi, killed, mpi, 2, nodes)
+        yield _test("killed-turns", mpi, killed, mpi, 2, turns)
         yield _test("settings-typo", mpi, settings_typo, mpi)
         yield _test("settings-file", mpi, good_settings, mpi)
         yield _test("denied", mpi, denied, mpi)

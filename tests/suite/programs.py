@@ -29,6 +29,19 @@ VARIANTS: Mapping[str, dict[str, str]] = {
         "collective_write": "enable",
         "collective_read": "enable",
     },
+    # Two aggregators take turns at each of two targets, whose k is sought.
+    "turns": {
+        "ranks_per_node": "1",
+        "striping_unit": "65536",
+        "striping_factor": "2",
+        "aggregators_per_target": "2",
+        "requests_in_flight": "0",
+        "limits_cache": "",
+        "exchange": "stepwise",
+        "cb_buffer_size": "65536",
+        "collective_write": "enable",
+        "collective_read": "enable",
+    },
 }
 
 
@@ -108,6 +121,32 @@ def deadlock(mpi: m.Mpi, folder: Path) -> None:
     Record.read(folder / RECORD).of("deadlock.dat").ensure_taken(writes=3, reads=0)
 
 
+def limits_are_remembered(mpi: m.Mpi, folder: Path) -> None:
+    """What one run finds of k, the next one reads; a damaged cache or none does no harm."""
+    cache = folder / "cache" / "limits"
+    program = Program(name="overwrite", source="overwrite.c")
+    settings = {
+        "requests_in_flight": "0",
+        "request_bytes_max": "65536",
+        "local_write_bytes_max": "65536",
+        "collective_write": "enable",
+        "limits_cache": str(cache),
+    }
+    program.run(mpi, 2, folder, m.forebay(folder / RECORD, **settings))
+    first = cache.read_text()
+    ensure(first.startswith("forebay.limits/1\n"), first)
+    ensure(" write " in first, f"nothing was found in {first}")
+    found = Record.read(folder / RECORD).found_requests_in_flight
+    ensure(found > 0, "the record does not say what was found")
+    program.run(mpi, 2, folder, m.forebay(None, **settings))
+    cache.write_text("forebay.limits/1\nnonsense\n")
+    program.run(mpi, 2, folder, m.forebay(None, **settings))
+    ensure(" write " in cache.read_text(), "a damaged cache is not mended")
+    program.run(
+        mpi, 2, folder, m.forebay(None, **{**settings, "limits_cache": "/proc/none/limits"})
+    )
+
+
 def overlap(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     """No plain run: Open MPI 4.1.4 alone corrupts its heap."""
     program = Program(name="overlap", source="overlap.c")
@@ -126,6 +165,7 @@ def tests() -> Iterator[Test]:
                 (4, "posix"),
                 (4, "striped"),
                 (4, "held"),
+                (4, "turns"),
             ):
                 if program is not ERRORS:
                     yield _test(program, mpi, ranks, variant)
@@ -148,6 +188,8 @@ def tests() -> Iterator[Test]:
                 name=f"overlap-{mpi.name}-{ranks}", run=functools.partial(overlap, mpi, ranks)
             )
         yield Test(name=f"hints-{mpi.name}", run=functools.partial(hints_are_told, mpi))
+    for mpi in m.DEBIAN:
+        yield Test(name=f"limits-{mpi.name}", run=functools.partial(limits_are_remembered, mpi))
 
 
 def _test(program: Program, mpi: m.Mpi, ranks: int, variant: str) -> Test:

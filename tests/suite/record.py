@@ -28,6 +28,7 @@ class FileLine:
     written: int
     left: tuple[Left, ...]
     errors: tuple[dict[str, str], ...]
+    found_requests_in_flight: int  # of writes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,11 @@ class Record:
         jobs = tuple(line for line in lines if line["kind"] == "job")
         ensure(len(jobs) >= 1, "no job in the record")
         return Record(jobs=jobs, files=tuple(_file(x) for x in lines if x["kind"] == "file"))
+
+    @property
+    def found_requests_in_flight(self) -> int:
+        """Of writes, in any file; 0: none was found."""
+        return max(file.found_requests_in_flight for file in self.files)
 
     def of(self, name: str) -> Files:
         found = tuple(file for file in self.files if file.path.name == name)
@@ -121,4 +127,5 @@ def _file(line: dict[str, Any]) -> FileLine:
             Left(call=x["call"], calls=x["calls"], reason=x["reason"])
             for x in line["passed_through"]
         ),
+        found_requests_in_flight=line["write"]["found_requests_in_flight"],
     )

@@ -1,6 +1,9 @@
 #!/bin/bash
-# Pure layers, engine and memory adapter build and pass without any MPI on the machine.
+# Pure layers, engine, memory adapter and simulator build and pass without any MPI on the machine;
+# then small simulations (up to 256 ranks).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/build.sh sim
 ctest --preset sim --no-tests=error
+FOREBAY_SIM=$PWD/build/sim/bin/forebay_sim PYTHONPATH=$PWD/python \
+    .venv/bin/python -m pytest -q -p no:cacheprovider -o addopts= python/tests/simulate_test.py

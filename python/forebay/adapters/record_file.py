@@ -14,6 +14,7 @@ from forebay.domain.record import (
     JobRecord,
     PassedThrough,
     Record,
+    SlowTarget,
     Traffic,
 )
 
@@ -131,6 +132,7 @@ def _file(line: Mapping[str, Any]) -> FileRecord:
         read=_traffic(line["read"]),
         passed_through=tuple(_passed(note) for note in line["passed_through"]),
         errors=tuple(_error(note) for note in line["errors"]),
+        slow_targets=tuple(_slow(one) for one in line.get("slow_targets", ())),
     )
 
 
@@ -145,6 +147,17 @@ def _traffic(line: Mapping[str, Any]) -> Traffic:
         seconds_exchange=float(line["seconds_exchange"]),
         seconds_storage=float(line["seconds_storage"]),
         seconds_wait=float(line["seconds_wait"]),
+        found_requests_in_flight=int(line.get("found_requests_in_flight", 0)),
+    )
+
+
+def _slow(line: Mapping[str, Any]) -> SlowTarget:
+    return SlowTarget(
+        target=int(line["target"]),
+        direction=str(line["direction"]),
+        rate=float(line["bytes_per_second"]),
+        usual_rate=float(line["usual_bytes_per_second"]),
+        found_requests_in_flight=int(line["found_requests_in_flight"]),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forebay import __version__
-from forebay.cli import bench, doctor, run, settings
+from forebay.cli import bench, doctor, run, settings, simulate
 from forebay.domain.errors import ForebayError
 
 _HELP = """A pool in front of the parallel file system: runs an unmodified MPI program so that its
@@ -58,6 +58,9 @@ app.command("doctor", help=doctor.HELP, short_help="What works on this machine, 
     doctor.doctor
 )
 app.command("settings", help=settings.HELP, short_help="List all settings.")(settings.settings)
+app.command("simulate", help=simulate.HELP, short_help="Run the engine on a simulated machine.")(
+    simulate.simulate_command
+)
 bench.attach(app)
 
 

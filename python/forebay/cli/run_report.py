@@ -96,6 +96,7 @@ def _file_lines(file: FileSummary) -> Iterator[str]:
         yield from _traffic_lines(file)
     else:
         yield "  no call was taken over"
+    yield from _found_lines(file)
     if file.passed_through:
         yield "  passed through to the MPI untouched:"
         yield from _passed_lines(file.passed_through)
@@ -103,6 +104,18 @@ def _file_lines(file: FileSummary) -> Iterator[str]:
         yield f"  error: {error.call}: {error.error_class}: {printable(error.message)}"
     if len(file.errors) > ERRORS_SHOWN_MAX:
         yield f"  and {len(file.errors) - ERRORS_SHOWN_MAX} more errors"
+
+
+def _found_lines(file: FileSummary) -> Iterator[str]:
+    for name, traffic in (("writes", file.write), ("reads", file.read)):
+        if traffic.found_requests_in_flight:
+            yield f"  {name}: {traffic.found_requests_in_flight} requests per target were best"
+    for slow in file.slow_targets:
+        rate, usual = human_bytes(round(slow.rate)), human_bytes(round(slow.usual_rate))
+        yield (
+            f"  slow target: {slow.target} of {file.targets} ({slow.direction}) gives {rate}/s, "
+            f"the others {usual}/s. Tell your administrators, or avoid it by another layout."
+        )
 
 
 def _circumstances(file: FileSummary) -> Iterator[str]:

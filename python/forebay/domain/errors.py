@@ -23,6 +23,12 @@ class RecordError(ForebayError):
     """A record cannot be read."""
 
 
+class SimulationError(ForebayError):
+    """An experiment cannot be simulated."""
+
+    exit_code = 2
+
+
 class SetupError(ForebayError):
     """Forebay itself is not whole: native libraries or its schema are missing."""
 

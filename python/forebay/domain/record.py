@@ -34,6 +34,7 @@ class Traffic:
     seconds_exchange: float = 0.0
     seconds_storage: float = 0.0
     seconds_wait: float = 0.0
+    found_requests_in_flight: int = 0  # per target, while running; 0: not sought, or not found
 
     def __add__(self, other: "Traffic") -> "Traffic":
         return Traffic(
@@ -46,6 +47,8 @@ class Traffic:
             seconds_exchange=self.seconds_exchange + other.seconds_exchange,
             seconds_storage=self.seconds_storage + other.seconds_storage,
             seconds_wait=self.seconds_wait + other.seconds_wait,
+            found_requests_in_flight=other.found_requests_in_flight
+            or self.found_requests_in_flight,
         )
 
     @property
@@ -74,6 +77,17 @@ class ErrorNote:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SlowTarget:
+    """A storage target that was much slower than the others; rates in bytes per second."""
+
+    target: int
+    direction: str
+    rate: float
+    usual_rate: float
+    found_requests_in_flight: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileRecord:
     """One file from its opening to its closing (`closed` is False: the program ended before)."""
 
@@ -90,6 +104,7 @@ class FileRecord:
     read: Traffic
     passed_through: tuple[PassedThrough, ...] = ()
     errors: tuple[ErrorNote, ...] = ()
+    slow_targets: tuple[SlowTarget, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +133,7 @@ class FileSummary:
     read: Traffic = field(default_factory=Traffic)
     passed_through: tuple[PassedThrough, ...] = ()
     errors: tuple[ErrorNote, ...] = ()
+    slow_targets: tuple[SlowTarget, ...] = ()
 
     @property
     def bytes_moved(self) -> int:
@@ -154,7 +170,12 @@ def _summary(path: str, records: Sequence[FileRecord]) -> FileSummary:
         read=read,
         passed_through=_merged([note for record in records for note in record.passed_through]),
         errors=tuple(note for record in records for note in record.errors),
+        slow_targets=_latest([slow for record in records for slow in record.slow_targets]),
     )
+
+
+def _latest(slow: Sequence[SlowTarget]) -> tuple[SlowTarget, ...]:
+    return tuple({(one.direction, one.target): one for one in slow}.values())
 
 
 def _merged(notes: Sequence[PassedThrough]) -> tuple[PassedThrough, ...]:

@@ -11,16 +11,17 @@ namespace forebay::entry {
 namespace {
 
 constexpr std::size_t errors_max = 100;  // noted for one file
+constexpr std::size_t slow_max = 16;
 
 using Numbers = std::vector<std::int64_t>;
 
 using Field = std::int64_t record::Traffic::*;
 
 // A collective call counts once and lasts as long as on its slowest rank.
-constexpr std::array<Field, 7> largest{
+constexpr std::array<Field, 8> largest{
     &record::Traffic::calls,    &record::Traffic::rounds,      &record::Traffic::bypassed_calls,
     &record::Traffic::total_ns, &record::Traffic::exchange_ns, &record::Traffic::storage_ns,
-    &record::Traffic::wait_ns,
+    &record::Traffic::wait_ns,  &record::Traffic::found_limit,
 };
 constexpr std::array<Field, 2> summed{&record::Traffic::bytes, &record::Traffic::requests};
 
@@ -73,6 +74,18 @@ std::size_t take(const Numbers& numbers, std::size_t at, std::span<const Field> 
     return at;
 }
 
+// The latest of each target and direction.
+void note(std::vector<record::SlowTarget>& all, const record::SlowTarget& slow) {
+    const auto before = std::ranges::find_if(all, [&](const record::SlowTarget& one) {
+        return one.target == slow.target && one.writes == slow.writes;
+    });
+    if (before != all.end()) {
+        *before = slow;
+    } else if (all.size() < slow_max) {
+        all.push_back(slow);
+    }
+}
+
 }  // namespace
 
 void Counters::call(const ports::CallRecord& record) {
@@ -87,6 +100,13 @@ void Counters::call(const ports::CallRecord& record) {
     traffic.exchange_ns += record.exchange_ns;
     traffic.storage_ns += record.storage_ns;
     traffic.wait_ns += record.wait_ns;
+    if (record.found_limit > 0) {
+        traffic.found_limit = record.found_limit;
+    }
+    if (record.slow) {
+        note(slow_, {record.slow->target.value(), writes, record.slow->rate,
+                     record.slow->usual_rate, record.slow->limit});
+    }
 }
 
 void Counters::error(const Error& error) {
@@ -112,6 +132,7 @@ void Counters::fill(record::FileLine& line, MPI_Comm communicator, const char* s
     line.write = write_;
     line.read = read_;
     line.errors = errors_;
+    line.slow_targets = slow_;
     Numbers numbers;
     put(numbers, largest, line);
     put(numbers, summed, line);

@@ -50,6 +50,7 @@ private:
     using Table = std::array<std::array<Tally, reasons>, function_count>;
     std::unique_ptr<Table> passed_;
     std::vector<record::ErrorNote> errors_;
+    std::vector<record::SlowTarget> slow_;
     std::size_t function_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "adapters/uring/open.hpp"
 #include "entry/mpi/file_layout.hpp"
 #include "entry/mpi/gpu.hpp"
+#include "entry/mpi/limit_cache.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/report.hpp"
 #include "entry/mpi/status.hpp"
@@ -39,6 +40,7 @@ struct Known {  // what rank 0 tells the others before the first collective acce
     std::int32_t spare = 0;
     std::int64_t stripe_bytes = 0;
     ports::Identity identity;
+    engine::FoundLimits limits;  // what earlier runs found
     std::array<std::int64_t, setting_count> settings{};
 };
 
@@ -72,6 +74,9 @@ engine::File& OpenFile::engine() {
         known.has_identity = facts_.identity ? 1 : 0;
         known.identity = facts_.identity.value_or(ports::Identity{});
         known.aggregators_per_node = aggregators_per_node();
+        if (remembers_limits(settings_)) {
+            known.limits = recall_limits(settings_, facts_.path, layout);
+        }
         for (std::size_t i = 0; i < setting_count; ++i) {
             known.settings[i] = settings_.number(static_cast<Setting>(i));
         }
@@ -86,6 +91,7 @@ engine::File& OpenFile::engine() {
     options.layout = layout_;
     options.tuning = settings_.tuning();
     options.aggregators_per_node_max = known.aggregators_per_node;
+    options.known = known.limits;
     if (known.has_identity != 0) {
         options.identity = known.identity;
         held_.know(known.identity);
@@ -222,6 +228,11 @@ int OpenFile::finish() {
         if (error) {
             counters_->error(*error);
             code = fail(*error);
+        }
+        if (facts_.rank == 0 && remembers_limits(settings_)) {
+            remember_limits(
+                settings_, facts_.path, layout_,
+                {engine_->found(ports::Direction::write), engine_->found(ports::Direction::read)});
         }
     }
     report_closed(*this);

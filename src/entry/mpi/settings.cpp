@@ -213,6 +213,9 @@ plan::Tuning Settings::tuning() const noexcept {
     tuning.window_bytes = number(Setting::cb_buffer_size);
     tuning.buffers = static_cast<std::int32_t>(number(Setting::buffers_per_aggregator));
     tuning.staging_bytes_max = number(Setting::staging_bytes_max);
+    tuning.aggregators_per_target =
+        static_cast<std::int32_t>(number(Setting::aggregators_per_target));
+    tuning.exchange = static_cast<plan::Exchange>(number(Setting::exchange));
     tuning.requests_in_flight = static_cast<std::int32_t>(number(Setting::requests_in_flight));
     tuning.request_bytes_max = number(Setting::request_bytes_max);
     tuning.local_write_bytes_max = number(Setting::local_write_bytes_max);

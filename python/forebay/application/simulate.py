@@ -1,0 +1,36 @@
+"""Use case: run one experiment, or several variants of it, on a simulated machine."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from forebay.domain.simulation import Simulation, parse_simulation, words_of
+
+
+class Simulator(Protocol):
+    """The native simulator."""
+
+    def platform(self, name: str) -> str:
+        """The file of a platform: a path, or the name of one that comes with Forebay."""
+        ...
+
+    def run(self, words: Sequence[str]) -> str:
+        """Its answer. Raises SimulationError with its own words when it fails."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateRequest:
+    """What to simulate."""
+
+    platform: str
+    variants: Sequence[str]
+    settings: Sequence[str]
+
+
+def simulate(request: SimulateRequest, simulator: Simulator) -> Iterator[Simulation]:
+    """One result for each variant, as they come."""
+    platform = simulator.platform(request.platform)
+    for variant in request.variants:
+        words = words_of(platform, variant=variant, settings=request.settings)
+        yield parse_simulation(simulator.run(words))

@@ -1,0 +1,78 @@
+"""`forebay simulate`: parse → run → render."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from forebay.adapters.simulator import NativeSimulator
+from forebay.application.simulate import SimulateRequest, simulate
+from forebay.cli.output import Format, FormatOption, json_pretty, plain
+from forebay.domain.simulation import VARIANTS, Simulation
+
+HELP = """Run Forebay's engine on a simulated machine: thousands of ranks, a modelled Lustre.
+
+PLATFORM is a file, or the name of one that comes with Forebay: tsubame-2.5-thin, lustre-96-ost,
+laptop. KEY=VALUE changes the platform (nodes, ranks_per_node, targets, stripe_bytes), the pattern
+(region_count, region_bytes, region_spacing, calls, read=1) or a setting (requests_in_flight,
+aggregators_per_target, cb_buffer_size, buffers); verify=1 moves real bytes and compares them.
+
+\b
+Examples:
+  forebay simulate laptop
+  forebay simulate tsubame-2.5-thin nodes=8 targets=8 region_bytes=5992 region_count=500
+  forebay simulate tsubame-2.5-thin --variant placement --variant "earth(wr,ex:2)" \\
+      aggregators_per_target=12 region_bytes=5992 region_count=2977
+
+\b
+Exit status:
+  0  simulated
+  2  wrong option, platform or key, or a collective call of the experiment failed
+"""
+
+
+def simulate_command(
+    platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="A file or a name.")],
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="What to change.")
+    ] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option("--variant", metavar="NAME", help=f"One of {', '.join(VARIANTS)}; any k."),
+    ] = None,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Simulates each variant and shows what came of it."""
+    request = SimulateRequest(
+        platform=platform, variants=variant or ["forebay"], settings=settings or []
+    )
+    results = list(simulate(request, NativeSimulator()))
+    if form is Format.JSON:
+        print(json_pretty({"schema": "forebay.simulations/1", "results": plain(results)}))
+    else:
+        _print(results)
+    errors = [result.error for result in results if result.error]
+    for error in errors:
+        print(f"forebay: {error}", file=sys.stderr)
+    raise typer.Exit(2 if errors else 0)
+
+
+def _print(results: list[Simulation]) -> None:
+    table = Table(box=None)
+    table.add_column("variant")
+    for column in ("ranks", "GB", "seconds", "GB/s", "of the bound", "messages", "requests"):
+        table.add_column(column, justify="right")
+    for one in results:
+        table.add_row(
+            one.variant,
+            str(one.ranks),
+            f"{one.bytes / 1e9:.1f}",
+            f"{one.seconds:.3f}",
+            f"{one.rate / 1e9:.2f}",
+            f"{100 * one.share_of_bound:.0f} %",
+            str(one.messages),
+            str(one.requests),
+        )
+    Console().print(table)

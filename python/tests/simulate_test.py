@@ -1,0 +1,127 @@
+"""`forebay simulate` end to end, where SimGrid is installed; the parsing everywhere."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forebay.adapters.simulator import NativeSimulator
+from forebay.application.simulate import SimulateRequest, simulate
+from forebay.domain.errors import SetupError, SimulationError
+from forebay.domain.simulation import parse_simulation
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def simulator() -> NativeSimulator:
+    native = NativeSimulator()
+    try:
+        native.run(["platform=" + native.platform("laptop")])
+    except SetupError:
+        pytest.skip("the simulator is not built here")
+    return native
+
+
+def run(*words: str, variants: tuple[str, ...] = ("forebay",)) -> list[dict[str, object]]:
+    request = SimulateRequest(platform="tsubame-2.5-thin", variants=variants, settings=words)
+    return [vars(one) for one in simulate(request, simulator())]
+
+
+SMALL = ("nodes=4", "ranks_per_node=4", "targets=4", "region_bytes=5992", "region_count=300")
+
+
+@pytest.mark.parametrize(
+    "variant", ["forebay", "original", "placement", "earth(wr:1)", "earth(wr,ex:2)"]
+)
+def test_every_variant_writes_the_right_bytes(variant: str) -> None:
+    (one,) = run(
+        *SMALL,
+        "aggregators_per_target=4",
+        "stripe_bytes=65536",
+        "cb_buffer_size=65536",
+        "verify=1",
+        variants=(variant,),
+    )
+    assert one["error"] == ""
+
+
+def test_the_same_seed_gives_the_same_times() -> None:
+    assert run(*SMALL, "seed=7") == run(*SMALL, "seed=7")
+    assert run(*SMALL, "seed=7") != run(*SMALL, "seed=8")
+
+
+def test_a_target_that_errors_in_the_middle_is_everyones_error() -> None:
+    for variant in ("forebay", "earth(wr,ex:2)"):
+        (one,) = run(
+            *SMALL,
+            "aggregators_per_target=4",
+            "sick_target=1",
+            "sick_error_from=0.02",
+            "stripe_bytes=262144",
+            "cb_buffer_size=262144",
+            "region_count=1000",
+            variants=(variant,),
+        )
+        assert "Input/output error" in str(one["error"])
+
+
+def test_a_target_that_stalls_delays_and_loses_nothing() -> None:
+    (well,) = run(*SMALL)
+    (sick,) = run(*SMALL, "sick_target=2", "sick_slower=100")
+    assert sick["error"] == ""
+    assert sick["bytes"] == well["bytes"]
+    assert float(str(sick["seconds"])) > 10 * float(str(well["seconds"]))
+
+
+def test_a_sick_target_is_named_when_k_is_found() -> None:
+    native = simulator()
+    words = (
+        f"platform={native.platform('tsubame-2.5-thin')}",
+        *SMALL,
+        "stripe_bytes=1048576",
+        "request_bytes_max=1048576",
+        "region_count=6000",
+        "requests_in_flight=0",
+    )
+    sick = ("sick_target=2", "sick_slower=5")
+    assert json.loads(native.run(words))["slow_target"] == -1
+    assert json.loads(native.run((*words, *sick)))["slow_target"] == 2
+    shared = ("aggregators_per_target=2", "per_node=2", "cb_buffer_size=1048576")
+    assert json.loads(native.run((*words, *sick, *shared)))["slow_target"] == 2
+
+
+def test_two_hundred_and_fifty_six_ranks_reach_most_of_the_bound() -> None:
+    (one,) = run("nodes=32", "ranks_per_node=8", "targets=16", "region_count=2000",
+                 "region_bytes=5992")  # fmt: skip
+    assert float(str(one["seconds_bound"])) / float(str(one["seconds"])) > 0.85
+
+
+def test_wrong_words_are_explained() -> None:
+    native = simulator()
+    with pytest.raises(SimulationError, match="known: laptop, lustre-96-ost"):
+        native.platform("earth-simulator")
+    with pytest.raises(SimulationError, match="there is no such key"):
+        run("speed=3")
+    with pytest.raises(SimulationError, match="there is no variant"):
+        run(variants=("romio",))
+
+
+def test_what_is_no_answer_is_refused() -> None:
+    with pytest.raises(SimulationError, match="cannot read"):
+        parse_simulation("Segmentation fault")
+    with pytest.raises(SimulationError, match="speaks other/1"):
+        parse_simulation('{"schema": "other/1"}')
+
+
+def test_the_command_shows_a_table_or_json() -> None:
+    simulator()
+    command = [sys.executable, "-m", "forebay", "simulate", "laptop", "region_count=10"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    text = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert "of the bound" in text.stdout
+    form = [*command, "--format", "json"]
+    done = subprocess.run(form, capture_output=True, text=True, env=environment, check=True)
+    assert json.loads(done.stdout)["results"][0]["variant"] == "forebay"

@@ -1,0 +1,91 @@
+// The modelled file system alone: queues, interference, locks and metadata.
+#include "adapters/simgrid/lustre.hpp"
+
+#include <gtest/gtest.h>
+
+namespace forebay::adapters {
+namespace {
+
+Platform simple() {
+    Platform platform;
+    platform.server = {1, 1e9};
+    platform.target = {2, 1e8, 0.001, 0.5, 1, 0.25, 2, 0.01, 0.0};
+    platform.metadata = {1, 0.001, 0.0005, 0.1};
+    platform.stripe_bytes = 1 << 20;
+    return platform;
+}
+
+TEST(Lustre, AloneARequestTakesItsCostAndItsBytes) {
+    Lustre lustre{simple(), 1, {}};
+    EXPECT_DOUBLE_EQ(lustre.arrive(2, {0, 0, 0, 100'000'000, 1}), 3.001);
+}
+
+TEST(Lustre, RequestsOfOneClientWaitInLineAndInterfereFromTheThirdOn) {
+    Lustre lustre{simple(), 1, {}};
+    EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 100'000'000, 1}), 1.001);
+    EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 1 << 20, 100'000'000, 1}), 2.002);
+    EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 2 << 20, 100'000'000, 1}), 3.253);
+}
+
+TEST(Lustre, StreamsOfSeveralClientsInterfere) {
+    Lustre lustre{simple(), 1, {}};
+    EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 100'000'000, 1}), 1.001);
+    EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 1, 1 << 20, 100'000'000, 1}), 2.502);
+}
+
+TEST(Lustre, TargetsDoNotKnowEachOther) {
+    Lustre lustre{simple(), 1, {}};
+    EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 100'000'000, 1}), 1.001);
+    EXPECT_DOUBLE_EQ(lustre.arrive(0, {1, 1, 1 << 20, 100'000'000, 1}), 1.001);
+}
+
+TEST(Lustre, AStripeThatChangesHandsCostsALock) {
+    Lustre lustre{simple(), 1, {}};
+    EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 0, 1}), 0.001);
+    EXPECT_DOUBLE_EQ(lustre.arrive(1, {0, 0, 10, 0, 1}), 1.001);
+    EXPECT_DOUBLE_EQ(lustre.arrive(2, {0, 1, 20, 0, 1}), 2.011);
+}
+
+TEST(Lustre, TheSameSeedGivesTheSameTimes) {
+    Platform platform = simple();
+    platform.target.jitter = 0.2;
+    const auto times = [&](std::uint64_t seed) {
+        Lustre lustre{platform, seed, {}};
+        std::vector<double> ends;
+        for (int i = 0; i < 10; ++i) {
+            ends.push_back(lustre.arrive(i * 10.0, {0, 0, 0, 100'000'000, 1}) - i * 10.0);
+        }
+        return ends;
+    };
+    EXPECT_EQ(times(1), times(1));
+    EXPECT_NE(times(1), times(2));
+    for (const double one : times(3)) {
+        EXPECT_NEAR(one, 1.001, 0.2002);
+    }
+}
+
+TEST(Lustre, ASickTargetIsSlowerOrFails) {
+    Lustre slow{simple(), 1, {0, 100, -1}};
+    EXPECT_NEAR(slow.arrive(0, {0, 0, 0, 1'000'000, 1}), 1.1, 1e-9);
+    EXPECT_NEAR(slow.arrive(0, {1, 0, 0, 1'000'000, 1}), 0.011, 1e-9);
+    const Lustre broken{simple(), 1, {1, 1, 5}};
+    EXPECT_FALSE(broken.fails(4.9, 1));
+    EXPECT_TRUE(broken.fails(5, 1));
+    EXPECT_FALSE(broken.fails(5, 0));
+}
+
+TEST(Lustre, OpeningTakesLongerPerOpenWhenMoreWait) {
+    Lustre lustre{simple(), 1, {}};
+    double ten = 0;
+    for (int i = 0; i < 10; ++i) {
+        ten = lustre.open(0);
+    }
+    double hundred = 0;
+    for (int i = 0; i < 100; ++i) {
+        hundred = lustre.open(100) - 100;
+    }
+    EXPECT_GT(hundred / 100, 2 * ten / 10);
+}
+
+}  // namespace
+}  // namespace forebay::adapters

@@ -1,0 +1,319 @@
+// Ranks sleep on SimGrid semaphores; everything that wakes them comes from a kernel timer or from
+// another rank. Nothing polls.
+#include "adapters/simgrid/machine.hpp"
+
+#include "base/contracts.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <simgrid/kernel/Timer.hpp>
+
+namespace forebay::adapters {
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+// Time is let pass in steps of at least this when nobody waits for it: a step costs an event.
+constexpr double debt_max = 100e-6;
+constexpr std::size_t eager_bytes = 4096;
+
+double clock_now() { return s4u::Engine::get_clock(); }
+
+}  // namespace
+
+Machine::Machine(const Platform& platform, const WorldOptions& options)
+    : platform_{platform},
+      options_{options},
+      lustre_{platform, options.seed, options.sickness},
+      memory_busy_(static_cast<std::size_t>(options.hosts)),
+      out_messages_(static_cast<std::size_t>(options.hosts)),
+      in_messages_(static_cast<std::size_t>(options.hosts)),
+      out_(static_cast<std::size_t>(options.hosts)),
+      in_(static_cast<std::size_t>(options.hosts)) {
+    expects(options.ranks_per_host % options.ranks_per_node == 0,
+            "nodes are equal parts of a host");
+    expects(options.mapping == RankMapping::by_block || options.ranks_per_node == 1,
+            "ranks of a node are on one host");
+    ranks_.resize(static_cast<std::size_t>(ranks()));
+    for (RankState& rank : ranks_) {
+        rank.gate = s4u::Semaphore::create(0);
+    }
+    brief_.resize(static_cast<std::size_t>(nodes()));
+    for (std::int32_t node = 0; node < nodes(); ++node) {
+        Result<Mapping> mapping = Mapping::anonymous(options.node_bytes);
+        expects(mapping.has_value(), "there is address space for an imagined node");
+        memory_.push_back(std::move(*mapping));
+    }
+}
+
+std::int32_t Machine::host_of(std::int32_t rank) const noexcept {
+    return options_.mapping == RankMapping::by_block ? rank / per_host() : rank % options_.hosts;
+}
+
+std::span<std::byte> Machine::memory(std::int32_t node) {
+    return memory_[static_cast<std::size_t>(node)].bytes();
+}
+
+double Machine::now(std::int32_t rank) const { return clock_now() + at(rank).debt; }
+
+void Machine::charge(std::int32_t rank, double seconds) { at(rank).debt += seconds; }
+
+bool Machine::settle(std::int32_t rank) {
+    const double debt = at(rank).debt;
+    if (debt <= 0) {
+        return false;
+    }
+    at(rank).debt = 0;
+    s4u::this_actor::sleep_for(debt);
+    return true;
+}
+
+// The core is busy for its own time, and longer when the node's memory is.
+void Machine::copied(std::int32_t rank, const ports::Copying& what) {
+    const NodePlatform& node = platform_.node;
+    const auto bytes = static_cast<double>(what.bytes);
+    const double begin = now(rank);
+    const double core = bytes / node.copy_rate + static_cast<double>(what.pieces) * node.piece_time;
+    Queue& memory = memory_busy_[static_cast<std::size_t>(host_of(rank))];
+    const double through = memory.serve(begin, bytes / node.memory_rate);
+    charge(rank, std::max(core, through - begin));
+    if (at(rank).debt > debt_max) {
+        settle(rank);
+    }
+}
+
+void Machine::block(std::int32_t rank) {
+    at(rank).asleep = true;
+    at(rank).gate->acquire();
+}
+
+void Machine::signal(std::int32_t rank) {
+    if (at(rank).asleep) {
+        at(rank).asleep = false;
+        at(rank).gate->release();
+    }
+}
+
+void Machine::sleep_on(std::int32_t rank, const ports::Word& word) {
+    sleepers_[&word].push_back(rank);
+    block(rank);
+}
+
+void Machine::sleep_briefly(std::int32_t rank) {
+    at(rank).brief = true;
+    brief_[static_cast<std::size_t>(rank / per_node())].push_back(rank);
+    block(rank);
+}
+
+void Machine::sleep_for_storage(std::int32_t rank) { block(rank); }
+
+void Machine::wake(std::int32_t rank, const ports::Word& word) {
+    settle(rank);
+    std::vector<std::int32_t> woken;
+    woken.swap(brief_[static_cast<std::size_t>(rank / per_node())]);
+    if (const auto found = sleepers_.find(&word); found != sleepers_.end()) {
+        woken.insert(woken.end(), found->second.begin(), found->second.end());
+        sleepers_.erase(found);
+    }
+    for (const std::int32_t one : woken) {
+        at(one).brief = false;
+        signal(one);
+    }
+}
+
+// A rank that sleeps briefly, or for storage, may go on.
+void Machine::happened_to(std::int32_t rank) {
+    if (at(rank).brief) {
+        std::erase(brief_[static_cast<std::size_t>(rank / per_node())], rank);
+        at(rank).brief = false;
+        signal(rank);
+    }
+}
+
+Machine::Post& Machine::post(const Route& route) {
+    const auto nodes_all = static_cast<std::uint64_t>(nodes());
+    return posts_[(static_cast<std::uint64_t>(route.from) * nodes_all +
+                   static_cast<std::uint64_t>(route.to))
+                      << 16 |
+                  static_cast<std::uint64_t>(route.tag)];
+}
+
+Machine::Ticket Machine::new_ticket(std::int32_t rank) {
+    std::vector<std::uint8_t>& tickets = at(rank).tickets;
+    const auto free = std::ranges::find(tickets, std::uint8_t{0});
+    const auto number = static_cast<Ticket>(free - tickets.begin());
+    if (free == tickets.end()) {
+        tickets.push_back(1);
+    } else {
+        *free = 1;
+    }
+    return number;
+}
+
+void Machine::finish(std::int32_t rank, Ticket ticket) {
+    at(rank).tickets[ticket] = 2;
+    happened_to(rank);
+}
+
+bool Machine::done(std::int32_t rank, Ticket ticket) {
+    std::uint8_t& state = at(rank).tickets.at(ticket);
+    expects(state != 0, "a ticket is asked for until it is done, not longer");
+    if (state != 2) {
+        return false;
+    }
+    state = 0;
+    return true;
+}
+
+Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
+                              std::span<const std::byte> bytes) {
+    charge(rank, message_time());
+    settle(rank);  // it does not leave before it has been made
+    End end;
+    end.rank = rank;
+    end.ticket = new_ticket(rank);
+    end.source = bytes;
+    end.bytes = static_cast<std::int64_t>(bytes.size()) + at(rank).absent;
+    at(rank).absent = 0;
+    const Ticket ticket = end.ticket;
+    Post& here = post(route);
+    // ROMIO posts its receives from all ranks before it sends (ad_lustre_wrcoll.c): one message
+    // of each is expected at any time, whatever the receiver does meanwhile.
+    const bool expected = per_node() == 1 && here.sent.empty();
+    if (expected || static_cast<std::size_t>(end.bytes) <= eager_bytes) {
+        end.copy.assign(bytes.begin(), bytes.end());
+        end.ended = true;
+        at(rank).tickets[ticket] = 2;
+    }
+    if (expected) {
+        end.there = set_off(end, host_of(route.to));
+    }
+    here.sent.push_back(std::move(end));
+    match(here);
+    return ticket;
+}
+
+Machine::Ticket Machine::receive(std::int32_t rank, const Route& route,
+                                 std::span<std::byte> bytes) {
+    charge(rank, platform_.node.message_time);
+    End end;
+    end.rank = rank;
+    end.ticket = new_ticket(rank);
+    end.sink = bytes;
+    const Ticket ticket = end.ticket;
+    Post& here = post(route);
+    here.wanted.push_back(std::move(end));
+    match(here);
+    return ticket;
+}
+
+void Machine::match(Post& post) {
+    while (!post.sent.empty() && !post.wanted.empty()) {
+        End from = std::move(post.sent.front());
+        End to = std::move(post.wanted.front());
+        post.sent.erase(post.sent.begin());
+        post.wanted.erase(post.wanted.begin());
+        const double there = from.there < 0 ? set_off(from, host_of(to.rank)) : from.there;
+        if (there <= clock_now()) {
+            deliver(from, to);
+            continue;
+        }
+        Timer::set(there,
+                   [this, from = std::move(from), to = std::move(to)] { deliver(from, to); });
+    }
+}
+
+// Cut through: the receiving interface takes bytes while the sending one gives them.
+double Machine::over_network(double now, std::int32_t from_host, std::int32_t to_host,
+                             std::int64_t bytes) {
+    const auto amount = static_cast<double>(bytes);
+    if (from_host == to_host) {  // through memory, in and out
+        Queue& memory = memory_busy_[static_cast<std::size_t>(from_host)];
+        return memory.serve(now, 2 * amount / platform_.node.memory_rate);
+    }
+    const double seconds = amount / platform_.node.link_rate;
+    // Packets of messages go between those of requests that are a hundred times as long: messages
+    // wait for messages, requests for both.
+    const auto from = static_cast<std::size_t>(from_host);
+    const auto to = static_cast<std::size_t>(to_host);
+    const double sent = out_messages_[from].serve(now, seconds);
+    const double taken = in_messages_[to].serve(sent - seconds, seconds);
+    out_[from].hold_up(now, seconds);
+    in_[to].hold_up(now, seconds);
+    return std::max(sent, taken) + platform_.node.link_latency;
+}
+
+// When its bytes will be there.
+double Machine::set_off(const End& from, std::int32_t to_host) {
+    ++report_.messages;
+    report_.message_bytes += from.bytes;
+    return over_network(clock_now(), host_of(from.rank), to_host, from.bytes);
+}
+
+void Machine::deliver(const End& from, const End& to) {
+    const std::span<const std::byte> bytes = from.copy.empty() ? from.source : from.copy;
+    expects(bytes.size() <= to.sink.size(), "a message fits into its receive");
+    std::ranges::copy(bytes, to.sink.begin());
+    if (!from.ended) {
+        finish(from.rank, from.ticket);
+    }
+    finish(to.rank, to.ticket);
+}
+
+// A file system's client copies every byte once, on one core for one rank, before it sends. When
+// that is done. The node's memory is not reserved for it: its queue serves one after another, and
+// copies of a few kilobytes would wait for megabytes as they do on no machine.
+double Machine::through_client(std::int32_t rank, std::int64_t bytes) {
+    return at(rank).client.serve(now(rank), static_cast<double>(bytes) / platform_.node.copy_rate);
+}
+
+// Each stage is entered when the one before is left, so that nothing is reserved ahead of time.
+void Machine::request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
+                      std::function<void(int)> through) {
+    ++report_.requests;
+    report_.request_bytes += arrival.bytes;
+    if (direction == ports::Direction::read) {
+        ask_target(rank, arrival, direction, std::move(through));
+        return;
+    }
+    Timer::set(through_client(rank, arrival.bytes), [this, rank, arrival, direction,
+                                                     through = std::move(through)]() mutable {
+        const double sent = out_[static_cast<std::size_t>(host_of(rank))].serve(
+            clock_now(), static_cast<double>(arrival.bytes) / platform_.node.link_rate);
+        Timer::set(sent, [this, rank, arrival, direction, through = std::move(through)]() mutable {
+            ask_target(rank, arrival, direction, std::move(through));
+        });
+    });
+}
+
+// A write's bytes come with it, a read's go back.
+void Machine::ask_target(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
+                         std::function<void(int)> through) {
+    const double latency = platform_.node.link_latency;
+    const bool write = direction == ports::Direction::write;
+    const double now = clock_now() + latency;
+    const double there = write ? lustre_.link(now, arrival.target, arrival.bytes) : now;
+    Timer::set(there, [this, rank, arrival, write, latency,
+                       through = std::move(through)]() mutable {
+        double end = lustre_.arrive(clock_now(), arrival);
+        const bool fails = lustre_.fails(clock_now(), arrival.target);
+        if (!write) {
+            const double seconds = static_cast<double>(arrival.bytes) / platform_.node.link_rate;
+            const double left = lustre_.link(end, arrival.target, arrival.bytes);
+            end = in_[static_cast<std::size_t>(host_of(rank))].serve(left - seconds, seconds);
+        }
+        Timer::set(end + latency,
+                   [fails, through = std::move(through)] { through(fails ? EIO : 0); });
+    });
+}
+
+WorldReport Machine::report() const {
+    WorldReport all = report_;
+    all.seconds = clock_now();
+    all.target_busy = lustre_.busy();
+    return all;
+}
+
+}  // namespace forebay::adapters

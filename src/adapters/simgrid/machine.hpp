@@ -1,0 +1,126 @@
+// The state behind all ranks of a simulated world: who sleeps, what is on its way, and the queues
+// of interfaces, memories and the file system. Used by one thread, the simulation's.
+#pragma once
+
+#include "adapters/posix/mapping.hpp"
+#include "adapters/simgrid/lustre.hpp"
+#include "adapters/simgrid/world.hpp"
+
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
+
+namespace forebay::adapters {
+
+class Machine {
+public:
+    using Ticket = ports::Communicator::Ticket;
+    struct Route {
+        std::int32_t from = 0;  // nodes
+        std::int32_t to = 0;
+        int tag = 0;
+    };
+
+    Machine(const Platform& platform, const WorldOptions& options);
+
+    [[nodiscard]] std::int32_t ranks() const noexcept { return options_.hosts * per_host(); }
+    [[nodiscard]] std::int32_t per_node() const noexcept { return options_.ranks_per_node; }
+    [[nodiscard]] std::int32_t nodes() const noexcept { return ranks() / per_node(); }
+    [[nodiscard]] std::int32_t host_of(std::int32_t rank) const noexcept;
+    [[nodiscard]] const Platform& platform() const noexcept { return platform_; }
+    [[nodiscard]] MemoryFile* content() const noexcept { return options_.content; }
+    [[nodiscard]] Lustre& lustre() noexcept { return lustre_; }
+    [[nodiscard]] std::span<std::byte> memory(std::int32_t node);
+
+    // Time. A rank's debt is time that it has spent but not let pass yet; settle() lets it pass
+    // and says whether there was any.
+    [[nodiscard]] double now(std::int32_t rank) const;
+    void charge(std::int32_t rank, double seconds);
+    bool settle(std::int32_t rank);
+    void copied(std::int32_t rank, const ports::Copying& what);
+
+    // Sleeping. Whoever sleeps on a word is woken by wake(); whoever sleeps briefly also by
+    // anything that happens on its node or to itself.
+    void sleep_on(std::int32_t rank, const ports::Word& word);
+    void sleep_briefly(std::int32_t rank);
+    void sleep_for_storage(std::int32_t rank);
+    void wake(std::int32_t rank, const ports::Word& word);
+    void happened_to(std::int32_t rank);
+    void storage_is_through(std::int32_t rank) { signal(rank); }
+
+    Ticket send(std::int32_t rank, const Route& route, std::span<const std::byte> bytes);
+    Ticket receive(std::int32_t rank, const Route& route, std::span<std::byte> bytes);
+    bool done(std::int32_t rank, Ticket ticket);
+    void absent(std::int32_t rank, std::int64_t bytes) { at(rank).absent = bytes; }
+
+    // Calls `through` with an errno when the request has been done.
+    void request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
+                 std::function<void(int)> through);
+
+    [[nodiscard]] WorldReport report() const;
+
+private:
+    struct RankState {
+        simgrid::s4u::SemaphorePtr gate;
+        bool asleep = false;
+        bool brief = false;
+        double debt = 0;
+        Queue client;  // of the file system
+        std::int64_t absent = 0;
+        std::vector<std::uint8_t> tickets;  // 0: free, 1: under way, 2: done
+    };
+    struct End {  // one side of a message
+        std::int32_t rank = 0;
+        Ticket ticket = 0;
+        std::span<const std::byte> source;
+        std::span<std::byte> sink;
+        std::int64_t bytes = 0;       // as the network sees it
+        std::vector<std::byte> copy;  // of what the sender need not keep
+        bool ended = false;           // the sender has been told already
+        double there = -1;            // when its bytes are; negative: nobody has asked for them
+    };
+    struct Post {  // of one route: neither is ever long
+        std::vector<End> sent;
+        std::vector<End> wanted;
+    };
+
+    [[nodiscard]] double message_time() const noexcept {
+        return per_node() == 1 ? platform_.node.rank_message_time : platform_.node.message_time;
+    }
+    [[nodiscard]] std::int32_t per_host() const noexcept { return options_.ranks_per_host; }
+    [[nodiscard]] RankState& at(std::int32_t rank) {
+        return ranks_[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] const RankState& at(std::int32_t rank) const {
+        return ranks_[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] Post& post(const Route& route);
+    Ticket new_ticket(std::int32_t rank);
+    void finish(std::int32_t rank, Ticket ticket);
+    void block(std::int32_t rank);
+    void signal(std::int32_t rank);
+    void match(Post& post);
+    void ask_target(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
+                    std::function<void(int)> through);
+    double through_client(std::int32_t rank, std::int64_t bytes);
+    double set_off(const End& from, std::int32_t to_host);
+    void deliver(const End& from, const End& to);
+    double over_network(double now, std::int32_t from_host, std::int32_t to_host,
+                        std::int64_t bytes);
+
+    Platform platform_;
+    WorldOptions options_;
+    Lustre lustre_;
+    std::vector<RankState> ranks_;
+    std::vector<Mapping> memory_;  // of each node
+    std::vector<Queue> memory_busy_;
+    std::vector<Queue> out_messages_;  // interfaces of hosts, as messages see them
+    std::vector<Queue> in_messages_;
+    std::vector<Queue> out_;  // and as requests do
+    std::vector<Queue> in_;
+    std::unordered_map<const ports::Word*, std::vector<std::int32_t>> sleepers_;
+    std::vector<std::vector<std::int32_t>> brief_;  // of each node
+    std::unordered_map<std::uint64_t, Post> posts_;
+    WorldReport report_;
+};
+
+}  // namespace forebay::adapters

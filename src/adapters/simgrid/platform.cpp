@@ -1,0 +1,241 @@
+// One table says which keys a platform has and in which unit; everything else follows from it.
+#include "adapters/simgrid/platform.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string_view>
+#include <toml++/toml.h>
+
+namespace forebay::adapters {
+
+namespace {
+
+struct Prefix {
+    const char* text;
+    double factor;
+};
+
+constexpr std::array<Prefix, 11> prefixes{{{"Ki", 1024.0},
+                                           {"Mi", 1048576.0},
+                                           {"Gi", 1073741824.0},
+                                           {"k", 1e3},
+                                           {"M", 1e6},
+                                           {"G", 1e9},
+                                           {"T", 1e12},
+                                           {"m", 1e-3},
+                                           {"u", 1e-6},
+                                           {"n", 1e-9},
+                                           {"", 1.0}}};
+
+tl::unexpected<Error> refuse(const std::string& path, std::string_view key, std::string_view why,
+                             std::string_view next) {
+    return failure({ErrorCode::argument, 0,
+                    fmt::format("cannot use the platform {}: {} ({}). {}", path, key, why, next)});
+}
+
+// A key of the file and where its number goes. An empty unit: a plain number.
+struct Key {
+    const char* section;
+    const char* name;
+    const char* unit;
+    std::function<void(Platform&, double)> put;
+};
+
+template <class Part>
+std::function<void(Platform&, double)> into(Part Platform::* part, double Part::* member) {
+    return [part, member](Platform& platform, double value) { platform.*part.*member = value; };
+}
+
+template <class Part>
+std::function<void(Platform&, double)> into(Part Platform::* part, std::int64_t Part::* member) {
+    return [part, member](Platform& platform, double value) {
+        platform.*part.*member = std::llround(value);
+    };
+}
+
+std::vector<Key> keys() {
+    using P = Platform;
+    using N = NodePlatform;
+    using T = TargetPlatform;
+    using M = MetadataPlatform;
+    return {
+        {"node", "count", "", into(&P::node, &N::count)},
+        {"node", "ranks", "", into(&P::node, &N::ranks)},
+        {"node", "link_rate", "B/s", into(&P::node, &N::link_rate)},
+        {"node", "link_latency", "s", into(&P::node, &N::link_latency)},
+        {"node", "memory_rate", "B/s", into(&P::node, &N::memory_rate)},
+        {"node", "copy_rate", "B/s", into(&P::node, &N::copy_rate)},
+        {"node", "piece_time", "s", into(&P::node, &N::piece_time)},
+        {"node", "message_time", "s", into(&P::node, &N::message_time)},
+        {"node", "rank_message_time", "s", into(&P::node, &N::rank_message_time)},
+        {"server", "count", "", into(&P::server, &ServerPlatform::count)},
+        {"server", "link_rate", "B/s", into(&P::server, &ServerPlatform::link_rate)},
+        {"target", "count", "", into(&P::target, &T::count)},
+        {"target", "rate", "B/s", into(&P::target, &T::rate)},
+        {"target", "request_time", "s", into(&P::target, &T::request_time)},
+        {"target", "interference_per_stream", "", into(&P::target, &T::interference_per_stream)},
+        {"target", "streams_free", "", into(&P::target, &T::streams_free)},
+        {"target", "interference_per_queued", "", into(&P::target, &T::interference_per_queued)},
+        {"target", "queued_free", "", into(&P::target, &T::queued_free)},
+        {"target", "lock_time", "s", into(&P::target, &T::lock_time)},
+        {"target", "jitter", "", into(&P::target, &T::jitter)},
+        {"target", "stripe", "B",
+         [](Platform& platform, double value) { platform.stripe_bytes = std::llround(value); }},
+        {"metadata", "threads", "", into(&P::metadata, &M::threads)},
+        {"metadata", "open_time", "s", into(&P::metadata, &M::open_time)},
+        {"metadata", "close_time", "s", into(&P::metadata, &M::close_time)},
+        {"metadata", "crowding", "", into(&P::metadata, &M::crowding)},
+    };
+}
+
+Result<double> number_of(const toml::node& node, const char* unit) {
+    if (*unit == '\0') {
+        if (const auto number = node.value<double>(); number && node.is_number()) {
+            return *number;
+        }
+        return failure({ErrorCode::argument, 0, "it has no unit: write a plain number"});
+    }
+    if (const auto text = node.value_exact<std::string>()) {
+        return parse_quantity(*text, unit);
+    }
+    return failure(
+        {ErrorCode::argument, 0, fmt::format("it is an amount: write it in quotes, in {}", unit)});
+}
+
+Result<void> take(const toml::table& file, const Key& key, const std::string& path,
+                  Platform& platform) {
+    const std::string name = fmt::format("{}.{}", key.section, key.name);
+    const toml::node* node = file[key.section][key.name].node();
+    if (node == nullptr) {
+        return refuse(path, name, "the key is missing",
+                      R"(Write it as { value = …, source = "…" }.)");
+    }
+    const toml::table* entry = node->as_table();
+    if (entry == nullptr || !entry->contains("value") || !entry->contains("source")) {
+        return refuse(path, name, "it has no value or no source",
+                      R"(Write { value = …, source = "…" }; the source may be "assumed: why".)");
+    }
+    const Result<double> number = number_of(*entry->get("value"), key.unit);
+    if (!number) {
+        return refuse(path, name, number.error().message, "Correct the value.");
+    }
+    if (!std::isfinite(*number) || *number < 0) {
+        return refuse(path, name, "it is negative", "Give a number from 0 on.");
+    }
+    const auto source = entry->get("source")->value_or(std::string{});
+    if (source.empty()) {
+        return refuse(path, name, "its source is empty", R"(Name it, or write "assumed".)");
+    }
+    if (source.starts_with("assumed")) {
+        platform.assumed.push_back(name);
+    }
+    key.put(platform, *number);
+    return {};
+}
+
+// Keys that nobody reads are mistakes.
+Result<void> find_strangers(const toml::table& file, const std::string& path) {
+    const std::vector<Key> known = keys();
+    for (const auto& [section, node] : file) {
+        const toml::table* table = node.as_table();
+        for (const auto& [name, value] : table == nullptr ? toml::table{} : *table) {
+            const bool found = std::ranges::any_of(known, [&](const Key& key) {
+                return section.str() == key.section && name.str() == key.name;
+            });
+            if (!found) {
+                return refuse(path, fmt::format("{}.{}", section.str(), name.str()),
+                              "there is no such key", "Remove it or correct its name.");
+            }
+        }
+    }
+    return {};
+}
+
+Result<void> check(const Platform& platform, const std::string& path) {
+    const auto positive = [&](double value, const char* key) -> Result<void> {
+        return value > 0 ? Result<void>{}
+                         : refuse(path, key, "it must be more than 0", "Correct the value.");
+    };
+    return positive(static_cast<double>(platform.node.count), "node.count")
+        .and_then([&] { return positive(static_cast<double>(platform.node.ranks), "node.ranks"); })
+        .and_then([&] { return positive(platform.node.link_rate, "node.link_rate"); })
+        .and_then([&] { return positive(platform.node.memory_rate, "node.memory_rate"); })
+        .and_then([&] { return positive(platform.node.copy_rate, "node.copy_rate"); })
+        .and_then(
+            [&] { return positive(static_cast<double>(platform.server.count), "server.count"); })
+        .and_then([&] { return positive(platform.server.link_rate, "server.link_rate"); })
+        .and_then(
+            [&] { return positive(static_cast<double>(platform.target.count), "target.count"); })
+        .and_then([&] { return positive(platform.target.rate, "target.rate"); })
+        .and_then(
+            [&] { return positive(static_cast<double>(platform.stripe_bytes), "target.stripe"); })
+        .and_then([&] {
+            return positive(static_cast<double>(platform.metadata.threads), "metadata.threads");
+        });
+}
+
+}  // namespace
+
+Result<double> parse_quantity(const std::string& text, const std::string& unit) {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    std::string_view rest{end};
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    for (const Prefix& prefix : prefixes) {
+        if (end != text.c_str() && rest == prefix.text + unit) {
+            return number * prefix.factor;
+        }
+    }
+    return failure(
+        {ErrorCode::argument, 0,
+         fmt::format("\"{}\" is no amount in {}: write for example \"2 M{}\"", text, unit, unit)});
+}
+
+Result<Platform> parse_platform(const std::string& text, const std::string& path) {
+    const toml::parse_result parsed = toml::parse(std::string_view{text});
+    if (!parsed) {
+        return refuse(path, fmt::format("line {}", parsed.error().source().begin.line),
+                      parsed.error().description(), "Correct the TOML.");
+    }
+    const toml::table& file = parsed.table();
+    if (file["schema"].value_or(std::string{}) != "forebay.platform/1") {
+        return refuse(path, "schema", "it is not \"forebay.platform/1\"",
+                      "This version reads no other.");
+    }
+    Platform platform;
+    platform.name = file["name"].value_or(std::string{"nameless"});
+    platform.about = file["about"].value_or(std::string{});
+    for (const Key& key : keys()) {
+        if (const auto taken = take(file, key, path, platform); !taken) {
+            return failure(taken.error());
+        }
+    }
+    if (const auto none = find_strangers(file, path); !none) {
+        return failure(none.error());
+    }
+    if (const auto right = check(platform, path); !right) {
+        return failure(right.error());
+    }
+    return platform;
+}
+
+Result<Platform> read_platform(const std::string& path) {
+    std::ifstream file{path};
+    if (!file) {
+        return failure({ErrorCode::no_such_file, 0,
+                        fmt::format("cannot read the platform {} (no such file, or no right to "
+                                    "read it). Name one of platforms/*.toml.",
+                                    path)});
+    }
+    std::ostringstream text;
+    text << file.rdbuf();
+    return parse_platform(text.str(), path);
+}
+
+}  // namespace forebay::adapters

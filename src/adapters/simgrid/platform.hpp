@@ -1,0 +1,78 @@
+// A machine as a simulation sees it, read from a TOML file in platforms/. Every number there says
+// where it comes from: a file without a source for each of its numbers is refused.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace forebay::adapters {
+
+// Rates in bytes per second, times in seconds.
+struct NodePlatform {
+    std::int64_t count = 1;
+    std::int64_t ranks = 1;   // per node
+    double link_rate = 0;     // of the network interface, each direction
+    double link_latency = 0;  // between any two nodes
+    double memory_rate = 0;   // all cores of a node together, bytes copied
+    double copy_rate = 0;     // one core, long pieces
+    double piece_time = 0;    // one core, per contiguous piece
+    // The same for sending where every rank has messages with every other at once, as in the
+    // incumbents: long queues to match, a datatype for each message.
+    double rank_message_time = 0;
+    double message_time = 0;  // one core, per message sent or received
+};
+
+struct ServerPlatform {
+    std::int64_t count = 1;  // object storage servers
+    double link_rate = 0;    // of each, each direction
+};
+
+// What a storage target does with a request:
+//   time = request_time + lock_time (if the stripe changed hands)
+//        + bytes / rate · (1 + per_stream · (streams − streams_free)⁺
+//                            + per_queued · (queued − queued_free)⁺)
+// streams: distinct clients with requests there; queued: requests there; both with this one.
+struct TargetPlatform {
+    std::int64_t count = 1;
+    double rate = 0;
+    double request_time = 0;
+    double interference_per_stream = 0;
+    std::int64_t streams_free = 1;
+    double interference_per_queued = 0;
+    std::int64_t queued_free = 1;
+    double lock_time = 0;
+    double jitter = 0;  // a request's time varies by ± this share, evenly
+};
+
+// Opening and closing: `threads` at a time, each taking `open_time` that grows by
+// `crowding` for each further request that waits.
+struct MetadataPlatform {
+    std::int64_t threads = 1;
+    double open_time = 0;
+    double close_time = 0;
+    double crowding = 0;
+};
+
+struct Platform {
+    std::string name;
+    std::string about;
+    NodePlatform node;
+    ServerPlatform server;
+    TargetPlatform target;
+    MetadataPlatform metadata;
+    std::int64_t stripe_bytes = 1 << 20;
+    // What was assumed, not found anywhere: "node.piece_time", …
+    std::vector<std::string> assumed;
+};
+
+// Errors (ErrorCode::argument) name the file, the key and what to write there.
+[[nodiscard]] Result<Platform> parse_platform(const std::string& text, const std::string& path);
+[[nodiscard]] Result<Platform> read_platform(const std::string& path);
+
+// "9.8 GB/s" with unit "B/s" is 9.8e9; "0.5 ms" with "s" is 5e-4; "1 MiB" with "B" is 1048576.
+[[nodiscard]] Result<double> parse_quantity(const std::string& text, const std::string& unit);
+
+}  // namespace forebay::adapters

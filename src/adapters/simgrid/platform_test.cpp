@@ -1,0 +1,78 @@
+// The platforms that come with Forebay are right, and wrong ones are refused with what to do.
+#include "adapters/simgrid/platform.hpp"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <regex>
+#include <sstream>
+
+namespace forebay::adapters {
+namespace {
+
+std::string text_of(const std::string& name) {
+    std::ifstream file{std::string{FOREBAY_SOURCE_DIR} + "/platforms/" + name + ".toml"};
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+class Given : public testing::TestWithParam<const char*> {};
+
+TEST_P(Given, CanBeRead) {
+    const auto platform = parse_platform(text_of(GetParam()), GetParam());
+    ASSERT_TRUE(platform.has_value()) << platform.error().message;
+    EXPECT_EQ(platform->name, GetParam());
+    EXPECT_GT(platform->target.rate, 1e6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, Given,
+                         testing::Values("tsubame-2.5-thin", "lustre-96-ost", "laptop"));
+
+std::string changed(const std::string& from, const std::string& to) {
+    return std::regex_replace(text_of("laptop"), std::regex{from}, to);
+}
+
+std::string complaint(const std::string& text) {
+    const auto platform = parse_platform(text, "some.toml");
+    return platform ? "none" : platform.error().message;
+}
+
+TEST(Platform, AMissingKeyIsNamed) {
+    EXPECT_NE(complaint(changed("link_latency = .*", "")).find("node.link_latency (the key is"),
+              std::string::npos);
+}
+
+TEST(Platform, AWrongUnitIsNamed) {
+    EXPECT_NE(complaint(changed(R"((\ncopy_rate = \{ value = ")[^"]*")", "$013 GB\""))
+                  .find(R"(node.copy_rate ("3 GB" is no amount in B/s)"),
+              std::string::npos);
+}
+
+TEST(Platform, ANumberWithoutASourceIsRefused) {
+    EXPECT_NE(complaint(changed(R"((\ncopy_rate = \{ value = "[^"]*"), source = "[^"]*")", "$1"))
+                  .find("no value or no source"),
+              std::string::npos);
+}
+
+TEST(Platform, AnUnknownKeyIsRefused) {
+    EXPECT_NE(complaint(changed(R"(\ncopy_rate)", "\ncopy_speed = 1\ncopy_rate"))
+                  .find("node.copy_speed (there is no such key"),
+              std::string::npos);
+}
+
+TEST(Platform, ZeroNodesAreRefused) {
+    EXPECT_NE(complaint(changed(R"((\[node\]\ncount = \{ value = )\d+)", "$010"))
+                  .find("node.count (it must be more than 0"),
+              std::string::npos);
+}
+
+TEST(Quantity, TakesDecimalAndBinaryPrefixes) {
+    EXPECT_DOUBLE_EQ(*parse_quantity("9.8 GB/s", "B/s"), 9.8e9);
+    EXPECT_DOUBLE_EQ(*parse_quantity("0.5 ms", "s"), 5e-4);
+    EXPECT_DOUBLE_EQ(*parse_quantity("1 MiB", "B"), 1048576);
+    EXPECT_FALSE(parse_quantity("1 MiB", "s").has_value());
+    EXPECT_FALSE(parse_quantity("fast", "B/s").has_value());
+}
+
+}  // namespace
+}  // namespace forebay::adapters

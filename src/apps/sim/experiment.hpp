@@ -1,0 +1,56 @@
+// One simulated experiment: a platform, a pattern and the settings of the engine go in, times and
+// counts come out.
+#pragma once
+
+#include "adapters/simgrid/platform.hpp"
+#include "adapters/simgrid/world.hpp"
+#include "base/result.hpp"
+#include "plan/tuning.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace forebay::sim {
+
+// HPIO's pattern (Ching et al., 2006): ranks' regions in turns, `spacing` bytes between
+// neighbours.
+struct Regions {
+    std::int64_t count = 1024;
+    std::int64_t bytes = 1024;
+    std::int64_t spacing = 0;
+};
+
+struct Experiment {
+    adapters::Platform platform;
+    std::string variant = "forebay";  // for the record only
+    plan::Tuning tuning;
+    bool ranks_alone = false;  // every rank is a node of its own
+    adapters::RankMapping mapping = adapters::RankMapping::by_block;
+    Regions regions;
+    std::int32_t per_node = 1;  // aggregators
+    std::int32_t calls = 1;
+    bool read = false;
+    bool verify = false;  // with bytes, compared with what each rank gave
+    std::uint64_t seed = 1;
+    adapters::Sickness sickness;
+};
+
+struct Outcome {
+    adapters::WorldReport world;
+    double open_seconds = 0;  // until the last rank has opened
+    double io_seconds = 0;    // from there to the end of the last call
+    std::int64_t bytes = 0;   // acknowledged, all ranks
+    std::int64_t wrong = 0;   // bytes that a verification found to differ
+    std::int64_t rounds = 0;
+    double bound_seconds = 0;  // the slowest of network, links and targets, all busy all the time
+    std::int32_t slow_target = -1;  // that stands out; -1: none does
+    std::int32_t slow_limit = 0;    // its k
+    std::string error;              // of the collective calls; empty: none
+};
+
+[[nodiscard]] Outcome run(const Experiment& experiment);
+
+// As JSON, schema forebay.simulation/1.
+[[nodiscard]] std::string as_json(const Experiment& experiment, const Outcome& outcome);
+
+}  // namespace forebay::sim

@@ -1,0 +1,24 @@
+// forebay_sim: one experiment, one JSON line. Options are key=value; `forebay simulate` gives them.
+#include "apps/sim/options.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+int main(int argc, char** argv) {
+    try {
+        const std::vector<std::string> words(argv + 1, argv + argc);
+        const auto experiment = forebay::sim::parse_options(words);
+        if (!experiment) {
+            std::fprintf(stderr, "forebay_sim: %s\n", experiment.error().message.c_str());
+            return 2;
+        }
+        const auto outcome = forebay::sim::run(*experiment);
+        std::printf("%s\n", forebay::sim::as_json(*experiment, outcome).c_str());
+        return outcome.wrong == 0 ? 0 : 1;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "forebay_sim: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,15 @@
+// The words of a command line as an experiment.
+#pragma once
+
+#include "apps/sim/experiment.hpp"
+
+#include <string>
+#include <vector>
+
+namespace forebay::sim {
+
+// "platform=platforms/laptop.toml" first, then any of the keys in options.cpp. Errors
+// (ErrorCode::argument) say which word and what is right.
+[[nodiscard]] Result<Experiment> parse_options(const std::vector<std::string>& words);
+
+}  // namespace forebay::sim

@@ -1,0 +1,190 @@
+// Observation rounds and what follows from each.
+#include "plan/throttle.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace forebay::plan {
+
+Throttle Throttle::fixed(std::int32_t limit) noexcept {
+    Throttle throttle;
+    throttle.limit_ = std::max(limit, 1);
+    throttle.best_ = throttle.limit_;
+    return throttle;
+}
+
+Throttle Throttle::finding(std::int32_t first) noexcept {
+    Throttle throttle;
+    throttle.finds_ = true;
+    throttle.limit_ = std::clamp(first, 1, limit_max);
+    throttle.best_ = throttle.limit_;
+    return throttle;
+}
+
+Throttle Throttle::knowing(const FoundLimit& found) noexcept {
+    Throttle throttle = finding(found.limit);
+    if (found.rate > 0) {
+        throttle.settled_ = true;
+        throttle.remembered_ = true;
+        throttle.best_rate_ = found.rate;
+        throttle.most_seen_ = throttle.limit_;
+        throttle.quiet_rounds_ = settled_rounds - rechecked_rounds;
+    }
+    return throttle;
+}
+
+std::int32_t Throttle::needed() const noexcept { return std::max(observed_min, 2 * limit_); }
+
+void Throttle::observe(const Service& service) noexcept {
+    most_seen_ = std::max(most_seen_, service.in_flight);
+    if (finds_ && service.in_flight != limit_) {
+        if (service.in_flight < limit_) {
+            count_unfilled();
+        }
+        return;
+    }
+    if (skip_ > 0) {
+        --skip_;
+        return;
+    }
+    bytes_ += static_cast<double>(service.bytes);
+    nanoseconds_ += static_cast<double>(std::max<std::int64_t>(service.nanoseconds, 1));
+    if (++observed_ < needed()) {
+        return;
+    }
+    const double rate = limit_ * bytes_ * 1e9 / nanoseconds_;
+    if (observed_ < patience * needed() && unclear(rate)) {
+        return;
+    }
+    bytes_ = 0;
+    nanoseconds_ = 0;
+    observed_ = 0;
+    if (!finds_) {
+        best_rate_ = rate;
+    } else if (settled_) {
+        judge_settled(rate);
+    } else {
+        decide(rate);
+    }
+}
+
+// Nobody has so many requests at a time: more would change nothing.
+void Throttle::count_unfilled() noexcept {
+    if (++unfilled_ < 2 * needed()) {
+        return;
+    }
+    if (!settled_) {
+        above_ = limit_;
+        ++rounds_;
+        search_on();
+    } else if (limit_ > best_) {
+        try_out(best_);
+    }
+}
+
+// Too near to what decides for so few requests: some vary by a tenth and more.
+bool Throttle::unclear(double rate) const noexcept {
+    if (best_rate_ == 0) {
+        return observed_ < 2 * needed();
+    }
+    const double gain = rate / best_rate_ - 1;
+    return finds_ && limit_ != best_ && std::abs(gain - (limit_ > best_ ? rise : -fall)) < margin;
+}
+
+void Throttle::decide(double rate) noexcept {
+    ++rounds_;
+    if (best_rate_ == 0) {
+        best_rate_ = rate;
+    } else if (limit_ > best_) {
+        if (rate > best_rate_ * (1 + rise)) {
+            below_ = best_;
+            best_ = limit_;
+            best_rate_ = rate;
+        } else {
+            above_ = limit_;
+        }
+    } else if (rate > best_rate_ * (1 - fall)) {
+        above_ = best_;
+        best_ = limit_;
+        best_rate_ = std::max(rate, best_rate_);
+    } else {
+        below_ = limit_;
+    }
+    search_on();
+}
+
+// The next to be tried: upwards first, then between the best and what is known to be no better on
+// either side, to within a quarter.
+void Throttle::search_on() noexcept {
+    const std::int32_t close = std::max(1, best_ / 4);
+    if (rounds_ < rounds_max && above_ == 0 && best_ < limit_max) {
+        try_out(best_ + std::max(best_ / 2, 1));
+    } else if (rounds_ < rounds_max && above_ - best_ > close) {
+        try_out((best_ + above_) / 2);
+    } else if (rounds_ < rounds_max && best_ - below_ > close) {
+        try_out((best_ + below_) / 2);
+    } else {
+        settled_ = true;
+        quiet_rounds_ = 0;
+        try_out(best_);
+    }
+}
+
+void Throttle::judge_settled(double rate) noexcept {
+    if (limit_ > best_) {  // a probe upwards: if it was right, there may be more to gain
+        if (rate > best_rate_ * (1 + rise)) {
+            best_ = limit_;
+            begin_anew();
+        } else {
+            try_out(best_);
+        }
+        return;
+    }
+    if (limit_ < best_) {
+        best_ = rate > best_rate_ * (1 - fall / 2) ? limit_ : best_;
+        try_out(best_);
+        return;
+    }
+    if (rate > best_rate_ * change || rate * change < best_rate_) {
+        begin_anew();
+        return;
+    }
+    remembered_ = false;
+    best_rate_ += (rate - best_rate_) / 4;
+    if (++quiet_rounds_ >= settled_rounds) {
+        probe();
+    }
+}
+
+// A quarter away: nearer, what a step loses is hidden by how much requests vary, and many steps
+// would lose much. More than anybody ever had in flight cannot be tried.
+void Throttle::probe() noexcept {
+    quiet_rounds_ = 0;
+    const std::int32_t step = std::max(1, best_ / 4);
+    const std::int32_t most = std::min(limit_max, most_seen_ + 1);
+    const std::int32_t other = probes_++ % 2 == 0 ? best_ - step : std::min(best_ + step, most);
+    if (other >= 1) {
+        try_out(other);
+    }
+}
+
+void Throttle::begin_anew() noexcept {
+    settled_ = false;
+    remembered_ = false;
+    above_ = 0;
+    below_ = 0;
+    rounds_ = 0;
+    best_rate_ = 0;
+    try_out(best_);
+}
+
+void Throttle::try_out(std::int32_t limit) noexcept {
+    limit_ = std::clamp(limit, 1, limit_max);
+    skip_ = limit_;
+    observed_ = 0;
+    unfilled_ = 0;
+    bytes_ = 0;
+    nanoseconds_ = 0;
+}
+
+}  // namespace forebay::plan

@@ -1,0 +1,168 @@
+// Every order of events of small rings, exhaustively: no deadlock, never more than k in flight, all
+// windows in stripe order, and nothing under way when the seats are closed.
+#include "plan/turns.hpp"
+
+#include <deque>
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace forebay::plan {
+namespace {
+
+// A ring, its messages under way and the windows that storage works on.
+struct Ring {
+    Ring(int seats, int rounds, int limit) : count{seats}, last{rounds} {
+        for (int s = 0; s < seats; ++s) {
+            seat.emplace_back(s, seats, Throttle::fixed(limit));
+        }
+        way.resize(static_cast<std::size_t>(seats));
+        filled.resize(way.size());
+        known.resize(way.size());
+        ended.resize(way.size());
+        for (std::size_t s = 0; s < way.size(); ++s) {
+            collect(s);
+        }
+    }
+
+    // Everything that may happen next, by number; false: nothing has that number.
+    bool happen(int event) {
+        const auto s = static_cast<std::size_t>(event % count);
+        switch (event / count) {
+            case 0: return learn(s);
+            case 1: return fill(s);
+            case 2: return finish(s);
+            default: return event / count == 3 && deliver(s);
+        }
+    }
+    [[nodiscard]] int events() const { return count * 4; }
+
+    bool learn(std::size_t s) {
+        if (known[s] == last) {
+            return false;
+        }
+        seat[s].know(known[s] = last);
+        collect(s);
+        return true;
+    }
+    bool fill(std::size_t s) {
+        if (filled[s] == last) {
+            return false;
+        }
+        seat[s].filled(++filled[s]);
+        collect(s);
+        return true;
+    }
+    bool finish(std::size_t s) {
+        if (ended[s] == seat[s].started()) {
+            return false;
+        }
+        ++ended[s];
+        --working;
+        seat[s].ended({1, 1, 1});
+        collect(s);
+        return true;
+    }
+    bool deliver(std::size_t s) {
+        if (way[s].empty()) {
+            return false;
+        }
+        const TurnMessage message = way[s].front();
+        way[s].pop_front();
+        EXPECT_FALSE(seat[s].closed() && known[s] == last) << "a message after the end";
+        seat[s].take(message);
+        collect(s);
+        return true;
+    }
+
+    void collect(std::size_t s) {
+        for (const TurnMessage& message : seat[s].out()) {
+            way[(s + 1) % way.size()].push_back(message);
+        }
+        seat[s].out().clear();
+        std::int64_t started = 0;
+        for (std::size_t i = 0; i < seat.size(); ++i) {
+            started += seat[i].started();
+        }
+        working += static_cast<int>(started - begun);
+        begun = started;
+        for (std::size_t i = 0; i < seat.size(); ++i) {  // stripe order: no seat is ahead
+            const auto earlier = static_cast<std::int64_t>(i);
+            EXPECT_EQ(seat[i].started(), (started + count - 1 - earlier) / count);
+        }
+    }
+    [[nodiscard]] bool all_done() const {
+        for (const Seat& one : seat) {
+            if (!one.closed() || one.started() != last) {
+                return false;
+            }
+        }
+        return working == 0;
+    }
+    // Tells states apart; what is not in it follows from what is.
+    [[nodiscard]] std::string name() const {
+        std::string text;
+        for (std::size_t s = 0; s < seat.size(); ++s) {
+            text += std::to_string(known[s]) + "," + std::to_string(filled[s]) + "," +
+                    std::to_string(ended[s]) + "," + std::to_string(seat[s].started()) +
+                    (seat[s].closed() ? "c" : "o");
+            for (const TurnMessage& message : way[s]) {
+                text += message.kind == TurnMessage::Kind::pen
+                            ? "p" + std::to_string(message.pen.next) + "." +
+                                  std::to_string(message.pen.in_flight) + "." +
+                                  std::to_string(message.pen.closing)
+                            : "n";
+            }
+            text += ";";
+        }
+        return text;
+    }
+
+    int count;
+    std::int64_t last;
+    std::vector<Seat> seat;
+    std::vector<std::deque<TurnMessage>> way;  // to each seat
+    std::vector<std::int64_t> known;
+    std::vector<std::int64_t> filled;
+    std::vector<std::int64_t> ended;
+    std::int64_t begun = 0;
+    int working = 0;
+};
+
+class EveryOrder : public testing::TestWithParam<std::tuple<int, int, int>> {};
+
+TEST_P(EveryOrder, EndsWithAllWindowsStartedInOrder) {
+    const auto [seats, rounds, limit] = GetParam();
+    std::set<std::string> seen;
+    std::deque<Ring> open{Ring{seats, rounds, limit}};
+    std::size_t ends = 0;
+    while (!open.empty()) {
+        const Ring state = std::move(open.front());
+        open.pop_front();
+        bool stuck = true;
+        for (int event = 0; event < state.events(); ++event) {
+            Ring next = state;
+            if (!next.happen(event)) {
+                continue;
+            }
+            stuck = false;
+            ASSERT_LE(next.working, limit);
+            if (seen.insert(next.name()).second) {
+                open.push_back(std::move(next));
+            }
+        }
+        if (stuck) {
+            ASSERT_TRUE(state.all_done()) << "deadlock at " << state.name();
+            ++ends;
+        }
+    }
+    EXPECT_GE(ends, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rings, EveryOrder,
+                         testing::Combine(testing::Values(1, 2, 3), testing::Values(1, 2),
+                                          testing::Values(1, 2, 3)));
+
+}  // namespace
+}  // namespace forebay::plan
