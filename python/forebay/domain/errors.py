@@ -23,6 +23,10 @@ class RecordError(ForebayError):
     """A record cannot be read."""
 
 
+class LayoutError(ForebayError):
+    """A layout cannot be read or set."""
+
+
 class SetupError(ForebayError):
     """Forebay itself is not whole: native libraries or its schema are missing."""
 
