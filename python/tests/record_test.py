@@ -34,6 +34,8 @@ def test_example_is_decoded(example: Path) -> None:
     (error,) = file.errors
     assert isinstance(error, ErrorNote)
     assert error.error_class == "MPI_ERR_NO_SPACE"
+    (warning,) = file.warnings
+    assert "1 stripe instead of 3" in warning
 
 
 def test_offset_skips_what_was_there_before(example: Path, tmp_path: Path) -> None:

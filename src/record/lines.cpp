@@ -92,7 +92,8 @@ std::string to_json(const FileLine& line) {
                     {"write", json_of(line.write)},
                     {"read", json_of(line.read)},
                     {"passed_through", list_of(line.passed_through)},
-                    {"errors", list_of(line.errors)}});
+                    {"errors", list_of(line.errors)},
+                    {"warnings", line.warnings}});
 }
 
 Result<void> append_line(const std::string& path, std::string line) {

@@ -62,6 +62,7 @@ struct FileLine {
     Traffic read;
     std::vector<PassedThrough> passed_through;
     std::vector<ErrorNote> errors;
+    std::vector<std::string> warnings;  // texts for people
 };
 
 // One line each, without its end.

@@ -49,6 +49,7 @@ FileLine some_file() {
     line.write.total_ns = 500'000'000;
     line.passed_through = {{"MPI_File_write_at", 3, 96, "independent call"}};
     line.errors = {{"MPI_File_write_at_all", "MPI_ERR_NO_SPACE", "cannot write"}};
+    line.warnings = {"1 stripe instead of 3 stripes"};
     return line;
 }
 

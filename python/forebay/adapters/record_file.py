@@ -131,6 +131,7 @@ def _file(line: Mapping[str, Any]) -> FileRecord:
         read=_traffic(line["read"]),
         passed_through=tuple(_passed(note) for note in line["passed_through"]),
         errors=tuple(_error(note) for note in line["errors"]),
+        warnings=tuple(str(text) for text in line.get("warnings", ())),
     )
 
 

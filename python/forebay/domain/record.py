@@ -90,6 +90,7 @@ class FileRecord:
     read: Traffic
     passed_through: tuple[PassedThrough, ...] = ()
     errors: tuple[ErrorNote, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +119,7 @@ class FileSummary:
     read: Traffic = field(default_factory=Traffic)
     passed_through: tuple[PassedThrough, ...] = ()
     errors: tuple[ErrorNote, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def bytes_moved(self) -> int:
@@ -154,6 +156,7 @@ def _summary(path: str, records: Sequence[FileRecord]) -> FileSummary:
         read=read,
         passed_through=_merged([note for record in records for note in record.passed_through]),
         errors=tuple(note for record in records for note in record.errors),
+        warnings=tuple(dict.fromkeys(text for record in records for text in record.warnings)),
     )
 
 
