@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from suite import bench_tools, clients, edges, faults, ior, programs, striping
+from suite import bench_tools, cephfs, clients, edges, faults, ior, programs, striping
 from suite.mpi import BUILD
 from suite.runner import Runner
 
@@ -15,6 +15,7 @@ def main(arguments: list[str]) -> int:
         *faults.tests(),
         *edges.tests(),
         *striping.tests(),
+        *cephfs.tests(),
         *clients.tests(),
         *ior.tests(),
         *bench_tools.tests(),
