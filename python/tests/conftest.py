@@ -18,9 +18,9 @@ from forebay.application.ports import (
     NativeLibraries,
     World,
 )
-from forebay.domain.errors import SetupError
+from forebay.domain.errors import LayoutError, SetupError
 from forebay.domain.launcher import Flavour
-from forebay.domain.layout import ONE_TARGET
+from forebay.domain.layout import Layout, LayoutChange, WantedLayout
 from forebay.domain.program import Family, Linkage, ProgramFacts
 from forebay.domain.record import Record
 from forebay.domain.settings import Override, SettingsTable
@@ -189,11 +189,35 @@ class ImaginedMachine:
             "mount_point": Path("/"),
             "file_system": "ext4",
             "device": "/dev/vda",
-            "layout": ONE_TARGET,
             "free_bytes": 1 << 40,
             "is_writable": True,
         }
         return DirectoryFacts(**{**usual, **self.directory_facts})
+
+
+@dataclass
+class ImaginedLayouts:
+    """Every path has the same layout, or an obstacle."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    obstacle: str | None = None
+
+    def show(self, path: Path) -> Layout:
+        if self.obstacle:
+            raise LayoutError(self.obstacle)
+        usual: dict[str, Any] = {
+            "path": str(path),
+            "kind": "directory",
+            "bytes": 0,
+            "file_system": "none",
+            "origin": "",
+            "targets": 1,
+            "stripe_bytes": 0,
+        }
+        return Layout(**{**usual, **self.facts})
+
+    def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
+        return LayoutChange(layout=self.show(path), made=False, complaint=None)
 
 
 @pytest.fixture
@@ -207,6 +231,7 @@ def make_world(tmp_path: Path) -> Callable[..., World]:
         "processes": ImaginedProcesses,
         "records": ImaginedRecords,
         "machine": ImaginedMachine,
+        "layouts": ImaginedLayouts,
     }
 
     def make(environment: Mapping[str, str] | None = None, **changes: Any) -> World:

@@ -9,7 +9,6 @@ from forebay.application.doctor import DoctorRequest, diagnose
 from forebay.application.ports import Captured, LauncherFacts, World
 from forebay.domain.findings import Finding, Status, Topic, problems
 from forebay.domain.launcher import Flavour
-from forebay.domain.layout import Layout
 from forebay.domain.program import Family
 
 MakeWorld = Callable[..., World]
@@ -125,20 +124,31 @@ def test_kernel_without_io_uring_is_noted_without_memfd_a_problem(make_world: Ma
     assert problem_subjects == ["memfd_create", "/dev/shm"]
 
 
-def test_layouts_and_directories(make_world: MakeWorld) -> None:
-    striped = Layout(source="lustre", targets=4, stripe_bytes=1 << 20)
-    facts = {"file_system": "lustre", "layout": striped}
+def test_layouts_of_new_files(make_world: MakeWorld) -> None:
+    striped = {"file_system": "lustre", "targets": 4, "stripe_bytes": 1 << 20}
+    on_lustre = {"directory_facts": {"file_system": "lustre"}}
     finding = only(
-        look(make_world(machine={"directory_facts": facts})), Topic.DIRECTORY, Status.NOTE
+        look(make_world(machine=on_lustre, layouts={"facts": striped})),
+        Topic.DIRECTORY,
+        Status.NOTE,
     )
     assert "4 targets, stripe 1.00 MiB" in finding.detail
     assert finding.remedy is None
-    ceph = Layout(source="ceph", targets=2, stripe_bytes=4096)
-    facts = {"file_system": "ceph", "layout": ceph}
+    one = {"file_system": "ceph", "targets": 1, "stripe_bytes": 4 << 20}
+    on_ceph = {"directory_facts": {"file_system": "ceph"}}
     finding = only(
-        look(make_world(machine={"directory_facts": facts})), Topic.DIRECTORY, Status.NOTE
+        look(make_world(machine=on_ceph, layouts={"facts": one})), Topic.DIRECTORY, Status.NOTE
     )
-    assert "striping_factor=2" in (finding.remedy or "")
+    assert "forebay layout set" in (finding.remedy or "")
+    finding = only(
+        look(make_world(machine=on_ceph, layouts={"obstacle": "cannot read the layout"})),
+        Topic.DIRECTORY,
+        Status.NOTE,
+    )
+    assert finding.detail == "cannot read the layout"
+
+
+def test_directories(make_world: MakeWorld) -> None:
     facts = {"is_writable": False}
     assert only(
         look(make_world(machine={"directory_facts": facts})), Topic.DIRECTORY, Status.PROBLEM

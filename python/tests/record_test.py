@@ -37,6 +37,8 @@ def test_example_is_decoded(example: Path) -> None:
     assert file.write.found_requests_in_flight == 3
     (slow,) = file.slow_targets
     assert (slow.target, slow.direction, slow.rate) == (2, "write", 5e7)
+    (warning,) = file.warnings
+    assert "1 stripe instead of 3" in warning
 
 
 def test_offset_skips_what_was_there_before(example: Path, tmp_path: Path) -> None:

@@ -102,7 +102,8 @@ std::string to_json(const FileLine& line) {
                     {"read", json_of(line.read)},
                     {"passed_through", list_of(line.passed_through)},
                     {"errors", list_of(line.errors)},
-                    {"slow_targets", list_of(line.slow_targets)}});
+                    {"slow_targets", list_of(line.slow_targets)},
+                    {"warnings", line.warnings}});
 }
 
 Result<void> append_line(const std::string& path, std::string line) {

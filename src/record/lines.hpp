@@ -73,6 +73,7 @@ struct FileLine {
     std::vector<PassedThrough> passed_through;
     std::vector<ErrorNote> errors;
     std::vector<SlowTarget> slow_targets;
+    std::vector<std::string> warnings;  // texts for people
 };
 
 // One line each, without its end.

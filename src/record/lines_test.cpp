@@ -50,6 +50,7 @@ FileLine some_file() {
     line.passed_through = {{"MPI_File_write_at", 3, 96, "independent call"}};
     line.errors = {{"MPI_File_write_at_all", "MPI_ERR_NO_SPACE", "cannot write"}};
     line.slow_targets = {{2, true, 5e7, 4e8, 1}};
+    line.warnings = {"1 stripe instead of 3 stripes"};
     return line;
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from suite import bench_tools, clients, edges, faults, ior, programs
+from suite import bench_tools, cephfs, clients, edges, faults, ior, programs, striping
 from suite.mpi import BUILD
 from suite.runner import Runner
 
@@ -14,6 +14,8 @@ def main(arguments: list[str]) -> int:
         *programs.tests(),
         *faults.tests(),
         *edges.tests(),
+        *striping.tests(),
+        *cephfs.tests(),
         *clients.tests(),
         *ior.tests(),
         *bench_tools.tests(),

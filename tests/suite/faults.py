@@ -47,7 +47,8 @@ def mounted_tmpfs(folder: Path, size: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def failing_file_system(folder: Path, good_bytes: int) -> Iterator[Path]:
+def fuse_file_system(folder: Path, source: str, argument: str) -> Iterator[Path]:
+    """A file system of tests/mpi over a folder of its own."""
     backing, mount = folder / "backing", folder / "mount"
     backing.mkdir()
     mount.mkdir()
@@ -58,13 +59,11 @@ def failing_file_system(folder: Path, good_bytes: int) -> Iterator[Path]:
         raise Skipped("no FUSE (libfuse3-dev or /dev/fuse is missing). Install it, run as root.")
     program = m.build_with(
         ["cc", *m.C_FLAGS, "-D_FILE_OFFSET_BITS=64"],
-        "failing_fs.c",
+        source,
         m.BUILD / "bin",
         libraries=flags,
     )
-    process = subprocess.Popen(
-        [program, mount, backing, str(good_bytes)], stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen([program, mount, backing, argument], stderr=subprocess.DEVNULL)
     try:
         if not _until(lambda: os.path.ismount(mount), 10):
             raise Skipped("cannot mount a FUSE file system here. Run as root.")
@@ -137,7 +136,7 @@ def full_disk_fatal(mpi: m.Mpi, folder: Path) -> None:
 
 
 def failing_storage(mpi: m.Mpi, settings: dict[str, str], folder: Path) -> None:
-    with failing_file_system(folder, 5 << 20) as mount:
+    with fuse_file_system(folder, "failing_fs.c", str(5 << 20)) as mount:
         _run(mpi, folder, 4, "failing", mount / "failing.dat", settings=settings).ensure_success()
         told = _told(folder, "failing")
         limit = seconds_to_fail()

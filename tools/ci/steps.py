@@ -38,6 +38,7 @@ STEPS = (
     Step("python", ("tools/ci/python.sh",), 900),
     Step("install", ("tools/ci/install.sh",), 900),
     Step("integration", ("tools/ci/integration.sh",), 2400),
+    Step("cephfs", ("tools/ci/cephfs.sh",), 900),
     Step("asan", ("tools/ci/unit.sh", "asan"), 1800),
     # Ten times slower than without: every third test, which is every third seed.
     Step("tsan", ("tools/ci/unit.sh", "tsan", "3"), 1800),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from forebay.application.ports import DirectoryFacts, MachineFacts
 from forebay.domain.errors import UsageError
-from forebay.domain.layout import ONE_TARGET, Layout, parse_ceph, parse_lustre
 
 _SYS_IO_URING_SETUP = 425
 _IO_URING_PARAMS_BYTES = 120
@@ -52,7 +51,6 @@ class LocalMachine:
                 mount_point=mount.point,
                 file_system=mount.file_system,
                 device=mount.device,
-                layout=_layout(real),
                 free_bytes=shutil.disk_usage(folder).free,
                 is_writable=os.access(folder, os.W_OK | os.X_OK),
             )
@@ -85,21 +83,6 @@ def _unescaped(text: str) -> str:
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         text = text.replace(code, character)
     return text
-
-
-def _layout(path: Path) -> Layout:
-    for name, parse in (
-        ("lustre.lov", parse_lustre),
-        ("ceph.file.layout", parse_ceph),
-        ("ceph.dir.layout", parse_ceph),
-    ):
-        try:
-            layout = parse(os.getxattr(path, name))
-        except OSError:
-            continue
-        if layout is not None:
-            return layout
-    return ONE_TARGET
 
 
 def _io_uring_obstacle() -> str | None:

@@ -133,6 +133,7 @@ def _file(line: Mapping[str, Any]) -> FileRecord:
         passed_through=tuple(_passed(note) for note in line["passed_through"]),
         errors=tuple(_error(note) for note in line["errors"]),
         slow_targets=tuple(_slow(one) for one in line.get("slow_targets", ())),
+        warnings=tuple(str(text) for text in line.get("warnings", ())),
     )
 
 

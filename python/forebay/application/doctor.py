@@ -12,7 +12,7 @@ from forebay.application.ports import (
     NativeLibraries,
     World,
 )
-from forebay.domain.errors import SetupError
+from forebay.domain.errors import LayoutError, SetupError
 from forebay.domain.findings import Finding, Status, Topic
 from forebay.domain.launcher import (
     PRELOAD_VARIABLE,
@@ -21,6 +21,7 @@ from forebay.domain.launcher import (
     compose_preload,
     forward,
 )
+from forebay.domain.layout import Layout
 from forebay.domain.program import Family, Linkage
 from forebay.domain.units import human_bytes
 
@@ -53,6 +54,7 @@ class Diagnosis:
     launchers: tuple[LauncherFacts, ...]
     libraries: NativeLibraries | None
     directory: DirectoryFacts
+    layout: Layout | None
     machine: MachineFacts
 
 
@@ -60,6 +62,7 @@ def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
     """Looks at everything. UsageError: there is no such directory."""
     directory = world.machine.directory(request.directory)
     machine = world.machine.facts()
+    layout, layout_findings = _layout(directory.path, world)
     launchers = tuple(world.launchers.installed())
     libraries, library_findings = _libraries(world, launchers)
     findings = (
@@ -67,7 +70,8 @@ def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
         *library_findings,
         *_forwarding(world, launchers, libraries),
         *_program(world, request.program),
-        *_directory(directory),
+        *_directory(directory, layout),
+        *layout_findings,
         *_machine(machine, request.ranks),
     )
     return Diagnosis(
@@ -75,6 +79,7 @@ def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
         launchers=launchers,
         libraries=libraries,
         directory=directory,
+        layout=layout,
         machine=machine,
     )
 
@@ -249,27 +254,16 @@ def _program(world: World, word: str | None) -> Iterator[Finding]:
         )
 
 
-def _directory(facts: DirectoryFacts) -> Iterator[Finding]:
+def _directory(facts: DirectoryFacts, layout: Layout | None) -> Iterator[Finding]:
     subject = str(facts.path)
-    layout = facts.layout
     yield _good(
         Topic.DIRECTORY,
         subject,
         f"{facts.file_system} ({facts.device} on {facts.mount_point}), "
         f"{human_bytes(facts.free_bytes)} free",
     )
-    if layout.source == "none":
-        yield _note(Topic.DIRECTORY, subject, f"counts as one target ({layout.remark})")
-    else:
-        targets = "all" if layout.targets is None else str(layout.targets)
-        stripe = human_bytes(layout.stripe_bytes) if layout.stripe_bytes else "default"
-        remark = f" ({layout.remark})" if layout.remark else ""
-        yield _note(
-            Topic.DIRECTORY,
-            subject,
-            f"new files: {targets} targets, stripe {stripe}{remark}",
-            _layout_remedy(facts),
-        )
+    if layout is not None:
+        yield _note(Topic.DIRECTORY, subject, _told(layout), _layout_remedy(layout))
     if not facts.is_writable:
         yield _problem(
             Topic.DIRECTORY, subject, "you may not write here", "Choose a directory of your own."
@@ -285,15 +279,26 @@ def _directory(facts: DirectoryFacts) -> Iterator[Finding]:
         yield _note(Topic.DIRECTORY, subject, "not a parallel file system: of this machine alone")
 
 
-def _layout_remedy(facts: DirectoryFacts) -> str | None:
-    """What Forebay cannot read by itself has to be told."""
-    if facts.layout.source == "ceph":
-        return (
-            f"Say it to Forebay: --set striping_factor={facts.layout.targets} "
-            f"--set striping_unit={facts.layout.stripe_bytes}."
-        )
-    if facts.layout.remark or facts.layout.targets is None:
-        return "Say it to Forebay: --set striping_factor=COUNT --set striping_unit=SIZE."
+def _layout(path: Path, world: World) -> tuple[Layout | None, Sequence[Finding]]:
+    try:
+        return world.layouts.show(path), ()
+    except SetupError:
+        return None, ()  # that the libraries are missing is said elsewhere
+    except LayoutError as error:
+        return None, (_note(Topic.DIRECTORY, str(path), str(error)),)
+
+
+def _told(layout: Layout) -> str:
+    if not layout.is_known:
+        return "counts as one target (the file system tells of no stripes)"
+    targets = "all" if layout.targets is None else str(layout.targets)
+    stripe = human_bytes(layout.stripe_bytes) if layout.stripe_bytes else "default"
+    return f"new files: {targets} targets, stripe {stripe} ({layout.file_system})"
+
+
+def _layout_remedy(layout: Layout) -> str | None:
+    if layout.is_known and layout.targets == 1:
+        return f"For large files: forebay layout set -c COUNT {layout.path}."
     return None
 
 

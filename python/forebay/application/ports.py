@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from forebay.domain.launcher import Flavour
-from forebay.domain.layout import Layout
+from forebay.domain.layout import Layout, LayoutChange, WantedLayout
 from forebay.domain.program import Family, ProgramFacts
 from forebay.domain.record import Record
 from forebay.domain.settings import Override, SettingsTable
@@ -66,7 +66,6 @@ class DirectoryFacts:
     mount_point: Path
     file_system: str
     device: str
-    layout: Layout
     free_bytes: int
     is_writable: bool
 
@@ -165,6 +164,16 @@ class Machine(Protocol):
         """The file system that `path` is on. UsageError: no such directory."""
 
 
+class Layouts(Protocol):
+    """How files lie over targets. SetupError: the native program is missing."""
+
+    def show(self, path: Path) -> Layout:
+        """Of a file, or of the files to come in a directory. LayoutError: cannot be read."""
+
+    def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
+        """Gives a new or empty file, or a directory, a layout. LayoutError: nothing was set."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class World:
     """All ports together."""
@@ -176,5 +185,6 @@ class World:
     processes: Processes
     records: Records
     machine: Machine
+    layouts: Layouts
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: Path = field(default_factory=Path.cwd)

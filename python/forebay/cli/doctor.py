@@ -74,6 +74,7 @@ def _as_json(diagnosis: Diagnosis) -> Any:
         "launchers": plain(diagnosis.launchers),
         "libraries": plain(diagnosis.libraries),
         "directory": plain(diagnosis.directory),
+        "layout": plain(diagnosis.layout),
         "machine": plain(diagnosis.machine),
     }
 

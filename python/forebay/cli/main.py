@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forebay import __version__
-from forebay.cli import bench, doctor, run, settings, simulate
+from forebay.cli import bench, doctor, layout, run, settings, simulate
 from forebay.domain.errors import ForebayError
 
 _HELP = """A pool in front of the parallel file system: runs an unmodified MPI program so that its
@@ -17,6 +17,7 @@ Start here:
   forebay doctor /scratch                 what works on this machine
   forebay run -- mpiexec -n 8 ./program   run it, see where its I/O time went
   forebay settings                        what can be set, and how
+  forebay layout show /scratch/f          how a file lies over storage targets
   forebay bench ior -np 4 -t 1m -b 64m    measure a file system
 """
 
@@ -61,6 +62,7 @@ app.command("settings", help=settings.HELP, short_help="List all settings.")(set
 app.command("simulate", help=simulate.HELP, short_help="Run the engine on a simulated machine.")(
     simulate.simulate_command
 )
+layout.attach(app)
 bench.attach(app)
 
 

@@ -76,8 +76,8 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
 
 
 def _shown(files: Sequence[FileSummary]) -> Sequence[FileSummary]:
-    """The files that moved most, and those with errors, in their own order."""
-    ranked = sorted(files, key=lambda file: (not file.errors, -file.bytes_moved))
+    """The files with errors or warnings, and those that moved most, in their own order."""
+    ranked = sorted(files, key=lambda file: (not file.errors, not file.warnings, -file.bytes_moved))
     chosen = ranked[:FILES_SHOWN_MAX]
     return [file for file in files if file in chosen]
 
@@ -102,6 +102,8 @@ def _file_lines(file: FileSummary) -> Iterator[str]:
         yield from _passed_lines(file.passed_through)
     for error in file.errors[:ERRORS_SHOWN_MAX]:
         yield f"  error: {error.call}: {error.error_class}: {printable(error.message)}"
+    for warning in file.warnings[:ERRORS_SHOWN_MAX]:
+        yield f"  warning: {printable(warning)}"
     if len(file.errors) > ERRORS_SHOWN_MAX:
         yield f"  and {len(file.errors) - ERRORS_SHOWN_MAX} more errors"
 

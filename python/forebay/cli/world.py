@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from forebay.adapters.launchers import PathLaunchers
+from forebay.adapters.layout_program import LayoutProgram
 from forebay.adapters.machine import LocalMachine
 from forebay.adapters.native_libraries import LibraryFolders
 from forebay.adapters.processes import ForegroundProcesses
@@ -15,14 +16,16 @@ from forebay.application.ports import World
 
 def real_world() -> World:
     """This machine, this environment, this working directory."""
+    libraries = LibraryFolders()
     return World(
         settings=SettingsFiles(),
-        libraries=LibraryFolders(),
+        libraries=libraries,
         launchers=PathLaunchers(),
         programs=ProgramFiles(),
         processes=ForegroundProcesses(),
         records=RecordFiles(),
         machine=LocalMachine(),
+        layouts=LayoutProgram(libraries),
         environment=dict(os.environ),
         folder=Path.cwd(),
     )

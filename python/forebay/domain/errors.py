@@ -29,6 +29,10 @@ class SimulationError(ForebayError):
     exit_code = 2
 
 
+class LayoutError(ForebayError):
+    """A layout cannot be read or set."""
+
+
 class SetupError(ForebayError):
     """Forebay itself is not whole: native libraries or its schema are missing."""
 

@@ -105,6 +105,7 @@ class FileRecord:
     passed_through: tuple[PassedThrough, ...] = ()
     errors: tuple[ErrorNote, ...] = ()
     slow_targets: tuple[SlowTarget, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +135,7 @@ class FileSummary:
     passed_through: tuple[PassedThrough, ...] = ()
     errors: tuple[ErrorNote, ...] = ()
     slow_targets: tuple[SlowTarget, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def bytes_moved(self) -> int:
@@ -171,6 +173,7 @@ def _summary(path: str, records: Sequence[FileRecord]) -> FileSummary:
         passed_through=_merged([note for record in records for note in record.passed_through]),
         errors=tuple(note for record in records for note in record.errors),
         slow_targets=_latest([slow for record in records for slow in record.slow_targets]),
+        warnings=tuple(dict.fromkeys(text for record in records for text in record.warnings)),
     )
 
 

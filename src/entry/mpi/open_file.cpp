@@ -3,7 +3,7 @@
 #include "entry/mpi/open_file.hpp"
 
 #include "adapters/uring/open.hpp"
-#include "entry/mpi/file_layout.hpp"
+#include "entry/mpi/creation.hpp"
 #include "entry/mpi/gpu.hpp"
 #include "entry/mpi/limit_cache.hpp"
 #include "entry/mpi/process.hpp"
@@ -22,16 +22,6 @@ struct OpenFile::Asked {
 };
 
 namespace {
-
-plan::Layout told_or_found(const Settings& settings, plan::Layout found) {
-    if (settings.number(Setting::striping_factor) > 0) {
-        found.targets = static_cast<std::int32_t>(settings.number(Setting::striping_factor));
-    }
-    if (settings.number(Setting::striping_unit) > 0) {
-        found.stripe_bytes = settings.number(Setting::striping_unit);
-    }
-    return found.stripe_bytes > 0 ? found : plan::Layout{};
-}
 
 struct Known {  // what rank 0 tells the others before the first collective access
     std::int32_t targets = 1;
@@ -68,7 +58,7 @@ engine::File& OpenFile::engine() {
     }
     Known known;
     if (facts_.rank == 0) {
-        const plan::Layout layout = told_or_found(settings_, layout_of_file(facts_.path));
+        const plan::Layout layout = found_or_told(facts_.path, settings_, facts_.warnings);
         known.targets = layout.targets;
         known.stripe_bytes = layout.stripe_bytes;
         known.has_identity = facts_.identity ? 1 : 0;

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace forebay::entry {
 
@@ -31,6 +32,8 @@ struct FileFacts {
     bool recording = false;
     std::int64_t open_ns = 0;
     std::optional<ports::Identity> identity;  // on rank 0
+    plan::Layout layout;                      // of a file that hints gave a layout
+    std::vector<std::string> warnings;        // on rank 0
 };
 
 class OpenFile {
@@ -56,6 +59,7 @@ public:
     int get_byte_offset(MPI_Offset offset, MPI_Offset* displacement);
     int set_info(MPI_Info info);
     int get_info(MPI_Info* info) const;
+    int get_amode(int* amode) const;
     int set_atomicity(int flag);
     int sync();
     // Everything but the MPI's own close; an MPI error code. Collective.

@@ -90,9 +90,23 @@ int OpenFile::get_info(MPI_Info* info) const {
     for (std::size_t i = 0; i < setting_count; ++i) {
         tell(setting_rows[i].name, settings_.text(static_cast<Setting>(i)));
     }
+    if (facts_.layout.stripe_bytes > 0) {
+        PMPI_Info_set(*info, "striping_factor", std::to_string(facts_.layout.targets).c_str());
+        PMPI_Info_set(*info, "striping_unit", std::to_string(facts_.layout.stripe_bytes).c_str());
+    }
     tell("active", ours() ? "true" : "false");
     tell("reason", reason_of(facts_.standing));
     return MPI_SUCCESS;
+}
+
+// The MPI may have been asked for less (opening.hpp).
+int OpenFile::get_amode(int* amode) const {
+    int real_amode = 0;
+    const int code = real::get_amode(handle_, amode == nullptr ? nullptr : &real_amode);
+    if (code == MPI_SUCCESS) {
+        *amode = facts_.amode;
+    }
+    return code;
 }
 
 int OpenFile::set_atomicity(int flag) {

@@ -1,6 +1,7 @@
 // See opening.hpp.
 #include "entry/mpi/opening.hpp"
 
+#include "entry/mpi/creation.hpp"
 #include "entry/mpi/path.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
@@ -57,7 +58,24 @@ CircleNeeds needs_of(const Settings& settings) {
             settings.number(Setting::staging_bytes_max)};
 }
 
-Opening decide(const OpeningRequest& request, int ranks, Settings& settings) {
+bool creates(const OpeningRequest& request, const Settings& settings) {
+    return (request.amode & MPI_MODE_CREATE) != 0 && settings.flag(Setting::enabled) &&
+           !request.path.empty() && !is_excluded(request.path, settings);
+}
+
+void create(const OpeningRequest& request, const Settings& settings, Opening& opening,
+            std::vector<std::string>& warnings) {
+    Creation creation = create_striped(request.path, request.amode, settings);
+    opening.made = creation.made ? 1 : 0;
+    if (creation.layout) {
+        opening.targets = creation.layout->targets;
+        opening.stripe_bytes = creation.layout->stripe_bytes;
+    }
+    warnings = std::move(creation.warnings);
+}
+
+Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
+               std::vector<std::string>& warnings) {
     Opening opening;
     const auto read = process_settings();
     if (!read) {
@@ -71,6 +89,9 @@ Opening decide(const OpeningRequest& request, int ranks, Settings& settings) {
     opening.recording = settings.text(Setting::record).empty() ? 0 : 1;
     if (ranks > 1 && (opening.standing == Standing::ours || opening.recording != 0)) {
         choose_circle(request.communicator, needs_of(settings), opening);
+    }
+    if (creates(request, settings)) {
+        create(request, settings, opening, warnings);
     }
     for (std::size_t i = 0; i < setting_count; ++i) {
         opening.numbers[i] = settings.number(static_cast<Setting>(i));
@@ -112,7 +133,7 @@ OpeningTalk::OpeningTalk(const OpeningRequest& request, Settings& settings) : se
     PMPI_Comm_rank(request.communicator, &rank_);
     PMPI_Comm_size(request.communicator, &ranks);
     if (rank_ == 0) {
-        opening_ = decide(request, ranks, settings);
+        opening_ = decide(request, ranks, settings, warnings_);
     }
     if (ranks > 1) {
         PMPI_Ibcast(&opening_, sizeof opening_, MPI_BYTE, 0, request.communicator, &request_);
@@ -120,6 +141,9 @@ OpeningTalk::OpeningTalk(const OpeningRequest& request, Settings& settings) : se
 }
 
 const Opening& OpeningTalk::end() {
+    if (std::exchange(ended_, true)) {
+        return opening_;
+    }
     PMPI_Wait(&request_, MPI_STATUS_IGNORE);
     if (rank_ != 0 && opening_.failed == 0) {
         for (std::size_t i = 0; i < setting_count; ++i) {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <mpi.h>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace forebay::entry {
 
@@ -23,6 +25,9 @@ struct Opening {
     Standing standing = Standing::ours;
     std::int32_t make_circle = 0;
     std::uint64_t circle = 0;  // label; 0: none
+    std::int32_t made = 0;     // rank 0 has made the file, with the layout that hints ask for
+    std::int32_t targets = 0;  // of a file that hints gave a layout; 0: not known
+    std::int64_t stripe_bytes = 0;
     std::array<std::int64_t, setting_count> numbers{};
 };
 
@@ -48,13 +53,19 @@ public:
     OpeningTalk& operator=(const OpeningTalk&) = delete;
     ~OpeningTalk() = default;
 
-    // Must be called. The settings are the effective ones from here on (on other ranks than 0
-    // without those that are texts).
-    [[nodiscard]] const Opening& end();
+    // Must be called, before the MPI creates a file and else after it has opened it; again, it says
+    // the same. The settings are the effective ones from here on (on other ranks than 0 without
+    // those that are texts).
+    const Opening& end();
+
+    // What a user is to be told of the file, on rank 0.
+    [[nodiscard]] std::vector<std::string> take_warnings() noexcept { return std::move(warnings_); }
 
 private:
     Settings& settings_;
     Opening opening_;
+    std::vector<std::string> warnings_;
+    bool ended_ = false;
     int rank_ = 0;
     MPI_Request request_ = MPI_REQUEST_NULL;
 };

@@ -68,8 +68,12 @@ int open_file(const OpenArguments& arguments) {
     const std::string path = plain_path(arguments.filename).value_or("");
     Settings settings;
     OpeningTalk talk{{arguments.communicator, path, arguments.amode, arguments.info}, settings};
-    const int code = real::open(arguments.communicator, arguments.filename, arguments.amode,
-                                arguments.info, arguments.fh);
+    int amode = arguments.amode;
+    if ((amode & MPI_MODE_CREATE) != 0 && talk.end().made != 0) {
+        amode &= ~MPI_MODE_EXCL;  // it was made exclusively, by rank 0
+    }
+    const int code =
+        real::open(arguments.communicator, arguments.filename, amode, arguments.info, arguments.fh);
     const Opening& opening = talk.end();
     if (opening.failed != 0) {
         return code != MPI_SUCCESS ? code : refuse_open(arguments);
@@ -85,6 +89,10 @@ int open_file(const OpenArguments& arguments) {
         facts.standing = Standing::no_group;
     }
     facts.recording = opening.recording != 0;
+    facts.warnings = talk.take_warnings();
+    if (opening.targets > 0) {
+        facts.layout = {opening.targets, opening.stripe_bytes};
+    }
     if (facts.rank == 0) {
         facts.identity = identity_of_path(path);
     }
@@ -172,6 +180,12 @@ int forebay_file_get_byte_offset(MPI_File fh, MPI_Offset offset,
     return with_file(
         fh, [&](OpenFile& file) { return file.get_byte_offset(offset, displacement); },
         [&] { return real::get_byte_offset(fh, offset, displacement); });
+}
+
+int forebay_file_get_amode(MPI_File fh, int* amode) noexcept {
+    return with_file(
+        fh, [&](const OpenFile& file) { return file.get_amode(amode); },
+        [&] { return real::get_amode(fh, amode); });
 }
 
 int forebay_file_set_info(MPI_File fh, MPI_Info info) noexcept {

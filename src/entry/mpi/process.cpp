@@ -36,6 +36,7 @@ struct Process {
     GpuMemory gpu;
     std::int32_t aggregators_per_node = 0;  // 0: the machine was not inspected yet
     std::atomic<bool> recorded{false};
+    std::atomic<bool> told_of_stripes{false};
     bool finalize_is_watched = false;
 };
 
@@ -200,6 +201,8 @@ bool is_gpu_memory(const void* address) {
     std::call_once(p.gpu_once, [&p] { p.gpu = GpuMemory::find(); });
     return p.gpu.holds(address);
 }
+
+bool first_without_stripes() noexcept { return !process().told_of_stripes.exchange(true); }
 
 bool first_record() noexcept { return !process().recorded.exchange(true); }
 

@@ -19,6 +19,9 @@ namespace forebay::entry {
 // Defaults, settings file and environment, read once.
 [[nodiscard]] Result<Settings> process_settings();
 
+// Whether nobody has been told yet that hints for stripes do nothing here.
+[[nodiscard]] bool first_without_stripes() noexcept;
+
 // The open file behind a handle; null for one that Forebay does not know, and within Forebay's own
 // calls to the MPI, which may come back to us.
 [[nodiscard]] OpenFile* find_file(MPI_File handle) noexcept;

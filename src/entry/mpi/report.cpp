@@ -82,6 +82,7 @@ record::FileLine line_of(const OpenFile& file) {
     line.targets = file.layout().targets;
     line.stripe_bytes = file.layout().stripe_bytes;
     line.open_ns = file.facts().open_ns;
+    line.warnings = file.facts().warnings;
     for (std::size_t i = 0; i < setting_count; ++i) {
         line.settings.emplace_back(setting_rows[i].name,
                                    file.settings().text(static_cast<Setting>(i)));
@@ -101,6 +102,9 @@ void append(const OpenFile& file, const std::string& line) {
 void announce(const OpenFile& file) {
     if (!file.settings().flag(Setting::verbose) || file.facts().rank != 0) {
         return;
+    }
+    for (const std::string& warning : file.facts().warnings) {
+        say(warning);
     }
     if (file.ours()) {
         say(fmt::format("{}: collective calls of {} ranks on {} nodes are taken over",

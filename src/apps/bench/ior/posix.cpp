@@ -1,32 +1,20 @@
-// POSIX: pread and pwrite, optionally O_DIRECT, range locks and a Lustre layout.
+// POSIX: pread and pwrite, optionally O_DIRECT, range locks and a layout.
+#include "adapters/posix/attributes.hpp"
 #include "apps/bench/ior/backend.hpp"
 #include "base/own_fd.hpp"
+#include "layout/files/files.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <limits>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace forebay::bench {
 
 namespace {
-
-constexpr const char* lustre_attribute = "lustre.lov";
-
-// lov_user_md_v1 and _v3 of Lustre's wire format, little-endian.
-struct LustreLayout {
-    std::uint32_t magic = 0x0BD10BD0;
-    std::uint32_t pattern = 1;
-    std::array<std::uint32_t, 4> object{};
-    std::uint32_t stripe_bytes = 0;
-    std::uint16_t stripe_count = 0;
-    std::uint16_t stripe_offset = 0xFFFF;
-    std::array<char, 16> pool{};
-};
 
 class PosixBackend final : public Backend {
 public:
@@ -37,8 +25,9 @@ public:
         path_ = request.path;
         int flags = request.access == Access::write ? O_CREAT | O_RDWR : O_RDONLY;
         flags |= O_CLOEXEC | (options_.posix.odirect ? O_DIRECT : 0);
-        if (request.access == Access::write && asks_for_layout()) {
-            set_layout();
+        const layout::Wanted wanted = wanted_layout();
+        if (request.access == Access::write && wanted.says_something()) {
+            set_layout(wanted);
         }
         fd_ = OwnFd(::open(path_.c_str(), flags, 0664));
         if (!fd_.valid()) {
@@ -140,43 +129,19 @@ private:
         return moved;
     }
 
-    [[nodiscard]] bool asks_for_layout() const noexcept {
+    [[nodiscard]] layout::Wanted wanted_layout() const {
+        constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
         const auto& posix = options_.posix;
-        return posix.stripe_count != 0 || posix.stripe_bytes != 0 || posix.start_ost >= 0 ||
-               !posix.pool.empty();
+        return {static_cast<std::int32_t>(std::clamp(posix.stripe_count, -most, most)),
+                posix.stripe_bytes,
+                static_cast<std::int32_t>(std::clamp(posix.start_ost, -most, most)), posix.pool};
     }
 
-    // A layout can only be given to a file without objects: one that is made without being opened.
-    void set_layout() {
-        LustreLayout wanted;
-        wanted.stripe_bytes = static_cast<std::uint32_t>(options_.posix.stripe_bytes);
-        wanted.stripe_count = static_cast<std::uint16_t>(options_.posix.stripe_count);
-        if (options_.posix.start_ost >= 0) {
-            wanted.stripe_offset = static_cast<std::uint16_t>(options_.posix.start_ost);
-        }
-        std::size_t size = sizeof wanted - wanted.pool.size();
-        if (!options_.posix.pool.empty()) {
-            wanted.magic = 0x0BD30BD0;
-            std::strncpy(wanted.pool.data(), options_.posix.pool.c_str(), wanted.pool.size() - 1);
-            size = sizeof wanted;
-        }
-        if (::mknod(path_.c_str(), S_IFREG | 0664, 0) != 0 && errno != EEXIST) {
-            return;  // open() will say why
-        }
-        if (::setxattr(path_.c_str(), lustre_attribute, &wanted, size, 0) != 0) {
-            notes_ = {
-                fmt::format("the layout asked for did not take effect ({}). {} is not on "
-                            "Lustre, or has its layout already.",
-                            std::strerror(errno), path_)};
-            return;
-        }
-        LustreLayout had{};
-        if (::getxattr(path_.c_str(), lustre_attribute, &had, sizeof had) >= 32 &&
-            options_.posix.stripe_count > 0 && had.stripe_count != wanted.stripe_count) {
-            notes_ = {
-                fmt::format("the layout asked for did not take effect ({} stripes instead of "
-                            "{}). See lfs getstripe {}.",
-                            had.stripe_count, wanted.stripe_count, path_)};
+    void set_layout(const layout::Wanted& wanted) {
+        adapters::PosixAttributes files;
+        const layout::Change change = layout::set_layout(files, path_, wanted);
+        if (auto complaint = layout::complaint(path_, change)) {
+            notes_ = {std::move(*complaint)};
         }
     }
 

@@ -1,0 +1,110 @@
+"""Layouts of files, by the native program forebay-layout beside the libraries."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from forebay.application.ports import LibraryFinder
+from forebay.domain.errors import LayoutError, SetupError
+from forebay.domain.layout import Component, Layout, LayoutChange, WantedLayout
+
+PROGRAM_NAME = "forebay-layout"
+SCHEMA = "forebay.layout/1"
+_SECONDS_MAX = 60
+_ANSWERED = {0, 1}
+
+
+class LayoutProgram:
+    """The port Layouts over the native program."""
+
+    def __init__(self, libraries: LibraryFinder) -> None:
+        self._libraries = libraries
+
+    def show(self, path: Path) -> Layout:
+        """The layout of a file, or that of new files in a directory."""
+        return _layout(self._ask("show", str(path)))
+
+    def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
+        """Gives `path` a layout; makes a missing file."""
+        numbers = (wanted.stripe_count, wanted.stripe_bytes, wanted.first_ost)
+        line = self._ask("set", str(path), *(str(number) for number in numbers), wanted.pool)
+        return LayoutChange(
+            layout=_layout(line),
+            made=bool(line["made"]),
+            complaint=None if line["complaint"] is None else str(line["complaint"]),
+        )
+
+    def _ask(self, *words: str) -> Mapping[str, Any]:
+        program = self._libraries.find().folder / PROGRAM_NAME
+        try:
+            done = subprocess.run(
+                [str(program), *words],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_SECONDS_MAX,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise SetupError(
+                f"cannot look at layouts ({program} is missing). Build it (`make build`)."
+            ) from error
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise LayoutError(
+                f"cannot look at the layout of {words[1]} ({error}). Does its file system answer?"
+            ) from error
+        return _answer(done, words[1])
+
+
+def _answer(done: subprocess.CompletedProcess[str], path: str) -> Mapping[str, Any]:
+    try:
+        line = json.loads(done.stdout) if done.returncode in _ANSWERED else None
+    except ValueError:
+        line = None
+    if not isinstance(line, dict) or line.get("schema") != SCHEMA:
+        said = done.stderr.strip() or f"status {done.returncode}"
+        raise LayoutError(
+            f"cannot look at the layout of {path} ({PROGRAM_NAME}: {said}). "
+            "Is it of the same version?"
+        )
+    if "error" in line:
+        raise LayoutError(str(line["error"]))
+    return line
+
+
+def decode_layout(text: str) -> Layout:
+    """One line of forebay-layout. LayoutError: it says why there is no layout."""
+    return _layout(_answer(subprocess.CompletedProcess([], 0, text, ""), ""))
+
+
+def _layout(line: Mapping[str, Any]) -> Layout:
+    return Layout(
+        path=str(line["path"]),
+        kind=str(line["kind"]),
+        bytes=int(line["bytes"]),
+        file_system=str(line["file_system"]),
+        origin=str(line["from"]),
+        targets=None if line["targets"] is None else int(line["targets"]),
+        stripe_bytes=int(line["stripe_bytes"]),
+        components=tuple(_component(one) for one in line["components"]),
+    )
+
+
+def _component(line: Mapping[str, Any]) -> Component:
+    return Component(
+        begin=int(line["begin"]),
+        end=None if line["end"] is None else int(line["end"]),
+        placement=str(line["placement"]),
+        role=str(line["role"]),
+        stripe_count=int(line["stripe_count"]),
+        stripe_bytes=int(line["stripe_bytes"]),
+        object_bytes=int(line["object_bytes"]),
+        pool=str(line["pool"]),
+        osts=tuple(int(index) for index in line["osts"]),
+        mirror=int(line["mirror"]),
+        initialised=bool(line["initialised"]),
+        stale=bool(line["stale"]),
+        chosen=bool(line["chosen"]),
+    )
