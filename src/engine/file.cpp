@@ -115,6 +115,8 @@ private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
     Refusal prepare(ports::Direction direction);
     [[nodiscard]] bool may_bypass(const plan::Summary& mine, plan::Kind kind) const;
+    [[nodiscard]] std::int32_t bypassing_in_flight(const plan::Layout& layout,
+                                                   ports::Direction direction) const;
     Ballot move_bypassing(const Call& call, const plan::Plan& plan, ports::Direction direction);
     Ballot move_exchanging(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
                            ports::Direction direction);
@@ -271,6 +273,15 @@ bool File::State::may_bypass(const plan::Summary& mine, plan::Kind kind) const {
     return mine.bytes > 0 && plan::bypasses(mine, options_.layout, options_.tuning, kind);
 }
 
+// Reads where nothing is striped come from memory or from a device that queues them itself.
+std::int32_t File::State::bypassing_in_flight(const plan::Layout& layout,
+                                              ports::Direction direction) const {
+    if (direction == ports::Direction::read && layout.stripe_bytes == 0) {
+        return plan::unlimited_requests_in_flight;
+    }
+    return finds() ? first_in_flight : options_.tuning.requests_in_flight;
+}
+
 Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
                                    ports::Direction direction) {
     record_.bypassed = true;
@@ -279,7 +290,7 @@ Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
         return end;
     }
     pattern::Transfer transfer{*call.view, call.request, call.memory};
-    NodeGate gate{crew_, finds() ? first_in_flight : options_.tuning.requests_in_flight};
+    NodeGate gate{crew_, bypassing_in_flight(plan.layout, direction)};
     // With one target there is nothing that another request could use meanwhile.
     const Pace pace = plan.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
     Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1, pace};
