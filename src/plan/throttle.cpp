@@ -131,9 +131,12 @@ void Throttle::search_on() noexcept {
 }
 
 void Throttle::judge_settled(double rate) noexcept {
-    if (limit_ > best_) {  // a probe upwards: if it was right, there may be more to gain
-        if (rate > best_rate_ * (1 + rise)) {
-            best_ = limit_;
+    // A probe upwards: if it was right by much, there may be more to gain. What is asked of both
+    // directions is nearly the same, so that chance alone does not lead downwards.
+    if (limit_ > best_) {
+        const double gain = rate / best_rate_ - 1;
+        best_ = gain > fall ? limit_ : best_;
+        if (gain > rise) {
             begin_anew();
         } else {
             try_out(best_);
