@@ -7,11 +7,13 @@
 #
 # Needs root (for mounting) and the Debian packages of purpose `cephfs` in apt-packages.txt.
 #   FOREBAY_OSD_FOLDERS   three folders for the OSDs' data (FOLDER/osd.0 …)
+#   FOREBAY_OSD_BYTES     how large that may grow, each (4 GiB, sparse)
+#   FOREBAY_CEPH_CLIENT   a line for the client's configuration, as "client_oc = false" (no cache)
 set -euo pipefail
 
 fail() { echo "cephfs.sh: $*" >&2; exit 1; }
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
 
 # Everything that is wanted of the daemons is in one file, so that nothing of /etc/ceph counts.
 write_configuration() {
@@ -65,7 +67,7 @@ osd_max_object_namespace_len = 64
 osd_scrub_load_threshold = 0.01
 [client]
 client_cache_size = 4096
-fuse_disable_pagecache = false
+${FOREBAY_CEPH_CLIENT:-}
 CONF
 }
 
@@ -160,13 +162,14 @@ up() {
 # Only processes that this script has started: by the numbers that they left.
 down() {
     [[ -d $folder ]] || return 0
-    mountpoint -q "$folder/mnt" && umount -l "$folder/mnt"
+    if mountpoint -q "$folder/mnt"; then umount -l "$folder/mnt"; fi
     local file number
     for file in "$folder"/run/*.pid; do
         [[ -e $file ]] || continue
         number=$(<"$file")
         if [[ -n $number ]] && grep -qsF "$folder" "/proc/$number/cmdline"; then
             kill -KILL "$number" 2>/dev/null || true
+            while [[ -e /proc/$number/exe ]]; do sleep 0.05; done  # it has files open
         fi
     done
     rm -rf "$folder"
