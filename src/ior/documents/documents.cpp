@@ -46,6 +46,7 @@ Json ranks_of(const Phase& phase) {
                          {"transfer_seconds", times.transfers_end - times.transfers_begin},
                          {"close_seconds", times.close_end - times.close_begin},
                          {"done_after_seconds", times.transfers_end},
+                         {"data_seconds", times.data},
                          {"transfers", times.transfers},
                          {"bytes", times.bytes}});
     }
@@ -83,6 +84,8 @@ Json result_of(const Phase& phase, const Options& options) {
               {"first_done_mib_per_second", phase.first_done_mib},
               {"last_done_seconds", phase.last_done},
               {"last_done_mib_per_second", phase.last_done_mib},
+              {"data_seconds", phase.data_seconds},
+              {"with_data_mib_per_second", phase.with_data_mib},
               {"slowest_rank", phase.slowest_rank},
               {"fastest_rank", phase.fastest_rank},
               {"median_rank_seconds", phase.median_rank_seconds},
