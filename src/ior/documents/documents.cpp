@@ -140,6 +140,7 @@ Json summary_of(const Test& test, const SummaryRow& row) {
 Json test_of(const Test& test) {
     Json made{{"TestID", test.id}, {"StartTime", test.started}, {"Path", test.path}};
     if (test.capacity_bytes) {
+        made.update(block_of(file_system_block(test)));
         made["capacity_bytes"] = *test.capacity_bytes;
         made["used_share"] = test.used_share;
         made["inodes"] = test.inodes;

@@ -39,6 +39,7 @@ public:
     PhaseOutcome run() {
         context_.session->barrier();
         begin_ = clock_.now();
+        out_.times.began = calendar_seconds();
         working(1);
         open();
         out_.times.open_end = since_begin();
@@ -69,6 +70,11 @@ public:
 private:
     [[nodiscard]] double since_begin() const noexcept {
         return measure::seconds_of(clock_.now() - begin_);
+    }
+    static double calendar_seconds() noexcept {
+        timespec now{};
+        ::clock_gettime(CLOCK_REALTIME, &now);
+        return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
     }
     void working(int on) const noexcept { context_.session->slot().working.store(on); }
 

@@ -14,16 +14,21 @@ namespace forebay::bench {
 PhaseReport::PhaseReport(const TestSetting& setting, ior::Test& test)
     : setting_(setting), session_(*setting.session), test_(test), o_(test.options) {}
 
-void PhaseReport::begins(const std::string& access, const std::string& path) const {
+void PhaseReport::doing(const std::string& what, const std::string& path) const {
     if (o_.verbose < 3) {
         return;
     }
-    const char* const doing = access == "write" ? "writing" : "reading";
-    for (const std::string& line :
-         session_.gathered(fmt::format("task {} {} {}\n", session_.rank(), doing, path))) {
+    const std::string mine =
+        path.empty() ? "" : fmt::format("task {} {} {}\n", session_.rank(), what, path);
+    for (const std::string& line : session_.gathered(mine)) {
         setting_.print(line);
     }
-    setting_.print(fmt::format("Commencing {} performance test: {}\n", access, time_of_day()));
+}
+
+void PhaseReport::begins(const std::string& access) const {
+    if (o_.verbose >= 3) {
+        setting_.print(fmt::format("Commencing {} performance test: {}\n", access, time_of_day()));
+    }
 }
 
 std::int64_t PhaseReport::wrong_data(const PhaseOutcome& outcome, const std::string& access) const {
@@ -65,6 +70,9 @@ void PhaseReport::finish(const PhaseOutcome& outcome, const std::string& access,
     ior::summarise(phase, o_, session_.hosts());
     tell_stonewall(phase);
     warn_of_data(phase);
+    if (o_.verbose >= 3) {
+        setting_.print(ior::moments_text(test_, phase));
+    }
     setting_.print(ior::phase_row(phase, o_));
     warn_of_outliers(phase);
     save_operations(outcome, repetition);
@@ -142,6 +150,7 @@ void PhaseReport::warn_of_outliers(const ior::Phase& phase) {
 void PhaseReport::warn_now(const std::string& line) {
     if (session_.first()) {
         setting_.print("WARNING: " + line + "\n");
+        ++test_.warnings_told;
     }
 }
 

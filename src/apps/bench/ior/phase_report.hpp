@@ -14,8 +14,9 @@ class PhaseReport {
 public:
     PhaseReport(const TestSetting& setting, ior::Test& test);
 
-    // -vvv: who is about to write or read what.
-    void begins(const std::string& access, const std::string& path) const;
+    // -vvv: who is "writing", "reading" or "removing" what; an empty path is nothing.
+    void doing(const std::string& what, const std::string& path) const;
+    void begins(const std::string& access) const;
     // Says how many transfers were wrong and shows the first; the number, of all ranks.
     std::int64_t wrong_data(const PhaseOutcome& outcome, const std::string& access) const;
     // Gathers, shows and keeps a phase that went well.

@@ -251,7 +251,8 @@ private:
         test.id = static_cast<std::int64_t>(run_.tests.size());
         test.started = time_of_day();
         test.platform = machine_text().platform;
-        test.path = ior::shown_path(test.options);
+        const ior::FileName shown = ior::shown_name(test.options);
+        test.path = shown.path;
         // Checked before: it fits.
         test.geometry = ior::geometry_of(test.options, session.size()).value_or(ior::Geometry{});
         const FakeNodes fake = fake_nodes();
@@ -262,7 +263,7 @@ private:
                 ? test.options.signature
                 : session.from_first(static_cast<std::int64_t>(std::time(nullptr)) + test.id));
         test.estimate = estimate_of(test);
-        look_at_file_system(test);
+        look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
             test.warnings.push_back(
                 fmt::format("{} ranks share {} cores of a node (oversubscribed). Waiting ranks "
@@ -331,7 +332,7 @@ private:
             run_.tests.push_back(std::move(test));
             return complain(*refused, ExitStatus::refused);
         }
-        print(ior::results_head());
+        print(ior::results_head(test));
         if (test.options.dry()) {
             run_.tests.push_back(std::move(test));
             return ExitStatus::good;
@@ -434,7 +435,8 @@ private:
         int bad = lost.empty() ? 0 : 1;
         bool warned = false;
         for (const ior::Test& test : run_.tests) {
-            warned = warned || (test.options.warnings_are_errors && !test.warnings.empty());
+            warned = warned || (test.options.warnings_are_errors &&
+                                (test.warnings_told > 0 || !test.warnings.empty()));
         }
         bad = warned && rank_ == 0 ? 1 : bad;
         MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -97,9 +97,9 @@ FakeNodes fake_nodes() {
     return {number_of("IOR_FAKE_NODES"), number_of("IOR_FAKE_TASK_PER_NODES")};
 }
 
-void look_at_file_system(ior::Test& test) {
+void look_at_file_system(const std::string& file, ior::Test& test) {
     struct statvfs known{};
-    std::string path = parent_of(test.path);
+    std::string path = parent_of(file);
     while (::statvfs(path.c_str(), &known) != 0) {
         if (path == "." || path == "/") {
             return;

@@ -35,8 +35,8 @@ struct FakeNodes {
 };
 [[nodiscard]] FakeNodes fake_nodes();
 
-// Fills capacity, free space and inodes of `test` from the file system that its path is on.
-void look_at_file_system(ior::Test& test);
+// Fills capacity, free space and inodes of `test` from the file system that `file` is on.
+void look_at_file_system(const std::string& file, ior::Test& test);
 
 [[nodiscard]] std::int64_t memory_of_node();
 

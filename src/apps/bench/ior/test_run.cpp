@@ -132,9 +132,8 @@ private:
 
     Wrong repetition(std::int64_t rep) {
         repetition_ = rep;
-        if (o_.verbose >= 2) {
-            setting_.print(
-                fmt::format("Using Time Stamp {0} ({0:#x}) for Data Signature\n", test_.seed));
+        if (o_.verbose >= 2 && rep > 0) {  // the first is in the head
+            setting_.print(ior::seed_line(test_));
         }
         if (o_.writes()) {
             if (auto wrong = write_phase()) {
@@ -183,7 +182,8 @@ private:
         request.task = session_.rank();
         request.transfers_max = test_.geometry.transfers_of_task();
         request.data = dummy() ? nullptr : &data;
-        report_.begins("write", request.path);
+        report_.doing("writing", request.path);
+        report_.begins("write");
         PhaseOutcome outcome = timed("write", request);
         if (auto wrong = session_.agreed(outcome.error)) {
             return wrong;
@@ -231,7 +231,7 @@ private:
             errno != EEXIST) {
             return system_error(errno, "make the directory " + name.directory);
         }
-        if (!file_bytes(name.path)) {
+        if (!file_bytes(name.on_disk)) {
             return std::nullopt;
         }
         if (session_.first()) {
@@ -242,7 +242,7 @@ private:
                                   name.path));
         }
         if (!o_.use_existing) {
-            if (const auto removed = remove_file(name.path); !removed) {
+            if (const auto removed = remove_file(name.on_disk); !removed) {
                 return removed.error();
             }
         }
@@ -344,7 +344,8 @@ private:
         auto data = data_of(task);
         const PhaseRequest request =
             reading(Purpose::read, task, o_.check_read && !dummy() ? &data : nullptr);
-        report_.begins("read", request.path);
+        report_.doing("reading", request.path);
+        report_.begins("read");
         PhaseOutcome outcome = timed("read", request);
         if (auto wrong = session_.agreed(outcome.error)) {
             return wrong;
@@ -371,7 +372,7 @@ private:
             return 0;
         }
         const bool asks = o_.file_per_process || session_.first();
-        const std::string path = ior::file_name(o_, session_.rank(), repetition_).path;
+        const std::string path = ior::file_name(o_, session_.rank(), repetition_).on_disk;
         const std::int64_t there = session_.sum(asks ? file_bytes(path).value_or(0) : 0);
         const std::int64_t expected = test_.geometry.bytes_of_all();
         const bool may_differ =
@@ -394,7 +395,7 @@ private:
             return;
         }
         const bool asks = o_.file_per_process || session_.first();
-        const std::string path = ior::file_name(o_, session_.rank(), repetition_).path;
+        const std::string path = ior::file_name(o_, session_.rank(), repetition_).on_disk;
         const std::int64_t there = session_.sum(asks ? file_bytes(path).value_or(0) : 0);
         report_.warn_now(fmt::format("Expected aggregate file size       = {}", expected));
         report_.warn_now(fmt::format("Stat() of aggregate file size      = {}", there));
@@ -426,11 +427,13 @@ private:
             setting_.janitor->dismiss();
             return std::nullopt;
         }
+        const bool removes = o_.file_per_process || session_.first();
+        const ior::FileName name = ior::file_name(o_, session_.rank(), rep);
+        report_.doing("removing", removes ? name.path : std::string());
         const std::int64_t begin = measure::now_ns();
         Wrong wrong;
-        if (o_.file_per_process || session_.first()) {
-            const ior::FileName name = ior::file_name(o_, session_.rank(), rep);
-            if (const auto removed = remove_file(name.path); !removed) {
+        if (removes) {
+            if (const auto removed = remove_file(name.on_disk); !removed) {
                 wrong = removed.error();
             }
             if (!name.directory.empty()) {
