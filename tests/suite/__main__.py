@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from suite import bench_tools, clients, edges, faults, ior, programs
+from suite import bench_tools, clients, edges, faults, ior, ior_faults, ior_reference, programs
 from suite.mpi import BUILD
 from suite.runner import Runner
 
@@ -15,7 +15,9 @@ def main(arguments: list[str]) -> int:
         *faults.tests(),
         *edges.tests(),
         *clients.tests(),
+        *ior_reference.tests(),
         *ior.tests(),
+        *ior_faults.tests(),
         *bench_tools.tests(),
     ]
     if arguments == ["--list"]:

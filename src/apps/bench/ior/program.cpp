@@ -175,6 +175,9 @@ private:
     // Rank 0 writes to standard output, or to summaryFile; as text, or at the end as JSON or CSV.
     Result<void> open_output() {
         const ior::Options& o = tests_.front().options;
+        if (o.dry()) {  // says what it would do, and writes no file
+            return {};
+        }
         format_ = lower(o.summary_format);
         file_ = o.summary_file;
         if (!file_.empty()) {
@@ -421,10 +424,10 @@ private:
                     format_ == "json" ? ior::json_document(run_) : ior::csv_document(run_);
                 lost += file_.empty() ? (say(text), std::string()) : written(file_, text);
             }
-            if (!o.own.json_file.empty()) {
+            if (!o.own.json_file.empty() && !o.dry()) {
                 lost += written(o.own.json_file, ior::json_document(run_));
             }
-            if (!o.own.csv_file.empty()) {
+            if (!o.own.csv_file.empty() && !o.dry()) {
                 lost += written(o.own.csv_file, ior::csv_document(run_));
             }
             if (out_ != stdout) {
