@@ -1,28 +1,40 @@
-"""What forebay-ior costs beside the system call, in interleaved pairs with a plain loop.
+"""What forebay-ior costs beside the system call, in interleaved runs with a plain loop.
 
-    python3 -m bench.ior_overhead [--pairs N] [--folder DIR] [--program FILE]
+    python -m bench.ior_overhead [--rounds N] [--folder DIR] [--program FILE] [--docs FILE]
 
-One rank, no launcher. Prints the median nanoseconds of a transfer of both, the median of the
-differences, and the ratio of bandwidths with the interval that covers its median with 95 %; then
-what a transfer costs on DUMMY, and the memory after 10^7 of them.
+One rank, no launcher. Each round runs bench/plain_loop.c, the same loop in an MPI program, and
+forebay-ior, in another order each time; a table gives the median nanoseconds of a transfer of all,
+and the ratios of bandwidth with their 95 % intervals. A second one has what a transfer costs where
+nothing is moved (DUMMY, 10^7 transfers): as the program times it, and in processor time with
+everything that it does not time. `--docs docs/bench-ior.md` puts both between that file's markers.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
+import os
 import resource
-import statistics
+import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from statistics import median
+
+from bench.report import fill
+from bench.results import file_system_of, this_commit, this_machine
+from bench.tables import TextTable, markdown
+from forebay.domain.estimate import paired_ratio, spread
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = ((4096, 65536), (1048576, 512))
+DUMMY_TRANSFERS = 10_000_000
+MARKER = "ior_overhead"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,23 +46,29 @@ class Timing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
-    program: Path
-    plain: Path
+class Programs:
+    """What is compared, and where its files go."""
+
+    ior: Path
+    loops: tuple[Path, Path]
+    """Alone, and in an MPI program."""
     folder: Path
 
-    def plain_loop(self, size: int, count: int) -> dict[str, Timing]:
-        words = [str(self.plain), str(self.folder / "plain"), str(size), str(count)]
+    def looped(self, loop: Path, size: int, count: int) -> dict[str, Timing]:
+        words = [str(loop), str(self.folder / "plain"), str(size), str(count)]
         told = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
         return {
             access: Timing(ns=told[f"{access}_ns"], mib=told[f"{access}_mib_s"])
             for access in ("write", "read")
         }
 
-    def ior(self, size: int, count: int, api: str = "POSIX") -> dict[str, Timing]:
-        words = f"-a {api} -t {size} -b {size * count} -o tf --no-live -O summaryFormat=JSON"
+    def measured(self, words: str, count: int) -> dict[str, Timing]:
+        """forebay-ior with `words`."""
         done = subprocess.run(
-            [str(self.program), *words.split()], check=True, capture_output=True, cwd=self.folder
+            [str(self.ior), *words.split(), "-o", "tf", "--no-live", "-O", "summaryFormat=JSON"],
+            check=True,
+            capture_output=True,
+            cwd=self.folder,
         )
         results = json.loads(done.stdout)["tests"][0]["Results"]
         return {
@@ -59,75 +77,106 @@ class Bench:
         }
 
 
-def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
-    """Order statistics that cover the median (the whole range below six values)."""
-    ordered = sorted(values)
-    count = len(ordered)
-    skipped, below = 0, 0.5**count
-    while skipped + 1 < (count + 1) // 2:
-        more = math.comb(count, skipped + 1) * 0.5**count
-        if 1 - 2 * (below + more) < level:
-            break
-        below += more
-        skipped += 1
-    return ordered[skipped], ordered[count - 1 - skipped]
-
-
-def compare(bench: Bench, pairs: int) -> None:
-    print("transfer access  plain ns  ior ns  difference ns  bandwidth ior/plain (95 %)")
+def compare(programs: Programs, rounds: int) -> TextTable:
+    """The same transfers by all, one after the other, in turns first."""
+    rows = []
     for size, count in SIZES:
-        bench.plain_loop(size, count)  # the memory of tmpfs is warm for both
-        bench.ior(size, count)
-        runs = []
-        for number in range(pairs):
-            if number % 2:
-                ours = bench.ior(size, count)
-                runs.append((bench.plain_loop(size, count), ours))
-            else:
-                runs.append((bench.plain_loop(size, count), bench.ior(size, count)))
+        runners: list[Callable[[], dict[str, Timing]]] = [
+            *(partial(programs.looped, loop, size, count) for loop in programs.loops),
+            partial(programs.measured, f"-t {size} -b {size * count}", count),
+        ]
+        for runner in runners:
+            runner()  # all find the memory as warm
+        runs: list[dict[int, dict[str, Timing]]] = []
+        for number in range(rounds):
+            order = [(number + i) % len(runners) for i in range(len(runners))]
+            runs.append({one: runners[one]() for one in order})
         for access in ("write", "read"):
-            plain = [one[access].ns for one, _ in runs]
-            ours_ns = [two[access].ns for _, two in runs]
-            ratios = [two[access].mib / one[access].mib for one, two in runs]
-            differences = [b - a for a, b in zip(plain, ours_ns, strict=True)]
-            low, high = interval(ratios)
-            print(
-                f"{size:8} {access:6} {statistics.median(plain):9.0f} "
-                f"{statistics.median(ours_ns):7.0f} {statistics.median(differences):14.0f}  "
-                f"{statistics.median(ratios):.3f} ({low:.3f} … {high:.3f})"
+            rows.append(
+                _compared(size, access, [[run[i][access] for i in range(3)] for run in runs])
             )
+    return TextTable(
+        title=f"A transfer on {file_system_of(programs.folder)}, {rounds} rounds",
+        header=(
+            "transfer", "call", "loop, ns", "loop in MPI, ns", "ior, ns",
+            "more than in MPI, ns", "bandwidth by loop's", "by loop's in MPI",
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
 
 
-def dummy(bench: Bench) -> None:
-    """Processor time: what a transfer costs also where others use the machine."""
-    for size in (4096, 1048576):
+def _compared(size: int, access: str, runs: Sequence[Sequence[Timing]]) -> tuple[str, ...]:
+    more = spread([ours.ns - in_mpi.ns for _, in_mpi, ours in runs])
+    ratios = [
+        paired_ratio([run[2].mib for run in runs], [run[i].mib for run in runs]) for i in (0, 1)
+    ]
+    return (
+        f"{size // 1024} KiB",
+        access,
+        *(f"{median(run[i].ns for run in runs):.0f}" for i in range(3)),
+        f"{more.median:.0f} [{more.low:.0f}, {more.high:.0f}]",
+        *(
+            f"{one.estimate:.3f} [{one.low or one.least:.3f}, {one.high or one.most:.3f}]"
+            for one in ratios
+        ),
+    )
+
+
+def dummy(programs: Programs) -> TextTable:
+    """What is left when nothing is moved."""
+    rows = []
+    for size, _ in SIZES:
         for access in ("write", "read"):
-            count = 10_000_000
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            words = f"-a DUMMY -t {size} -b {size * count} --{access}File -o tf --no-live"
-            subprocess.run([str(bench.program), *words.split()], check=True, capture_output=True)
+            words = f"-a DUMMY -t {size} -b {size * DUMMY_TRANSFERS} --{access}File"
+            timed = programs.measured(words, DUMMY_TRANSFERS)[access].ns
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            print(
-                f"DUMMY {size} {access}: {spent * 1e9 / count:.1f} ns of processor time a transfer "
-                f"({count} transfers with start-up; at most {after.ru_maxrss} KiB resident so far)"
-            )
+            processor = f"{spent * 1e9 / DUMMY_TRANSFERS:.1f}"
+            rows.append((f"{size // 1024} KiB", access, f"{timed:.1f}", processor))
+    resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return TextTable(
+        title=f"A transfer on DUMMY, {DUMMY_TRANSFERS:,} of them, "
+        f"at most {resident / 1024:.0f} MiB resident",
+        header=("transfer", "call", "timed, ns", "processor time, ns"),
+        rows=tuple(rows),
+    )
+
+
+def circumstances(folder: Path) -> str:
+    """The command, and what the numbers depend on."""
+    commit, modified = this_commit(ROOT)
+    machine = this_machine({})
+    words = ["python", "-m", "bench.ior_overhead", *sys.argv[1:]]
+    return (
+        f"```sh\n{shlex.join(words)}\n```\n\n"
+        f"Commit `{commit}`{' (modified)' if modified else ''}, "
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {machine.processor}, {machine.cores} cores, "
+        f"Linux {machine.kernel}; {folder} is {file_system_of(folder)}; load before "
+        f"{os.getloadavg()[0]:.2f}."
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--pairs", type=int, default=11)
+    parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"))
     default = ROOT / "build" / "release" / "lib" / "mpich" / "forebay-ior"
     parser.add_argument("--program", type=Path, default=default)
+    parser.add_argument("--docs", type=Path, help="put the tables between this file's markers")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        plain = Path(folder) / "plain_loop"
-        source = ROOT / "bench" / "plain_loop.c"
-        subprocess.run(["cc", "-O2", "-o", str(plain), str(source)], check=True)
-        bench = Bench(program=chosen.program.resolve(), plain=plain, folder=Path(folder))
-        dummy(bench)
-        compare(bench, chosen.pairs)
+        loops = (Path(folder) / "loop", Path(folder) / "loop_in_mpi")
+        source = str(ROOT / "bench" / "plain_loop.c")
+        for compiler, loop in zip((["cc"], ["mpicc.mpich", "-DWITH_MPI"]), loops, strict=True):
+            subprocess.run([*compiler, "-O2", "-o", str(loop), source], check=True)
+        programs = Programs(ior=chosen.program.resolve(), loops=loops, folder=Path(folder))
+        before = circumstances(chosen.folder)
+        tables = [compare(programs, chosen.rounds), dummy(programs)]
+    text = "\n\n".join([before, *map(markdown, tables)])
+    print(text)
+    if chosen.docs:
+        chosen.docs.write_text(fill(chosen.docs.read_text(), MARKER, text))
     return 0
 
 

@@ -1,5 +1,7 @@
 /* What forebay-ior is compared with: nothing but the system calls. Prints the nanoseconds of one
- * write and of one read. Usage: plain_loop FILE TRANSFER COUNT */
+ * write and of one read. Usage: plain_loop FILE TRANSFER COUNT
+ * With -DWITH_MPI the same in an MPI program: an MPI's threads make every system call on a file
+ * dearer (the kernel counts references to it as soon as a process has two threads). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 
 static double now(void) {
     struct timespec t;
@@ -19,6 +24,9 @@ int main(int argc, char** argv) {
         fprintf(stderr, "usage: plain_loop FILE TRANSFER COUNT\n");
         return 1;
     }
+#ifdef WITH_MPI
+    MPI_Init(&argc, &argv);
+#endif
     const size_t size = strtoul(argv[2], NULL, 10);
     const long count = strtol(argv[3], NULL, 10);
     char* buffer = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
@@ -56,5 +64,8 @@ int main(int argc, char** argv) {
            mib / ((written - begin) * 1e-9), mib / ((now() - written) * 1e-9));
     unlink(argv[1]);
     free(buffer);
+#ifdef WITH_MPI
+    MPI_Finalize();
+#endif
     return 0;
 }

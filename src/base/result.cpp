@@ -19,9 +19,7 @@ ErrorCode error_code_of(int system) noexcept {
     }
 }
 
-namespace {
-
-std::string_view advice(ErrorCode code) noexcept {
+std::string_view advice_on(ErrorCode code) noexcept {
     switch (code) {
         case ErrorCode::no_space: return "Free space there or write to another directory.";
         case ErrorCode::quota: return "Remove files or ask for a larger quota.";
@@ -32,13 +30,11 @@ std::string_view advice(ErrorCode code) noexcept {
     }
 }
 
-}  // namespace
-
 Error system_error(int system, std::string_view doing) {
     const ErrorCode code = error_code_of(system);
     return Error{code, system,
                  fmt::format("cannot {} ({}). {}", doing, std::generic_category().message(system),
-                             advice(code))};
+                             advice_on(code))};
 }
 
 }  // namespace forebay

@@ -31,6 +31,9 @@ using Result = tl::expected<T, Error>;
 // The class of an errno. Source: the MPI standard's error classes, chapter I/O.
 ErrorCode error_code_of(int system) noexcept;
 
+// What to do next about it.
+[[nodiscard]] std::string_view advice_on(ErrorCode code) noexcept;
+
 // `doing` "write /scratch/x.nc" and an errno become "cannot write /scratch/x.nc (No space left on
 // device). Free space …".
 Error system_error(int system, std::string_view doing);

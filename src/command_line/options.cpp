@@ -82,7 +82,9 @@ private:
     }
 
     Result<void> with_next_word(std::string_view word, std::size_t option) {
-        if (table_[option].takes == Takes::nothing) {
+        const bool flag = table_[option].takes == Takes::nothing ||
+                          (table_[option].takes == Takes::number_if_there && !number_next());
+        if (flag) {
             parsed_.given.push_back({option, ""});
             return {};
         }
@@ -101,7 +103,10 @@ private:
             }
             const std::string_view rest = word.substr(place + 1);
             const bool equals = rest.starts_with('=');
-            if (table_[*option].takes == Takes::nothing && !equals) {
+            const Takes takes = table_[*option].takes;
+            const bool flag = takes == Takes::nothing ||
+                              (takes == Takes::number_if_there && !rest.empty() && !number(rest));
+            if (flag && !equals) {
                 parsed_.given.push_back({*option, ""});
                 continue;
             }
@@ -113,6 +118,12 @@ private:
         }
         return {};
     }
+
+    static bool number(std::string_view text) {
+        return !text.empty() &&
+               std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    }
+    [[nodiscard]] bool number_next() const { return at_ < words_.size() && number(words_[at_]); }
 
     Table table_;
     std::span<const std::string> words_;
@@ -129,9 +140,14 @@ Result<Parsed> parse(Table table, std::span<const std::string> words) {
 std::string help(Table table) {
     std::string text;
     for (const Option& one : table) {
+        if (one.meaning.empty()) {
+            continue;
+        }
         const std::string letter = one.letter != 0 ? fmt::format("-{}", one.letter) : "  ";
         const std::string name = one.name.empty() ? "" : fmt::format("--{}", one.name);
-        const std::string value = one.takes == Takes::value ? " VALUE" : "";
+        const std::string value = one.takes == Takes::value             ? " VALUE"
+                                  : one.takes == Takes::number_if_there ? " [N]"
+                                                                        : "";
         text += fmt::format("  {} {:<30} {}{}\n", letter, name + value, one.meaning,
                             one.initial.empty() ? "" : fmt::format(" [{}]", one.initial));
     }

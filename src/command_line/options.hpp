@@ -13,13 +13,13 @@
 
 namespace forebay::command_line {
 
-enum class Takes { nothing, value };
+enum class Takes { nothing, value, number_if_there };  // -R, -R 5, -R5: where a number follows
 
 struct Option {
     char letter = 0;        // 0: none
     std::string_view name;  // empty: none
     Takes takes = Takes::nothing;
-    std::string_view meaning;  // for --help
+    std::string_view meaning;  // for --help; empty: not shown
     std::string_view initial;  // its default, for --help
 };
 

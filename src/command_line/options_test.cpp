@@ -14,6 +14,7 @@ constexpr std::array table{
     Option{'k', "keep", Takes::nothing, "a flag", ""},
     Option{'m', "", Takes::nothing, "another", ""},
     Option{'G', "", Takes::value, "may be negative", ""},
+    Option{'R', "", Takes::number_if_there, "", ""},
 };
 
 std::string read(const std::vector<std::string>& words) {
@@ -48,6 +49,9 @@ TEST(Options, EveryFormOfAValue) {
     EXPECT_EQ(read({"-kmt4k"}), "k m t=4k ");
     EXPECT_EQ(read({"-k=0"}), "k=0 ");
     EXPECT_EQ(read({"-k", "dir", "--", "-t"}), "k +dir +-t ");
+    EXPECT_EQ(read({"-R", "5", "-R5", "-R=5"}), "R=5 R=5 R=5 ");
+    EXPECT_EQ(read({"-R", "-Rk", "-kR"}), "R R k k R ");
+    EXPECT_EQ(read({"-R", "dir"}), "R +dir ");
 }
 
 TEST(Options, WhatIsWrongIsSaid) {

@@ -29,6 +29,14 @@ std::string base_name(const Options& options, std::int64_t task) {
     return names[turn % names.size()];
 }
 
+// An MPI takes what stands before a colon for the name of a file system's driver.
+std::string without_prefix(const Options& options, const std::string& path) {
+    const bool by_mpi = options.api == "MPIIO" || options.api == "HDF5" || options.api == "NCMPI";
+    const std::size_t colon = path.find_first_of(":/");
+    const bool has_prefix = by_mpi && colon != std::string::npos && colon > 1 && path[colon] == ':';
+    return has_prefix ? path.substr(colon + 1) : path;
+}
+
 FileName without_repetition(const Options& options, std::int64_t task) {
     FileName made;
     made.path = base_name(options, task);
@@ -40,8 +48,9 @@ FileName without_repetition(const Options& options, std::int64_t task) {
         const std::string parent = slash == std::string::npos ? "." : made.path.substr(0, slash);
         const std::string file =
             slash == std::string::npos ? made.path : made.path.substr(slash + 1);
-        made.directory = fmt::format("{}/{}", parent, task);
-        made.path = made.directory + "/" + file;
+        const std::string directory = fmt::format("{}/{}", parent, task);
+        made.directory = without_prefix(options, directory);
+        made.path = directory + "/" + file;
     }
     made.path += fmt::format(".{:08}", task);
     return made;
@@ -54,10 +63,15 @@ FileName file_name(const Options& options, std::int64_t task, std::int64_t repet
     if (options.multi_file) {
         made.path += fmt::format(".{}", repetition);
     }
+    made.on_disk = without_prefix(options, made.path);
     return made;
 }
 
-std::string shown_path(const Options& options) { return without_repetition(options, 0).path; }
+FileName shown_name(const Options& options) {
+    FileName made = without_repetition(options, 0);
+    made.on_disk = without_prefix(options, made.path);
+    return made;
+}
 
 std::string identity(const Options& options, std::int64_t task) {
     const std::string name = base_name(options, task);

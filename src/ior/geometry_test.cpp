@@ -110,6 +110,21 @@ RC_GTEST_PROP(Reordering, random_ones_are_at_least_so_far_away_and_permutations_
     RC_ASSERT(static_cast<std::int64_t>(sources.size()) == order.tasks);
 }
 
+TEST(FileNames, the_kernel_knows_no_prefix_of_romio) {
+    Options o;
+    o.test_file = "lustre:/scratch/f";
+    EXPECT_EQ(file_name(o, 0, 0).on_disk, "lustre:/scratch/f");
+    o.api = "MPIIO";
+    EXPECT_EQ(file_name(o, 0, 0).path, "lustre:/scratch/f");
+    EXPECT_EQ(file_name(o, 0, 0).on_disk, "/scratch/f");
+    EXPECT_EQ(shown_name(o).on_disk, "/scratch/f");
+    o.file_per_process = true;
+    o.unique_directory = true;
+    EXPECT_EQ(file_name(o, 3, 0).directory, "/scratch/3");
+    o.test_file = "dir/a:b";
+    EXPECT_EQ(file_name(o, 3, 0).on_disk, file_name(o, 3, 0).path);
+}
+
 TEST(FileNames, are_those_of_ior) {
     Options o;
     o.test_file = "dir/tf";
@@ -122,7 +137,7 @@ TEST(FileNames, are_those_of_ior) {
     EXPECT_EQ(file_name(o, 3, 1).path, "dir/3/tf.00000003.1");
     EXPECT_EQ(file_name(o, 3, 1).directory, "dir/3");
     o.test_file = "tf";
-    EXPECT_EQ(shown_path(o), "./0/tf.00000000");
+    EXPECT_EQ(shown_name(o).path, "./0/tf.00000000");
     o.unique_directory = false;
     o.test_file = "a/x@b/y";
     EXPECT_EQ(file_name(o, 1, 0).path, "b/y.00000001.0");

@@ -78,6 +78,12 @@ public:
     Result<Parsed> run() {
         while (at_ < words_.size()) {
             const std::string& word = words_[at_++];
+            if (word == "--") {
+                parsed_.advice.push_back(
+                    "what follows -- is ignored (options of back ends have names now). Write them "
+                    "as --dummy.delay-xfer=1000.");
+                break;
+            }
             Result<void> done = word.starts_with("--") && word.size() > 2 ? long_option(word)
                                 : word.starts_with("-") && word.size() > 1
                                     ? letters(word)

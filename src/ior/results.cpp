@@ -146,6 +146,9 @@ void summarise(Phase& phase, const Options& options, const std::vector<std::stri
     find_spread(phase);
     find_nodes(phase, hosts);
     find_done(phase);
+    phase.data_seconds = greatest(phase.ranks, [](const RankTimes& r) { return r.data; });
+    phase.with_data_mib =
+        rate(static_cast<double>(phase.bytes) / mib, phase.columns.total + phase.data_seconds);
     if (phase.stonewalled) {
         find_stonewall(phase, options);
     }

@@ -16,12 +16,14 @@ namespace forebay::ior {
 
 // One rank's part of a phase; times since the barrier that began it. Plain data: it is gathered.
 struct RankTimes {
+    double began = 0.0;  // time of day on its node, to be shown only
     double open_begin = 0.0;
     double open_end = 0.0;
     double transfers_begin = 0.0;
     double transfers_end = 0.0;
     double close_begin = 0.0;
     double close_end = 0.0;
+    double data = 0.0;                     // making and comparing data: in none of the other times
     double stonewall_seconds = 0.0;        // when -D struck, since transfers_begin
     std::int64_t stonewall_transfers = 0;  // that were done then
     std::int64_t transfers = 0;
@@ -60,6 +62,8 @@ struct Phase {
     double last_done = 0.0;
     double first_done_mib = 0.0;  // rate until then
     double last_done_mib = 0.0;
+    double data_seconds = 0.0;   // of the rank whose data took longest
+    double with_data_mib = 0.0;  // a second, were they counted
     std::vector<RankTimes> ranks;
     std::int64_t slowest_rank = 0;
     std::int64_t fastest_rank = 0;
@@ -92,6 +96,7 @@ struct Test {
     double used_inodes_share = 0.0;
     std::vector<Phase> phases;
     std::vector<std::string> warnings;
+    std::int64_t warnings_told = 0;  // at once, and not among `warnings`
 };
 
 struct Run {

@@ -24,17 +24,18 @@ Named number(std::string name, std::int64_t value) {
     return {std::move(name), std::to_string(value), true};
 }
 
+// "75%" stays as it was given.
+Named memory(std::string name, const std::string& text) {
+    const auto bytes = measure::parse_size(text.empty() ? "0" : text);
+    return bytes ? number(std::move(name), *bytes) : Named{std::move(name), text};
+}
+
 std::string file_system_line(const Test& test) {
-    if (!test.capacity_bytes) {
-        return {};
-    }
-    const double gib = static_cast<double>(*test.capacity_bytes) / (1024.0 * mib);
-    const bool large = gib > 1024.0;
-    return fmt::format(
-        "{:<20}: {:.1f} {}   Used FS: {:.1f}%   Inodes: {:.1f} Mi   Used Inodes: "
-        "{:.1f}%\n",
-        "FS", large ? gib / 1024.0 : gib, large ? "TiB" : "GiB", test.used_share * 100,
-        static_cast<double>(test.inodes) / mib, test.used_inodes_share * 100);
+    const auto block = file_system_block(test);
+    return block.empty()
+               ? std::string()
+               : fmt::format("{:<20}: {}   Used FS: {}   Inodes: {}   Used Inodes: {}\n", "FS",
+                             block[0].value, block[1].value, block[2].value, block[3].value);
 }
 
 }  // namespace
@@ -57,6 +58,18 @@ std::string head_text(const Run& run, std::int64_t verbose) {
     return text;
 }
 
+std::vector<Named> file_system_block(const Test& test) {
+    if (!test.capacity_bytes) {
+        return {};
+    }
+    const double gib = static_cast<double>(*test.capacity_bytes) / (1024.0 * mib);
+    return {{"Capacity", gib > 1024.0 ? fmt::format("{:.1f} TiB", gib / 1024.0)
+                                      : fmt::format("{:.1f} GiB", gib)},
+            {"Used Capacity", fmt::format("{:.1f}%", test.used_share * 100)},
+            {"Inodes", fmt::format("{:.1f} Mi", static_cast<double>(test.inodes) / mib)},
+            {"Used Inodes", fmt::format("{:.1f}%", test.used_inodes_share * 100)}};
+}
+
 std::vector<Named> parameter_block(const Test& test) {
     const Options& o = test.options;
     const auto flag = [](const char* name, bool value) { return number(name, value ? 1 : 0); };
@@ -72,8 +85,8 @@ std::vector<Named> parameter_block(const Test& test) {
             {"options", ""},
             flag("dryRun", o.own.dry_run),
             number("nodes", test.nodes),
-            {"memoryPerTask", o.memory_per_task.empty() ? "0" : o.memory_per_task},
-            {"memoryPerNode", o.memory_per_node.empty() ? "0" : o.memory_per_node},
+            memory("memoryPerTask", o.memory_per_task),
+            memory("memoryPerNode", o.memory_per_node),
             number("tasksPerNode", test.tasks_of_node),
             number("repetitions", o.repetitions),
             flag("multiFile", o.multi_file),
@@ -174,8 +187,13 @@ std::string test_text(const Test& test) {
     return text + "\n";
 }
 
-std::string results_head() {
-    return "Results: \n\n"
+std::string seed_line(const Test& test) {
+    return fmt::format("Using Time Stamp {0} ({0:#x}) for Data Signature\n", test.seed);
+}
+
+std::string results_head(const Test& test) {
+    return "Results: \n" + (test.options.verbose >= 2 ? seed_line(test) : std::string()) +
+           "\n"
            "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)  "
            " close(s)   total(s)   iter\n"
            "------    ---------  ----       ----------  ---------- ---------  --------   --------  "
@@ -195,6 +213,24 @@ std::string phase_row(const Phase& phase, const Options& options) {
         row += column(value) + " ";
     }
     return row + fmt::format("{:<4}\n", phase.repetition);
+}
+
+std::string moments_text(const Test& test, const Phase& phase) {
+    std::string text;
+    for (std::size_t rank = 0; rank < phase.ranks.size(); ++rank) {
+        const RankTimes& t = phase.ranks[rank];
+        const auto line = [&](double seconds, std::string_view what) {
+            text += fmt::format("Test {}: Iter={}, Task={}, Time={:.6f}, {} {}\n", test.id,
+                                phase.repetition, rank, t.began + seconds, phase.access, what);
+        };
+        line(t.open_begin, "open start");
+        line(t.open_end, "open stop");
+        line(t.transfers_begin, "start");
+        line(t.transfers_end + t.data, "stop");
+        line(t.close_begin + t.data, "close start");
+        line(t.close_end + t.data, "close stop");
+    }
+    return text;
 }
 
 std::string remove_row(double seconds, std::int64_t repetition) {

@@ -12,9 +12,12 @@ namespace forebay::ior {
 [[nodiscard]] std::string head_text(const Run& run, std::int64_t verbose);
 // TestID … FS, Options:.
 [[nodiscard]] std::string test_text(const Test& test);
-// "Results:" and the head of its table.
-[[nodiscard]] std::string results_head();
+// "Results:" and the head of its table; -vv shows the data's seed between them.
+[[nodiscard]] std::string results_head(const Test& test);
+[[nodiscard]] std::string seed_line(const Test& test);
 [[nodiscard]] std::string phase_row(const Phase& phase, const Options& options);
+// -vvv: when each rank began and ended what, by its own clock.
+[[nodiscard]] std::string moments_text(const Test& test, const Phase& phase);
 [[nodiscard]] std::string remove_row(double seconds, std::int64_t repetition);
 // "Max Write: …" and "Max Read:  …" of -v.
 [[nodiscard]] std::string maxima_text(const Test& test);
@@ -31,6 +34,8 @@ struct Named {
     std::string value;
     bool number = false;
 };
+// Capacity, Used Capacity, Inodes, Used Inodes; empty when the file system is not known.
+[[nodiscard]] std::vector<Named> file_system_block(const Test& test);
 [[nodiscard]] std::vector<Named> option_block(const Test& test);
 [[nodiscard]] std::vector<Named> parameter_block(const Test& test);
 

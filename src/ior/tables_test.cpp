@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 TEST(Tables, heads_are_those_of_the_reference) {
     const std::string text = reference("01-ssf.txt");
-    EXPECT_THAT(text, HasSubstr(results_head()));
+    EXPECT_THAT(text, HasSubstr(results_head(a_test())));
     ior::Run run;
     run.tests.push_back(a_test());
     const std::string summary = summary_text(run);
@@ -22,6 +22,27 @@ TEST(Tables, heads_are_those_of_the_reference) {
         EXPECT_THAT(text, HasSubstr("\n" + named.name));
     }
     EXPECT_THAT(reference("08-verbose1.txt"), HasSubstr(remove_row(0.011501, 0)));
+}
+
+TEST(Tables, verbose_lines_are_those_of_the_reference) {
+    ior::Test test = a_test();
+    test.options.verbose = 3;
+    test.seed = 1795233671;
+    const std::string text = reference("10-verbose3.txt");
+    EXPECT_THAT(text, HasSubstr(results_head(test)));
+    Phase phase;
+    phase.access = "write";
+    phase.ranks.resize(4);
+    RankTimes& times = phase.ranks[3];
+    times.began = 1795233671.223744;
+    times.open_end = 0.000015;
+    times.transfers_begin = 0.000015;
+    times.transfers_end = 0.000897;
+    times.data = 0.0001;  // the clock stood still, the day did not
+    times.close_begin = 0.000897;
+    times.close_end = 0.000902;
+    const std::string moments = moments_text(test, phase);
+    EXPECT_THAT(text, HasSubstr(moments.substr(moments.find("Test 0: Iter=0, Task=3"))));
 }
 
 TEST(Tables, a_row_is_that_of_the_reference) {

@@ -12,41 +12,56 @@ namespace forebay::measure {
 
 namespace {
 
-constexpr std::size_t words_of_block = DataStream::block_bytes / sizeof(std::uint64_t);
+using Word = std::uint64_t;
+constexpr std::size_t checked_bytes = 4096;  // at a time
 
-// GCC's and Clang's vectors; unaligned, because a program's buffer may be.
-using Lane = std::uint64_t __attribute__((vector_size(32), aligned(8), may_alias));
+// Makes `words` words from `count` on.
+using Make = void (*)(Word count, std::byte* to, std::size_t words) noexcept;
 
-inline __attribute__((always_inline)) void xor_block_with(std::byte* to, const std::uint64_t* noise,
-                                                          std::uint64_t key) noexcept {
-    const Lane keys = {key, key, key, key};
-    for (std::size_t word = 0; word < words_of_block; word += 8) {
-        Lane first;
-        Lane second;
-        std::memcpy(&first, noise + word, sizeof first);
-        std::memcpy(&second, noise + word + 4, sizeof second);
-        first ^= keys;
-        second ^= keys;
-        std::memcpy(to + word * sizeof key, &first, sizeof first);
-        std::memcpy(to + (word + 4) * sizeof key, &second, sizeof second);
+void make_words(Word count, std::byte* to, std::size_t words) noexcept {
+    for (std::size_t i = 0; i < words; ++i, count += split_mix_step) {
+        const Word word = mixed(count);
+        std::memcpy(to + i * sizeof word, &word, sizeof word);
     }
 }
 
-void xor_block(std::byte* to, const std::uint64_t* noise, std::uint64_t key) noexcept {
-    xor_block_with(to, noise, key);
+#if defined(__x86_64__)
+using Words4 = Word __attribute__((vector_size(32)));
+using Words8 = Word __attribute__((vector_size(64)));
+
+// The same, a vector of words at a time.
+template <class Lanes>
+inline __attribute__((always_inline)) void make_lanes(Word count, std::byte* to,
+                                                      std::size_t words) noexcept {
+    constexpr std::size_t lanes = sizeof(Lanes) / sizeof(Word);
+    Lanes counts;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        counts[lane] = count + lane * split_mix_step;
+    }
+    std::size_t done = 0;
+    for (; done + lanes <= words; done += lanes, counts += lanes * split_mix_step) {
+        Lanes made = counts;
+        split_mix(made);
+        std::memcpy(to + done * sizeof(Word), &made, sizeof made);
+    }
+    make_words(counts[0], to + done * sizeof(Word), words - done);
 }
 
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) void xor_block_wide(std::byte* to, const std::uint64_t* noise,
-                                                    std::uint64_t key) noexcept {
-    xor_block_with(to, noise, key);
+__attribute__((target("avx2"))) void make_4(Word count, std::byte* to, std::size_t words) noexcept {
+    make_lanes<Words4>(count, to, words);
 }
-bool has_wide() noexcept { return __builtin_cpu_supports("avx2") != 0; }
+__attribute__((target("avx512f,avx512dq"))) void make_8(Word count, std::byte* to,
+                                                        std::size_t words) noexcept {
+    make_lanes<Words8>(count, to, words);
+}
+
+Make fastest() noexcept {
+    return __builtin_cpu_supports("avx512dq") != 0 ? make_8
+           : __builtin_cpu_supports("avx2") != 0   ? make_4
+                                                   : make_words;
+}
 #else
-void xor_block_wide(std::byte* to, const std::uint64_t* noise, std::uint64_t key) noexcept {
-    xor_block_with(to, noise, key);
-}
-bool has_wide() noexcept { return false; }
+Make fastest() noexcept { return make_words; }
 #endif
 
 std::uint64_t word_at(std::span<const std::byte> from, std::size_t position) noexcept {
@@ -87,71 +102,65 @@ std::optional<Mismatch> first_mismatch(Offset at, std::span<const std::byte> exp
                     word_at(expected.first(size), begin), word_at(found.first(size), begin)};
 }
 
-DataStream::DataStream(StreamKey key) : key_(key), wide_(has_wide()), noise_(words_of_block) {
-    std::uint64_t state = mixed(key.seed, key.file);
-    for (std::uint64_t& word : noise_) {
-        state += 0x9e3779b97f4a7c15U;
-        word = mixed(state);
-    }
-    set_repetition(key.repetition);
-}
+DataStream::DataStream(StreamKey key) noexcept : key_(key) { set_repetition(key.repetition); }
 
 void DataStream::set_repetition(std::uint64_t repetition) noexcept {
     key_.repetition = repetition;
     base_ = mixed(mixed(key_.seed, key_.file), repetition);
 }
 
-std::uint64_t DataStream::block_key(std::uint64_t block) const noexcept {
-    return mixed(base_, block);
-}
-
-void DataStream::fill_part(std::uint64_t at, std::span<std::byte> to) const noexcept {
-    const std::uint64_t key = block_key(at / block_bytes);
-    std::uint64_t position = at % block_bytes;
-    std::size_t done = 0;
-    while (done < to.size()) {
-        const std::uint64_t word = noise_[position / sizeof key] ^ key;
-        const std::size_t into_word = position % sizeof word;
-        const std::size_t count = std::min(sizeof word - into_word, to.size() - done);
-        std::array<std::byte, sizeof word> bytes{};
-        std::memcpy(bytes.data(), &word, sizeof word);
-        std::memcpy(to.data() + done, bytes.data() + into_word, count);
-        done += count;
-        position += count;
-    }
+std::uint64_t DataStream::count_at(std::uint64_t word) const noexcept {
+    return base_ + word * split_mix_step;
 }
 
 void DataStream::fill(Offset at, std::span<std::byte> to) const noexcept {
-    auto position = static_cast<std::uint64_t>(at.bytes());
-    std::size_t done = 0;
-    while (done < to.size()) {
-        const std::size_t rest = to.size() - done;
-        const std::size_t count = std::min(rest, block_bytes - position % block_bytes);
-        if (count == block_bytes) {
-            const std::uint64_t key = block_key(position / block_bytes);
-            (wide_ ? xor_block_wide : xor_block)(to.data() + done, noise_.data(), key);
-        } else {
-            fill_part(position, to.subspan(done, count));
-        }
-        done += count;
-        position += count;
+    const auto position = static_cast<std::uint64_t>(at.bytes());
+    std::uint64_t index = position / sizeof(Word);
+    // Parts of words at both ends; all of it when that is less than a word.
+    const auto part = [&](std::size_t skipped, std::size_t count) {
+        const Word word = mixed(count_at(index++));
+        std::array<std::byte, sizeof word> bytes{};
+        std::memcpy(bytes.data(), &word, sizeof word);
+        std::memcpy(to.data(), bytes.data() + skipped, count);
+        to = to.subspan(count);
+    };
+    if (const std::size_t skipped = position % sizeof(Word); skipped != 0) {
+        part(skipped, std::min(sizeof(Word) - skipped, to.size()));
+    }
+    const std::size_t words = to.size() / sizeof(Word);
+    fastest()(count_at(index), to.data(), words);
+    index += words;
+    to = to.subspan(words * sizeof(Word));
+    if (!to.empty()) {
+        part(0, to.size());
     }
 }
 
 std::optional<Mismatch> DataStream::check(Offset at,
                                           std::span<const std::byte> got) const noexcept {
-    alignas(64) std::array<std::byte, block_bytes> expected;
-    std::size_t done = 0;
-    while (done < got.size()) {
-        const Offset here = at + Length{static_cast<std::int64_t>(done)};
-        const std::size_t into_block = static_cast<std::uint64_t>(here.bytes()) % block_bytes;
-        const std::size_t count = std::min(got.size() - done, block_bytes - into_block);
+    alignas(64) std::array<std::byte, checked_bytes> expected;
+    while (!got.empty()) {
+        const std::size_t count = std::min(got.size(), expected.size());
         const std::span<std::byte> part(expected.data(), count);
-        fill(here, part);
-        if (auto found = first_mismatch(here, part, got.subspan(done, count))) {
+        fill(at, part);
+        if (auto found = first_mismatch(at, part, got.first(count))) {
             return found;
         }
-        done += count;
+        at = at + Length{static_cast<std::int64_t>(count)};
+        got = got.subspan(count);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> DataStream::repetition_of(Offset at, std::span<const std::byte> got,
+                                                       std::uint64_t count) const noexcept {
+    DataStream other = *this;
+    const auto head = got.first(std::min(got.size(), sizeof(Word)));
+    for (std::uint64_t repetition = 0; repetition < count; ++repetition) {
+        other.set_repetition(repetition);
+        if (!other.check(at, head)) {
+            return repetition;
+        }
     }
     return std::nullopt;
 }

@@ -2,7 +2,10 @@
 // bytes depend on file, repetition and 64-bit offset, so that a block found in another place, file
 // or repetition is seen. Any part can be made or checked alone, in pieces of any size.
 //
-//   word at offset x of a file  =  noise[x mod 4 KiB]  xor  key(seed, file, repetition, x / 4 KiB)
+//   word i of a file  =  SplitMix64's i-th number, begun at mixed(seed, file, repetition)
+//
+// SplitMix64 counts and mixes the count one to one: no two words of a file are the same, and words
+// at one offset of two files or repetitions are the same only if all of them are (one in 2^64).
 #pragma once
 
 #include "base/units.hpp"
@@ -13,7 +16,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace forebay::measure {
 
@@ -44,28 +46,26 @@ struct Mismatch {
 
 class DataStream {
 public:
-    static constexpr std::size_t block_bytes = 4096;
-
-    explicit DataStream(StreamKey key);
+    explicit DataStream(StreamKey key) noexcept;
 
     [[nodiscard]] const StreamKey& key() const noexcept { return key_; }
-    // The seed and file stay: the noise is theirs. Costs nothing.
     void set_repetition(std::uint64_t repetition) noexcept;
 
-    // Makes the bytes [at, at + to.size()): 20 to 40 GB/s in cache.
+    // Makes the bytes [at, at + to.size()): 10 GB/s a core, 18 with AVX2, 79 with AVX-512.
     void fill(Offset at, std::span<std::byte> to) const noexcept;
     // The first difference of what was read at `at` from the stream.
     [[nodiscard]] std::optional<Mismatch> check(Offset at,
                                                 std::span<const std::byte> got) const noexcept;
+    // Which of the first `count` repetitions `got` is of, by its first word; nullopt: none.
+    [[nodiscard]] std::optional<std::uint64_t> repetition_of(Offset at,
+                                                             std::span<const std::byte> got,
+                                                             std::uint64_t count) const noexcept;
 
 private:
-    [[nodiscard]] std::uint64_t block_key(std::uint64_t block) const noexcept;
-    void fill_part(std::uint64_t at, std::span<std::byte> to) const noexcept;
+    [[nodiscard]] std::uint64_t count_at(std::uint64_t word) const noexcept;
 
     StreamKey key_;
     std::uint64_t base_ = 0;
-    bool wide_ = false;                 // AVX2
-    std::vector<std::uint64_t> noise_;  // block_bytes of it
 };
 
 }  // namespace forebay::measure

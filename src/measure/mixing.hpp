@@ -6,12 +6,21 @@
 
 namespace forebay::measure {
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every bit depends on every bit.
-[[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
-    x += 0x9e3779b97f4a7c15U;
+constexpr std::uint64_t split_mix_step = 0x9e3779b97f4a7c15U;
+
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) of one number, or of a vector of them: one to one,
+// and every bit depends on every bit.
+template <class Number>
+constexpr void split_mix(Number& x) noexcept {
+    x += split_mix_step;
     x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
     x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31U);
+    x ^= x >> 31U;
+}
+
+[[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
+    split_mix(x);
+    return x;
 }
 
 [[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {

@@ -118,6 +118,7 @@ Result<void> put_seed(Request& to, const std::string& text) {
 
 constexpr auto yes = Takes::value;
 constexpr auto no = Takes::nothing;
+constexpr auto maybe = Takes::number_if_there;
 
 // Phases become explicit when the first of -C -T -E -r is met.
 struct Phases {
@@ -180,7 +181,11 @@ constexpr Entry entries[]{
     Entry{{'u', "", no, "a tree of its own for each rank", ""}, put_flag<&Request::unique_tree>},
     Entry{{'S', "", no, "one file that all ranks open", ""}, put_flag<&Request::shared_file>},
     Entry{{'c', "", no, "rank 0 creates everything", ""}, put_flag<&Request::collective_create>},
-    Entry{{'R', "", no, "stat in random order", ""}, put_flag<&Request::random_stat>},
+    Entry{{'R', "", maybe, "stat in random order, of this seed", ""},
+          [](Request& to, const std::string& v) {
+              to.random_stat = true;
+              return v.empty() ? Result<void>{} : put_seed(to, v);
+          }},
     Entry{{0, "random-seed", yes, "of -R", "0"}, put_seed},
     Entry{{'G', "", yes, "of the data", "0"}, put_seed},
     Entry{{'y', "", no, "fsync after writing", ""}, put_flag<&Request::sync>},
@@ -189,7 +194,8 @@ constexpr Entry entries[]{
     Entry{{'X', "verify-read", no, "verify what is read", ""}, put_flag<&Request::verify_read>},
     Entry{{0, "verify-write", no, "read back and verify after writing", ""},
           put_flag<&Request::verify_write>},
-    Entry{{'B', "", yes, "1: no barriers between phases", "0"}, put_flag<&Request::barriers, true>},
+    Entry{{'B', "", maybe, "no barriers between phases (-B 0: barriers)", ""},
+          put_flag<&Request::barriers, true>},
     Entry{{'k', "", no, "create files by mknod", ""}, put_flag<&Request::make_node>},
     Entry{{'P', "", no, "print rate and time", ""}, put_flag<&Request::print_time>},
     Entry{{'Z', "", no, "print time instead of rate", ""},
@@ -203,12 +209,26 @@ constexpr Entry entries[]{
           put_flag<&Request::show_ranks>},
     Entry{{0, "saveRankPerformanceDetails", yes, "the ranks' times as CSV", ""},
           put_text<&Request::ranks_csv_file>},
+    Entry{{0, "savePerOpDataCSV", yes, "every call as CSV, in PREFIX-phase-iteration-rank.csv", ""},
+          put_text<&Request::operations_prefix>},
+    Entry{{0, "run-cmd-before-phase", yes, "run this on each node before each phase, untimed", ""},
+          put_text<&Request::command_before>},
+    Entry{{0, "run-cmd-after-phase", yes, "run this on each node after each phase, timed", ""},
+          put_text<&Request::command_after>},
+    Entry{{0, "warningAsErrors", no, "a warning makes the exit status 2", ""},
+          put_flag<&Request::warnings_are_errors>},
     Entry{{'v', "", no, "more words (repeatable)", ""},
           [](Request& to, const std::string&) {
               ++to.verbosity;
               return Result<void>{};
           }},
     Entry{{'V', "", yes, "verbosity", "0"}, put_number<&Request::verbosity, 0>},
+    Entry{{'g', "", no, "ignored: directories have their parent's layout", ""},
+          [](Request& to, const std::string&) {
+              to.advice.emplace_back(
+                  "-g is ignored (directories have their parent's layout). Set another by lfs.");
+              return Result<void>{};
+          }},
     Entry{{'t', "", no, "ignored: the tree rows have it", ""},
           [](Request& to, const std::string&) {
               to.advice.emplace_back("-t is ignored (the rows Tree creation and removal have it).");
@@ -264,6 +284,19 @@ constexpr std::array<std::pair<Option, bool Phases::*>, 4> phase_entries{
     std::pair{Option{'r', "", no, "only remove", ""}, &Phases::removes},
 };
 
+// Of mdtest's back ends: they say how data are moved, of which there are few here.
+constexpr std::array foreign{Option{0, "posix.odirect", no, "", ""},
+                             Option{0, "posix.rangelocks", no, "", ""},
+                             Option{0, "posix.lustre.stripecount", yes, "", ""},
+                             Option{0, "posix.lustre.stripesize", yes, "", ""},
+                             Option{0, "posix.lustre.startost", yes, "", ""},
+                             Option{0, "posix.lustre.ignorelocks", no, "", ""},
+                             Option{0, "dummy.delay-create", yes, "", ""},
+                             Option{0, "dummy.delay-close", yes, "", ""},
+                             Option{0, "dummy.delay-sync", yes, "", ""},
+                             Option{0, "dummy.delay-xfer", yes, "", ""},
+                             Option{0, "dummy.delay-only-rank0", no, "", ""}};
+
 std::vector<Option> table() {
     std::vector<Option> result;
     for (const Entry& entry : entries) {
@@ -272,6 +305,7 @@ std::vector<Option> table() {
     for (const auto& [option, member] : phase_entries) {
         result.push_back(option);
     }
+    result.insert(result.end(), foreign.begin(), foreign.end());
     return result;
 }
 
@@ -335,6 +369,11 @@ Result<Request> parse_command(std::span<const std::string> words) {
     Phases phases;
     for (const command_line::Given& given : parsed->given) {
         const Option& option = known[given.option];
+        if (given.option >= std::size(entries) + phase_entries.size()) {
+            request.advice.push_back(
+                fmt::format("--{} is ignored (the calls are plain ones of POSIX).", option.name));
+            continue;
+        }
         if (given.option >= std::size(entries)) {
             phases.*phase_entries[given.option - std::size(entries)].second = true;
             phases.any = true;

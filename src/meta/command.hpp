@@ -37,6 +37,9 @@ struct Request {
     std::int64_t delay_seconds = 0;
     std::string stonewall_file;
     std::string ranks_csv_file;
+    std::string operations_prefix;  // of the files with every call
+    std::string command_before;     // of each phase, on each node
+    std::string command_after;
     bool creates = true;
     bool stats = true;
     bool reads = true;
@@ -57,6 +60,7 @@ struct Request {
     bool print_time = false;  // -Z instead of rates, -P beside them
     bool print_rate = true;
     bool show_ranks = false;
+    bool warnings_are_errors = false;
     std::int64_t verbosity = 0;
     std::uint64_t seed = 0;
 

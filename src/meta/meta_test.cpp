@@ -62,6 +62,16 @@ TEST(Command, LinesOfIo500) {
     EXPECT_FALSE(hard.creates);
 }
 
+TEST(Command, OldSpellings) {
+    EXPECT_FALSE(parse("-n 10 -B -C").value().barriers);
+    EXPECT_FALSE(parse("-n 10 -B").value().barriers);
+    EXPECT_TRUE(parse("-n 10 -B=0").value().barriers);
+    EXPECT_EQ(parse("-n 10 -R 7").value().seed, 7U);
+    EXPECT_TRUE(parse("-n 10 -R7 -T").value().random_stat);
+    EXPECT_TRUE(parse("-n 10 -RT").value().random_stat);
+    EXPECT_EQ(parse("-n 10 -g --posix.odirect --dummy.delay-xfer=5").value().advice.size(), 3U);
+}
+
 TEST(Command, ItemsOfATree) {
     EXPECT_EQ(parse("-n 100 -b 3 -z 2").value().items, 91);
     EXPECT_EQ(parse("-I 10 -b 3 -z 2").value().items, 130);

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from suite import bench_tools, cephfs, clients, edges, faults, ior, programs, striping
+from suite import (
+    bench_tools,
+    cephfs,
+    clients,
+    edges,
+    faults,
+    ior,
+    ior_faults,
+    ior_reference,
+    programs,
+    striping,
+)
 from suite.mpi import BUILD
 from suite.runner import Runner
 
@@ -17,7 +28,9 @@ def main(arguments: list[str]) -> int:
         *striping.tests(),
         *cephfs.tests(),
         *clients.tests(),
+        *ior_reference.tests(),
         *ior.tests(),
+        *ior_faults.tests(),
         *bench_tools.tests(),
     ]
     if arguments == ["--list"]:

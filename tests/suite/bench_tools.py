@@ -10,10 +10,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from suite import mpi as m
 from suite.faults import mounted_tmpfs
+from suite.ior_reference import lines_of
 from suite.runner import Test, ensure
 
 GOOD, USAGE, INPUT_OUTPUT, DATA_WRONG, TIME_LIMIT, REFUSED = range(6)
@@ -32,6 +34,7 @@ MDTEST_ROWS = (
     "|File read|File removal|Tree creation|Tree removal"
 ).split("|")
 HPIO_HEADER = "  open  |   io   |  sync  | close  | total  |   IO   |  IOsyn | ct,sz,spacing"
+LINES = m.ROOT / "tests" / "command_lines"
 PATIENCE = 60
 
 
@@ -114,6 +117,56 @@ def statuses(mpi: m.Mpi, folder: Path) -> None:
         ensure_clean(folder)
 
 
+def command_lines(folder: Path) -> None:
+    """Lines as sites write them parse; the budget may refuse what this machine has no room for."""
+
+    def dry_run(line: str) -> None:
+        tool, *words = line.split()
+        name = {"mdtest": "meta", "hpio": "hpio"}[tool]
+        done = subprocess.run(
+            [str(program(m.MPICH, name)), "--dry-run", *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env=m.clean_environment(),
+        )
+        ensure(done.returncode in (GOOD, REFUSED), f"{done.returncode}: {line}\n{done.stderr}")
+        ensure("stimate" in done.stdout, f"no estimate: {line}")
+
+    lines = [line for tool in ("mdtest", "hpio") for line in lines_of(LINES / f"{tool}.txt")]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(dry_run, lines))
+    ensure_clean(folder)
+
+
+def mdtest_options(mpi: m.Mpi, folder: Path) -> None:
+    """Commands around phases, every call as CSV, warnings as errors."""
+    noted = folder / "noted"
+    common = ["-n", "6", "-F", "-d", folder / "md"]
+    words = [*common, f"--run-cmd-before-phase=echo b >> {noted}", "-i", "2"]
+    words += [f"--run-cmd-after-phase=echo a >> {noted}"]
+    run(mpi, "meta", 2, words, GOOD)
+    phases = 2 * 6  # tree creation, create, stat, read, remove, tree removal
+    ensure(noted.read_text().split() == ["b", "a"] * phases, noted.read_text())
+    ended = run(mpi, "meta", 2, [*common, "--run-cmd-before-phase=exit 3"], INPUT_OUTPUT)
+    ensure('"exit 3" failed (status 3)' in ended.text, ended.tail)
+    ensure_clean(folder, "noted")
+    run(mpi, "meta", 2, [*common, "-i", "2", f"--savePerOpDataCSV={folder}/ops"], GOOD)
+    for phase in ("File_creation", "File_stat", "File_read", "File_removal"):
+        for name in (f"ops-{phase}-{i}-{rank}.csv" for i in (0, 1) for rank in (0, 1)):
+            lines = (folder / name).read_text().splitlines()
+            ensure(lines[0] == "time,runtime,tp" and len(lines) == 7, f"{name}: {lines}")
+            (folder / name).unlink()
+    for file in folder.glob("ops-Tree*"):
+        file.unlink()
+    run(mpi, "meta", 2, [*common, "-t"], GOOD)
+    ended = run(mpi, "meta", 2, [*common, "-t", "--warningAsErrors"], INPUT_OUTPUT)
+    ensure("there were warnings" in ended.text, ended.tail)
+    ensure_clean(folder, "noted")
+
+
 def wrong_data(mpi: m.Mpi, folder: Path) -> None:
     """Data of another seed are wrong data, and are shown with file and offset."""
     point = ["-n", "0001", "-c", "5", "-d", folder]
@@ -152,8 +205,23 @@ def full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
         ensure_clean(small, "ballast")
 
 
-def killed_rank(mpi: m.Mpi, folder: Path) -> None:
-    words = [str(program(mpi, "hpio")), "-r", "3", "-w", "30", "-d", str(folder)]
+def read_only(mpi: m.Mpi, folder: Path) -> None:
+    with mounted_tmpfs(folder / "closed", "4m") as closed:
+        subprocess.run(["mount", "-o", "remount,ro", closed], check=True)
+        for tool, words in (
+            ("hpio", ["-m", "10", "-O", "10"]),
+            ("hpio", ["-m", "01", "-O", "10"]),
+            ("meta", ["-n", "4"]),
+            ("meta", ["--storm", "all", "-n", "4"]),
+        ):
+            ended = run(mpi, tool, 2, [*words, "-d", closed], INPUT_OUTPUT)
+            ensure("ead-only file system" in ended.text, ended.tail)
+            ensure("mounted read-write" in ended.text, ended.tail)
+
+
+def killed_rank(mpi: m.Mpi, tool: str, line: str, folder: Path) -> None:
+    words = [str(program(mpi, tool)), *line.split(), "-d", str(folder / "md")]
+    (folder / "md").mkdir()
     with (folder / "out").open("w") as out:
         process = subprocess.Popen(
             [*mpi.start(3, {}), *words],
@@ -171,7 +239,7 @@ def killed_rank(mpi: m.Mpi, folder: Path) -> None:
             m.end_group(process)
     ensure(status != 0, "a killed rank passes for success")
     ensure(time.monotonic() - begin < 20, "the others go on for long")
-    ensure_clean(folder, "out")
+    ensure_clean(folder / "md")
 
 
 def _a_rank(words: Sequence[str], seconds_max: float) -> int:
@@ -270,9 +338,13 @@ def tests() -> Iterator[Test]:
             yield test(f"bench-meta-{mpi.name}-{ranks}", meta_is_right, mpi, ranks)
         yield test(f"bench-statuses-{mpi.name}", statuses, mpi)
         yield test(f"bench-wrong_data-{mpi.name}", wrong_data, mpi)
-        for name, bits in (("individual", "10"), ("posix", "001")):
+        for name, bits in (("individual", "10"), ("collective", "01"), ("posix", "001")):
             yield test(f"bench-full_disk-{mpi.name}-{name}", full_disk, mpi, bits)
-        yield test(f"bench-killed_rank-{mpi.name}", killed_rank, mpi)
+        yield test(f"bench-mdtest_options-{mpi.name}", mdtest_options, mpi)
+        yield test(f"bench-read_only-{mpi.name}", read_only, mpi)
+        for tool, line in (("hpio", "-r 3 -w 30"), ("meta", "-n 4 -i 3 -p 30")):
+            yield test(f"bench-killed_rank-{mpi.name}-{tool}", killed_rank, mpi, tool, line)
         yield test(f"bench-memory-{mpi.name}", bounded_memory, mpi)
         yield test(f"bench-command-{mpi.name}", command, mpi)
+    yield test("bench-command_lines", command_lines)
     yield test("bench-gaps-ompi5011", destroyed_gaps)

@@ -1,27 +1,18 @@
-"""forebay-ior on both MPIs: real command lines, the reference's tables, the defects of the
-original, and what goes wrong around a run."""
+"""forebay-ior on both MPIs: what the original gets wrong, and every back end."""
 
 from __future__ import annotations
 
 import functools
 import gzip
 import json
-import os
 import re
-import signal
-import subprocess
-import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from suite import mpi as m
-from suite.runner import Skipped, Test, ensure
+from suite.runner import Test, ensure
 
-REFERENCE = m.ROOT / "tests" / "reference" / "ior"
-COMMAND_LINES = REFERENCE / "command-lines-sample.txt"
-NOT_BUILT = ("DFS", "IME", "CHFS", "GFARM")
 GOOD, USAGE, INPUT_OUTPUT, DATA_WRONG, TIME_LIMIT, REFUSED = range(6)
 
 
@@ -61,7 +52,7 @@ class Ior:
         ensure(left == sorted(kept), f"{left} are left instead of {sorted(kept)}")
 
 
-def _rows(text: str, head: str) -> tuple[list[str], list[list[str]]]:
+def rows_of(text: str, head: str) -> tuple[list[str], list[list[str]]]:
     """The table whose head begins with `head`: names of its columns, and its rows."""
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith(head))
@@ -71,76 +62,6 @@ def _rows(text: str, head: str) -> tuple[list[str], list[list[str]]]:
 
 
 RESULTS, SUMMARY = "access    bw(MiB/s)", "Operation   Max(MiB)"
-
-
-# --- command lines -------------------------------------------------------------------------------
-
-
-def _dry_run(mpi: m.Mpi, folder: Path, line: str) -> None:
-    done = subprocess.run(
-        [str(program(mpi)), *line.split()[1:], "--dry-run"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={**m.clean_environment(), "OMPI_ALLOW_RUN_AS_ROOT": "1"},
-    )
-    found = re.search(r"-a[= ](\w+)", line)
-    api = found[1].upper() if found else "POSIX"
-    if api in NOT_BUILT:
-        ensure(done.returncode == USAGE, f"status {done.returncode}: {line}")
-        ensure(f"not built: {api}" in done.stderr, done.stderr)
-    else:
-        ensure(done.returncode == GOOD, f"status {done.returncode}: {line}\n{done.stderr}")
-        ensure("Estimate: " in done.stdout, "no estimate")
-
-
-def command_lines(mpi: m.Mpi, folder: Path) -> None:
-    """All real lines parse, and only back ends that are not built are refused, by name."""
-    lines = COMMAND_LINES.read_text().splitlines()
-    ensure(len(lines) == 300, f"{len(lines)} command lines")
-    step = 1 if mpi is m.MPICH else 20  # Open MPI takes a quarter of a second to start alone
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(functools.partial(_dry_run, mpi, folder), lines[::step]))
-    Ior(mpi=mpi, folder=folder).ensure_clean()
-
-
-def tables(mpi: m.Mpi, folder: Path) -> None:
-    """A reader that knows names of columns reads the reference's output and ours."""
-    for path in sorted(REFERENCE.glob("*.txt")):
-        found = re.search(r"mpiexec.mpich -n (\d+) ior (.*)", path.read_text())
-        if found is None or path.name.startswith(("06", "07", "37", "30", "15", "21", "23")):
-            continue  # no tables, a crash, a script of another name, data that is wrong there
-        theirs = path.read_text()
-        words = found[2].replace("-b 1g", "-b 16m")
-        ours = Ior(mpi=mpi, folder=folder, ranks=int(found[1]))(words)
-        for head in (RESULTS, SUMMARY):
-            if head in theirs:
-                their_names, their_rows = _rows(theirs, head)
-                names, rows = _rows(ours, head)
-                ensure(names == their_names, f"{path.name}: {names} instead of {their_names}")
-                ensure(len(rows) >= len(their_rows), f"{path.name}: {len(rows)} rows")
-        for name in re.findall(r"^([a-zA-Z ]+?) +: ", theirs.partition("Results:")[0], re.M):
-            ensure(re.search(f"^{name} *: ", ours, re.M), f"{path.name}: no {name}")
-        for file in folder.iterdir():
-            file.unlink()
-
-
-def script(mpi: m.Mpi, folder: Path) -> None:
-    run = Ior(mpi=mpi, folder=folder)
-    text = run(f"-f {REFERENCE / '30-script.ior'}")
-    _, theirs = _rows((REFERENCE / "30-script.txt").read_text(), SUMMARY)
-    _, ours = _rows(text, SUMMARY)
-    keyed = [[row[i] for i in (0, 12, 13, 15, 16, 17, 20, 21, 23)] for row in theirs]
-    # The columns that say what was run, not how fast.
-    ensure(
-        [[row[i] for i in (0, 12, 13, 15, 16, 17, 20, 21, 23)] for row in ours] == keyed,
-        text[-1500:],
-    )
-    (folder / "bad.ior").write_text("IOR START\n api=POSIX\n bogus=3\nRUN\nIOR STOP\n")
-    ensure('line 3: "bogus=3"' in run("-f bad.ior", status=USAGE), "the line is not shown")
-    run.ensure_clean("bad.ior")
 
 
 # --- what the original gets wrong ----------------------------------------------------------------
@@ -222,7 +143,7 @@ def attached_values(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     text = run("-t4k -b1m -i2 -o tfa")
     ensure("xfersize            : 4096 bytes" in text, text[:1500])
-    ensure(len(_rows(text, RESULTS)[1]) == 4, "two repetitions of write and read")
+    ensure(len(rows_of(text, RESULTS)[1]) == 4, "two repetitions of write and read")
     run.ensure_clean()
 
 
@@ -230,7 +151,7 @@ def stonewall_is_of_all_tasks(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     line = "-a DUMMY --dummy.delay-xfer=1000 -t 1m -b 1g -D 1 -O stoneWallingWearOut=1 -w -o tf"
     for words, tasks in ((line, 1), (line + " --ior-compat", 2)):
-        names, rows = _rows(run(words), SUMMARY)
+        names, rows = rows_of(run(words), SUMMARY)
         row = dict(zip(names, rows[0], strict=True))
         wall, bandwidth = float(row["Stonewall(MiB)"]), float(row["Max(MiB)"])
         ensure(0.8 < wall * tasks / bandwidth < 1.3, f"{wall} MiB/s of {bandwidth} ({tasks})")
@@ -256,7 +177,7 @@ def json_is_valid_and_complete(mpi: m.Mpi, folder: Path) -> None:
     results = made["tests"][0]["Results"]
     ensure([one["iter"] for one in results] == [0, 0, 1, 1, 2, 2], "iterations")
     ensure(all(one["latency_of_transfers"]["transfers"] == 32 for one in results), "transfers")
-    names, rows = _rows(text, RESULTS)
+    names, rows = rows_of(text, RESULTS)
     for row, one in zip(rows, results, strict=True):
         shown = dict(zip(names, row, strict=True))
         ensure(abs(float(shown["bw(MiB/s)"]) / one["bwMiB"] - 1) < 0.01, "text and JSON differ")
@@ -311,114 +232,6 @@ def back_ends(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     run.ensure_clean()
 
 
-# --- faults --------------------------------------------------------------------------------------
-
-
-def disk_full(mpi: m.Mpi, folder: Path) -> None:
-    if os.geteuid() != 0:
-        raise Skipped("a small file system needs root")
-    small = folder / "small"
-    small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(small)], check=True)
-    try:
-        run = Ior(mpi=mpi, folder=small, ranks=3)
-        for words in ("", "-F", "-a MMAP -F", "-a MPIIO", "-a HDF5"):
-            text = run(f"-t 64k -b 4m {words} -o tf", status=INPUT_OUTPUT)
-            ensure("ERROR: " in text, text[-800:])
-            run.ensure_clean()
-    finally:
-        subprocess.run(["umount", str(small)], check=False)
-
-
-def nonsense(mpi: m.Mpi, folder: Path) -> None:
-    run = Ior(mpi=mpi, folder=folder)
-    for words, what in (
-        ("-t 3", "multiple of 8"),
-        ("-t 3m -b 4m", "multiple of transfer size"),
-        ("-a IME", "not built: IME"),
-        ("-r -R", "-G"),
-    ):
-        ensure(what in run(f"{words} -o tf", status=USAGE), words)
-    ensure("running with 2 tasks" in run("-N 8 -t 64k -b 64k -o tf"), "more tasks than ranks")
-    ensure("No such file" in run("-o no/dir/tf", status=INPUT_OUTPUT), "no directory")
-    text = run("-t 64k -b 1m -F --budget-bytes 1m -o tf", status=REFUSED)
-    ensure("it writes 2 MiB, the budget allows 1 MiB" in text, text[-500:])
-    run("-t 64k -b 1m -F --budget-files 1 -o tf", status=REFUSED)
-    dummy = "-a DUMMY --dummy.delay-xfer=100000000 -t 64k -b 1m -w -o tf"
-    ensure("stands still" in run(f"{dummy} --stall-limit 1", status=TIME_LIMIT), "no watchdog")
-    run(f"{dummy} --budget-time 1", status=TIME_LIMIT)
-    run.ensure_clean()
-
-
-def file_vanishes(mpi: m.Mpi, folder: Path) -> None:
-    """Each of its reads opens the file anew: after the first, there is none."""
-    run = Ior(mpi=mpi, folder=folder)
-    run("-t 64k -b 1m -w -k -G 1 -F -o tf")
-    (folder / "tf.00000001").unlink()
-    text = run("-t 64k -b 1m -r -G 1 -F -k -o tf", status=INPUT_OUTPUT)
-    ensure("rank 1: cannot open tf.00000001" in text, text[-500:])
-    with (folder / "tf.00000001").open("wb") as file:
-        file.truncate(65536)
-    text = run("-t 64k -b 1m -r -G 1 -F -o tf", status=INPUT_OUTPUT)
-    ensure("the file ends 0 bytes later" in text, text[-500:])
-    run.ensure_clean()
-
-
-def rank_is_killed(mpi: m.Mpi, folder: Path) -> None:
-    run = [
-        *mpi.start(3, {}),
-        *("env", "-C", str(folder), str(program(mpi))),
-        *("-t 4k -b 1g -F -w -Y -O interIODelay=1000 -o tf").split(),
-    ]
-    process = subprocess.Popen(
-        run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=m.clean_environment()
-    )
-    try:
-        deadline = time.monotonic() + 30
-        while len(list(folder.iterdir())) < 3 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        children = _descendants(process.pid, program(mpi).name)
-        ensure(len(children) == 3, f"{len(children)} ranks")
-        os.kill(children[1], signal.SIGKILL)
-        process.wait(30)
-        ensure(process.returncode != 0, "success after a rank was killed")
-        deadline = time.monotonic() + 10
-        while list(folder.iterdir()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        left = [path.name for path in folder.iterdir()]
-        ensure(not left, f"{left} are left")
-    finally:
-        m.end_group(process) if process.poll() is None else None
-
-
-def _descendants(root: int, name: str) -> list[int]:
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                text = (entry / "stat").read_text()
-            except OSError:
-                continue
-            command, rest = text[text.index("(") + 1 :].rsplit(")", 1)
-            parents[int(entry.name)] = (int(rest.split()[1]), command)
-    found = []
-    for pid, (parent, command) in parents.items():
-        while parent in parents and parent != root:
-            parent = parents[parent][0]
-        above = parents.get(parents[pid][0], (0, ""))[1]
-        if parent == root and command == name and above != name:  # not a rank's janitor
-            found.append(pid)
-    return sorted(found)
-
-
-FAULTS: Sequence[Callable[[m.Mpi, Path], None]] = (
-    disk_full,
-    nonsense,
-    file_vanishes,
-    rank_is_killed,
-)
-
-
 def launcher(folder: Path) -> None:
     """bin/forebay-ior starts the build of the MPI that started it."""
     script_path = m.LIBRARIES.parent / "launcher" / "forebay-ior"
@@ -433,13 +246,10 @@ def launcher(folder: Path) -> None:
 
 def tests() -> Iterator[Test]:
     for mpi in m.DEBIAN:
-        for name, function in (
-            ("command_lines", command_lines),
-            ("tables", tables),
-            ("script", script),
-            *((one.__name__, one) for one in (*DEFECTS, *FAULTS)),
-        ):
-            yield Test(name=f"ior-{name}-{mpi.name}", run=functools.partial(function, mpi))
+        for function in DEFECTS:
+            yield Test(
+                name=f"ior-{function.__name__}-{mpi.name}", run=functools.partial(function, mpi)
+            )
         for ranks in (1, 2, 3, 4, 7):
             yield Test(
                 name=f"ior-back_ends-{mpi.name}-{ranks}",

@@ -46,6 +46,7 @@ Json ranks_of(const Phase& phase) {
                          {"transfer_seconds", times.transfers_end - times.transfers_begin},
                          {"close_seconds", times.close_end - times.close_begin},
                          {"done_after_seconds", times.transfers_end},
+                         {"data_seconds", times.data},
                          {"transfers", times.transfers},
                          {"bytes", times.bytes}});
     }
@@ -83,6 +84,8 @@ Json result_of(const Phase& phase, const Options& options) {
               {"first_done_mib_per_second", phase.first_done_mib},
               {"last_done_seconds", phase.last_done},
               {"last_done_mib_per_second", phase.last_done_mib},
+              {"data_seconds", phase.data_seconds},
+              {"with_data_mib_per_second", phase.with_data_mib},
               {"slowest_rank", phase.slowest_rank},
               {"fastest_rank", phase.fastest_rank},
               {"median_rank_seconds", phase.median_rank_seconds},
@@ -137,6 +140,7 @@ Json summary_of(const Test& test, const SummaryRow& row) {
 Json test_of(const Test& test) {
     Json made{{"TestID", test.id}, {"StartTime", test.started}, {"Path", test.path}};
     if (test.capacity_bytes) {
+        made.update(block_of(file_system_block(test)));
         made["capacity_bytes"] = *test.capacity_bytes;
         made["used_share"] = test.used_share;
         made["inodes"] = test.inodes;

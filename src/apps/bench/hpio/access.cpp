@@ -2,6 +2,7 @@
 #include "apps/bench/hpio/access.hpp"
 
 #include "apps/bench/hpio/types.hpp"
+#include "apps/bench/session/mpi_error.hpp"
 #include "base/own_fd.hpp"
 #include "measure/clock.hpp"
 
@@ -23,13 +24,7 @@ Result<void> mpi_checked(int code, std::string_view doing, const std::string& pa
     if (code == MPI_SUCCESS) {
         return {};
     }
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(code, text.data(), &length);
-    return failure({.code = ErrorCode::input_output,
-                    .message = fmt::format("cannot {} {} (MPI says: {}). Check the directory, its "
-                                           "free space and the file system's log.",
-                                           doing, path, text.data())});
+    return failure(mpi_error(code, fmt::format("{} {}", doing, path)));
 }
 
 // Durations between marks; the first is the barrier.

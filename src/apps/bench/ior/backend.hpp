@@ -71,6 +71,10 @@ std::unique_ptr<Backend> make_mpiio(const BackendContext& context);
 std::unique_ptr<Backend> make_hdf5(const BackendContext& context);
 std::unique_ptr<Backend> make_pnetcdf(const BackendContext& context);
 
+// The kernel's reason for an open that failed, when it is one of permission; else what was `said`:
+// libraries on top of an MPI say that they could not, and not why.
+[[nodiscard]] Error open_error(const OpenRequest& request, Error said);
+
 // Removes a file as every back end does; a file that is not there is no error.
 Result<void> remove_file(const std::string& path);
 

@@ -78,6 +78,15 @@ Result<std::unique_ptr<Backend>> make_backend(const BackendContext& context) {
     return found->make(context);
 }
 
+Error open_error(const OpenRequest& request, Error said) {
+    const std::size_t slash = request.path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "." : request.path.substr(0, slash + 1);
+    const bool may = request.access == Access::write ? ::access(parent.c_str(), W_OK) == 0
+                                                     : ::access(request.path.c_str(), R_OK) == 0;
+    return !may && (errno == EROFS || errno == EACCES) ? system_error(errno, "open " + request.path)
+                                                       : said;
+}
+
 Result<void> remove_file(const std::string& path) {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
         return failure(system_error(errno, "remove " + path));

@@ -68,7 +68,7 @@ public:
                               : H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.id()),
                        H5Fclose);
         if (!file_.good()) {
-            return hdf5_error("open " + path_);
+            return failure(open_error(request, hdf5_error("open " + path_).value()));
         }
         data_ =
             writes ? create_data() : Handle(H5Dopen2(file_.id(), "data", H5P_DEFAULT), H5Dclose);

@@ -1,31 +1,14 @@
 // MPIIO: explicit offsets, independent or collective, through a view when one is asked for. Hints
 // are read back: what the MPI did not take is said.
 #include "apps/bench/ior/backend.hpp"
+#include "apps/bench/session/mpi_error.hpp"
 
-#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
 namespace forebay::bench {
 
 namespace {
-
-Error mpi_error(int code, const std::string& doing) {
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    int kind = MPI_ERR_IO;
-    MPI_Error_string(code, text.data(), &length);
-    MPI_Error_class(code, &kind);
-    const ErrorCode ours = kind == MPI_ERR_NO_SPACE       ? ErrorCode::no_space
-                           : kind == MPI_ERR_QUOTA        ? ErrorCode::quota
-                           : kind == MPI_ERR_NO_SUCH_FILE ? ErrorCode::no_such_file
-                           : kind == MPI_ERR_ACCESS       ? ErrorCode::access
-                                                          : ErrorCode::input_output;
-    std::string why(text.data(), static_cast<std::size_t>(length));
-    std::replace(why.begin(), why.end(), '\n', ' ');  // MPICH shows a stack of calls
-    return {ours, 0,
-            fmt::format("cannot {} ({}). Look at the file system and its free space.", doing, why)};
-}
 
 class MpiioBackend final : public Backend {
 public:

@@ -1,5 +1,4 @@
-// See phase.hpp. The loop reads the clock once a transfer: the end of one is the beginning of the
-// next, so a latency includes some 20 ns of making the data.
+// See phase.hpp.
 #include "apps/bench/ior/phase.hpp"
 
 #include "measure/clock.hpp"
@@ -12,6 +11,18 @@ namespace forebay::bench {
 namespace {
 
 constexpr std::size_t mismatches_max = 5;
+
+// Monotonic, in nanoseconds, less the time that it has stood still.
+class PhaseClock {
+public:
+    [[nodiscard]] std::int64_t now() const noexcept { return measure::now_ns() - stood_; }
+    // What was done since the reading `since` is not counted.
+    void resume_at(std::int64_t since) noexcept { stood_ = measure::now_ns() - since; }
+    [[nodiscard]] std::int64_t stood() const noexcept { return stood_; }
+
+private:
+    std::int64_t stood_ = 0;
+};
 
 class PhaseRun {
 public:
@@ -27,7 +38,8 @@ public:
 
     PhaseOutcome run() {
         context_.session->barrier();
-        begin_ = measure::now_ns();
+        begin_ = clock_.now();
+        out_.times.began = calendar_seconds();
         working(1);
         open();
         out_.times.open_end = since_begin();
@@ -48,6 +60,7 @@ public:
         out_.times.close_begin = since_begin();
         keep(context_.backend->close());
         out_.times.close_end = since_begin();
+        out_.times.data = measure::seconds_of(clock_.stood());
         working(0);
         out_.times.node = context_.session->node_of(context_.session->rank());
         out_.times.short_transfers = context_.backend->short_transfers();
@@ -56,7 +69,12 @@ public:
 
 private:
     [[nodiscard]] double since_begin() const noexcept {
-        return measure::seconds_of(measure::now_ns() - begin_);
+        return measure::seconds_of(clock_.now() - begin_);
+    }
+    static double calendar_seconds() noexcept {
+        timespec now{};
+        ::clock_gettime(CLOCK_REALTIME, &now);
+        return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
     }
     void working(int on) const noexcept { context_.session->slot().working.store(on); }
 
@@ -101,12 +119,11 @@ private:
     }
 
     void transfers() {
-        last_ = measure::now_ns();
-        first_ = last_;
+        find_repetition();
+        first_ = clock_.now();
         if (o_.stonewall_seconds > 0 && request_.purpose != Purpose::check) {
             wall_ = first_ + o_.stonewall_seconds * 1'000'000'000;
         }
-        find_repetition();
         const std::int64_t count = planned();
         std::int64_t done = run_to(0, count);
         if (o_.stonewall_seconds > 0 && request_.purpose != Purpose::check) {
@@ -124,14 +141,16 @@ private:
         if (request_.repetitions_of_data <= 0 || request_.data == nullptr) {
             return;
         }
+        const std::int64_t since = clock_.now();
         const Offset at = offsets_(0);
-        const auto got = context_.backend->read(at, context_.buffer->bytes());
+        const auto got = context_.backend->read(at, bytes());
         if (got && *got > 0) {
-            const auto bytes = context_.buffer->bytes().first(static_cast<std::size_t>(*got));
             const auto found = request_.data->repetition_of(
-                at, bytes, static_cast<std::uint64_t>(request_.repetitions_of_data));
+                at, bytes().first(static_cast<std::size_t>(*got)),
+                static_cast<std::uint64_t>(request_.repetitions_of_data));
             request_.data->set_repetition(found.value_or(0));
         }
+        clock_.resume_at(since);
     }
 
     [[nodiscard]] bool repeats_again() {
@@ -157,23 +176,31 @@ private:
         return run_to(done, goal);
     }
 
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return context_.buffer->bytes(); }
+
+    // The next transfer's place and data. From the end of the last transfer on, nothing is timed.
+    void prepare(std::int64_t index, std::int64_t count) {
+        if (index < count) {
+            at_ = offsets_(index);
+            if (writes_ && request_.data != nullptr) {
+                request_.data->fill(at_, bytes());
+            }
+        }
+        clock_.resume_at(last_);
+    }
+
     // From transfer `done` up to `count`, the wall or the first error; what was reached.
     std::int64_t run_to(std::int64_t done, std::int64_t count) {
-        for (; done < count; ++done) {
+        last_ = clock_.now();
+        for (prepare(done, count); done < count; prepare(++done, count)) {
             if (wall_ != 0 && stops_here()) {
                 break;
             }
-            const Offset at = offsets_(done);
-            const auto moved = writes_ ? write_one(at) : read_one(at);
+            const auto moved = writes_ ? write_one() : read_one();
             if (!plain_) {
                 after(moved);
             }
-            const std::int64_t now = measure::now_ns();
-            out_.latency.record(now - last_);
-            if (!o_.operations_prefix.empty()) {
-                note_operation(now);
-            }
-            last_ = now;
+            note_end();
             if (!moved) [[unlikely]] {
                 keep(moved);
                 if (!together_) {
@@ -184,6 +211,9 @@ private:
             out_.times.bytes += *moved;
             ++out_.times.transfers;
             context_.session->slot().did(*moved);
+            if (!writes_ && request_.data != nullptr) {
+                compare();
+            }
             if (out_.wrong > 0 && o_.quit_on_error && !together_) {
                 break;
             }
@@ -191,43 +221,46 @@ private:
         return done;
     }
 
+    void note_end() {
+        const std::int64_t now = clock_.now();
+        out_.latency.record(now - last_);
+        if (!o_.operations_prefix.empty()) {
+            note_operation(now);
+        }
+        last_ = now;
+    }
+
     [[nodiscard]] bool stops_here() const {
         const bool mine = last_ >= wall_;
         return together_ ? context_.session->from_first(mine ? 1 : 0) != 0 : mine;
     }
 
-    Result<std::int64_t> write_one(Offset at) {
-        auto moved = context_.backend->write(at, request_.data->at(at));
+    Result<std::int64_t> write_one() {
+        auto moved = context_.backend->write(at_, bytes());
         if (moved && *moved < context_.geometry.transfer_bytes) [[unlikely]] {
-            return failure(
-                {ErrorCode::no_space, 0,
-                 fmt::format("cannot write {} at offset {} (only {} of {} bytes were "
-                             "taken). Free space there or write to another directory.",
-                             request_.path, at.bytes(), *moved, context_.geometry.transfer_bytes)});
+            return failure({ErrorCode::no_space, 0,
+                            fmt::format("cannot write {} at offset {} (only {} of {} bytes were "
+                                        "taken). Free space there or write to another directory.",
+                                        request_.path, at_.bytes(), *moved,
+                                        context_.geometry.transfer_bytes)});
         }
         return moved;
     }
 
-    Result<std::int64_t> read_one(Offset at) {
-        auto moved = context_.backend->read(at, context_.buffer->bytes());
-        if (!moved) {
-            return moved;
-        }
-        if (*moved < static_cast<std::int64_t>(context_.buffer->size())) {
+    Result<std::int64_t> read_one() {
+        auto moved = context_.backend->read(at_, bytes());
+        if (moved && *moved < static_cast<std::int64_t>(bytes().size())) {
             return failure({ErrorCode::input_output, 0,
                             fmt::format("cannot read {} at offset {} (the file ends {} bytes "
                                         "later). Write it with the same -b, -s, -t and -N, or "
                                         "with stoneWallingWearOut.",
-                                        request_.path, at.bytes(), *moved)});
-        }
-        if (request_.data != nullptr) {
-            compare(at, context_.buffer->bytes());
+                                        request_.path, at_.bytes(), *moved)});
         }
         return moved;
     }
 
-    void compare(Offset at, std::span<const std::byte> got) {
-        if (const auto mismatch = request_.data->check(at, got)) {
+    void compare() {
+        if (const auto mismatch = request_.data->check(at_, bytes())) {
             ++out_.wrong;
             if (out_.mismatches.size() < mismatches_max) {
                 out_.mismatches.push_back(
@@ -263,9 +296,11 @@ private:
     bool plain_;
     bool opened_ = false;
     PhaseOutcome out_;
+    PhaseClock clock_;
+    Offset at_;
     std::int64_t begin_ = 0;
     std::int64_t first_ = 0;
-    std::int64_t last_ = 0;
+    std::int64_t last_ = 0;  // when the last transfer ended
     std::int64_t wall_ = 0;
 };
 

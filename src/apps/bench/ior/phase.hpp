@@ -1,10 +1,12 @@
-// One phase on this rank: open, transfers, close, each timed from the barrier before it.
+// One phase on this rank: open, transfers, close, each timed from the barrier before it. The
+// phase's clock stands still while data are made or compared.
 #pragma once
 
 #include "apps/bench/ior/backend.hpp"
 #include "apps/bench/ior/session.hpp"
 #include "ior/results.hpp"
-#include "measure/transfer_data.hpp"
+#include "measure/aligned_bytes.hpp"
+#include "measure/data_stream.hpp"
 
 #include <memory>
 #include <optional>
@@ -21,16 +23,17 @@ struct PhaseContext {
     const ior::Options* options = nullptr;
     ior::Geometry geometry;
     Backend* backend = nullptr;
-    measure::AlignedBytes* buffer = nullptr;  // a transfer, for reading
+    measure::AlignedBytes* buffer = nullptr;  // of a transfer
 };
 
 struct PhaseRequest {
     Purpose purpose = Purpose::write;
     std::string path;
-    std::int64_t task = 0;                  // whose part
-    std::int64_t transfers_max = 0;         // all of a task's, or what was written of them
-    measure::TransferData* data = nullptr;  // what is written, or expected; nullptr: not compared
-    std::int64_t repetitions_of_data = 0;   // > 0: find out which repetition wrote the file
+    std::int64_t task = 0;           // whose part
+    std::int64_t transfers_max = 0;  // all of a task's, or what was written of them
+    // What is written, or expected; nullptr: nobody looks at it.
+    measure::DataStream* data = nullptr;
+    std::int64_t repetitions_of_data = 0;  // > 0: find out which repetition wrote the file
 };
 
 // A rank's part; the error is its own and has yet to be agreed on.

@@ -30,7 +30,7 @@ public:
             MPI_Info_free(&info);
         }
         if (code != NC_NOERR) {
-            return wrong(code, "open");
+            return failure(open_error(request, wrong(code, "open").value()));
         }
         open_ = true;
         const int mode = options_.collective ? NC_NOERR : ncmpi_begin_indep_data(file_);

@@ -175,6 +175,9 @@ private:
     // Rank 0 writes to standard output, or to summaryFile; as text, or at the end as JSON or CSV.
     Result<void> open_output() {
         const ior::Options& o = tests_.front().options;
+        if (o.dry()) {  // says what it would do, and writes no file
+            return {};
+        }
         format_ = lower(o.summary_format);
         file_ = o.summary_file;
         if (!file_.empty()) {
@@ -251,7 +254,8 @@ private:
         test.id = static_cast<std::int64_t>(run_.tests.size());
         test.started = time_of_day();
         test.platform = machine_text().platform;
-        test.path = ior::shown_path(test.options);
+        const ior::FileName shown = ior::shown_name(test.options);
+        test.path = shown.path;
         // Checked before: it fits.
         test.geometry = ior::geometry_of(test.options, session.size()).value_or(ior::Geometry{});
         const FakeNodes fake = fake_nodes();
@@ -262,7 +266,7 @@ private:
                 ? test.options.signature
                 : session.from_first(static_cast<std::int64_t>(std::time(nullptr)) + test.id));
         test.estimate = estimate_of(test);
-        look_at_file_system(test);
+        look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
             test.warnings.push_back(
                 fmt::format("{} ranks share {} cores of a node (oversubscribed). Waiting ranks "
@@ -331,7 +335,7 @@ private:
             run_.tests.push_back(std::move(test));
             return complain(*refused, ExitStatus::refused);
         }
-        print(ior::results_head());
+        print(ior::results_head(test));
         if (test.options.dry()) {
             run_.tests.push_back(std::move(test));
             return ExitStatus::good;
@@ -420,10 +424,10 @@ private:
                     format_ == "json" ? ior::json_document(run_) : ior::csv_document(run_);
                 lost += file_.empty() ? (say(text), std::string()) : written(file_, text);
             }
-            if (!o.own.json_file.empty()) {
+            if (!o.own.json_file.empty() && !o.dry()) {
                 lost += written(o.own.json_file, ior::json_document(run_));
             }
-            if (!o.own.csv_file.empty()) {
+            if (!o.own.csv_file.empty() && !o.dry()) {
                 lost += written(o.own.csv_file, ior::csv_document(run_));
             }
             if (out_ != stdout) {
@@ -434,7 +438,8 @@ private:
         int bad = lost.empty() ? 0 : 1;
         bool warned = false;
         for (const ior::Test& test : run_.tests) {
-            warned = warned || (test.options.warnings_are_errors && !test.warnings.empty());
+            warned = warned || (test.options.warnings_are_errors &&
+                                (test.warnings_told > 0 || !test.warnings.empty()));
         }
         bad = warned && rank_ == 0 ? 1 : bad;
         MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD);

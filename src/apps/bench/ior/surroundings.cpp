@@ -48,6 +48,18 @@ std::string parent_of(const std::string& path) {
     return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::optional<struct statvfs> file_system_of(const std::string& file) {
+    struct statvfs known{};
+    std::string path = parent_of(file);
+    while (::statvfs(path.c_str(), &known) != 0) {
+        if (path == "." || path == "/") {
+            return std::nullopt;
+        }
+        path = parent_of(path);  // -u: directories that are still to be made
+    }
+    return known;
+}
+
 }  // namespace
 
 std::string time_of_day() {
@@ -97,15 +109,19 @@ FakeNodes fake_nodes() {
     return {number_of("IOR_FAKE_NODES"), number_of("IOR_FAKE_TASK_PER_NODES")};
 }
 
-void look_at_file_system(ior::Test& test) {
-    struct statvfs known{};
-    std::string path = parent_of(test.path);
-    while (::statvfs(path.c_str(), &known) != 0) {
-        if (path == "." || path == "/") {
-            return;
-        }
-        path = parent_of(path);  // -u: directories that are still to be made
+std::optional<std::int64_t> free_bytes_at(const std::string& file) {
+    const auto known = file_system_of(file);
+    return known ? std::optional(static_cast<std::int64_t>(known->f_bavail) *
+                                 static_cast<std::int64_t>(known->f_frsize))
+                 : std::nullopt;
+}
+
+void look_at_file_system(const std::string& file, ior::Test& test) {
+    const auto found = file_system_of(file);
+    if (!found) {
+        return;
     }
+    const struct statvfs& known = *found;
     const auto unit = static_cast<std::int64_t>(known.f_frsize);
     const auto blocks = static_cast<double>(known.f_blocks);
     test.capacity_bytes = static_cast<std::int64_t>(known.f_blocks) * unit;

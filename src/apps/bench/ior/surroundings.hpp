@@ -35,8 +35,11 @@ struct FakeNodes {
 };
 [[nodiscard]] FakeNodes fake_nodes();
 
-// Fills capacity, free space and inodes of `test` from the file system that its path is on.
-void look_at_file_system(ior::Test& test);
+// Fills capacity, free space and inodes of `test` from the file system that `file` is on.
+void look_at_file_system(const std::string& file, ior::Test& test);
+
+// Free bytes of the file system that `file` is or will be on; nullopt: not known.
+[[nodiscard]] std::optional<std::int64_t> free_bytes_at(const std::string& file);
 
 [[nodiscard]] std::int64_t memory_of_node();
 

@@ -14,7 +14,7 @@ std::vector<std::string> files_of(const ior::Options& options, std::int64_t firs
         std::string directory;
         for (std::int64_t rep = 0; rep < repetitions; ++rep) {
             const ior::FileName name = ior::file_name(options, task, rep);
-            names.push_back(name.path);
+            names.push_back(name.on_disk);
             directory = name.directory;
         }
         if (!directory.empty()) {

@@ -2,11 +2,14 @@
 #include "apps/bench/meta/calls.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spawn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -41,6 +44,32 @@ std::span<std::byte> FileData::of(std::uint64_t item, std::int64_t bytes) {
 std::optional<measure::Mismatch> FileData::check(std::uint64_t item, std::int64_t bytes) {
     stream_.set_repetition(item);
     return stream_.check(Offset{0}, std::span(buffer_).first(static_cast<std::size_t>(bytes)));
+}
+
+Result<void> run_command(const std::string& command) {
+    std::string shell = "sh";
+    std::string flag = "-c";
+    std::string text = command;
+    const std::array<char*, 4> words{shell.data(), flag.data(), text.data(), nullptr};
+    pid_t child = 0;
+    const int spawned = ::posix_spawn(&child, "/bin/sh", nullptr, nullptr, words.data(), environ);
+    if (spawned != 0) {
+        return failure(system_error(spawned, "run " + command));
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) {
+            return failure(system_error(errno, "wait for " + command));
+        }
+    }
+    if (status == 0) {
+        return {};
+    }
+    return failure(
+        {.code = ErrorCode::input_output,
+         .message = fmt::format("the command \"{}\" failed (status {}). Correct it, or "
+                                "let it end with 0.",
+                                command, WIFEXITED(status) ? WEXITSTATUS(status) : status)});
 }
 
 Result<void> Calls::make_directory(const std::string& path) const {

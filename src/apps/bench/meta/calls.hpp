@@ -28,6 +28,9 @@ private:
     std::vector<std::byte> buffer_;
 };
 
+// Waits for the shell to end; its status must be 0.
+[[nodiscard]] Result<void> run_command(const std::string& command);
+
 class Calls {
 public:
     explicit Calls(meta::Backend backend) : dummy_(backend == meta::Backend::dummy) {}

@@ -2,6 +2,7 @@
 #include "apps/bench/meta/mdtest.hpp"
 
 #include "apps/bench/meta/calls.hpp"
+#include "apps/bench/session/output.hpp"
 #include "measure/mixing.hpp"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ struct Team {
     std::int64_t tasks;
     std::int64_t rank;
     std::int64_t items;  // of each rank; less after a stonewall
-    std::string base;    // of this iteration
+    std::int64_t iteration;
+    std::string base;  // of this iteration
     const Calls& calls;
     FileData& data;
     Outcome& outcome;
@@ -60,17 +62,40 @@ std::uint64_t stream_of(const Team& team, std::int64_t rank, std::int64_t item) 
                : static_cast<std::uint64_t>(rank) << 40U | static_cast<std::uint64_t>(item);
 }
 
+// --run-cmd-before-phase and -after-phase: once on each node. An empty command does nothing.
+Result<void> run_on_node(const Team& team, const std::string& command) {
+    return command.empty() || !team.session.is_first_here() ? Result<void>{} : run_command(command);
+}
+
+Result<void> keep_calls(const Team& team, std::string name, const std::vector<Call>& calls,
+                        std::int64_t begin_ns) {
+    if (team.request.operations_prefix.empty()) {
+        return {};
+    }
+    std::replace(name.begin(), name.end(), ' ', '_');
+    std::string text = "time,runtime,tp\n";
+    for (const Call& call : calls) {
+        const double seconds = seconds_of(call.lasted_ns);
+        text += fmt::format("{:.9f},{:.9f},{:.3f}\n", seconds_of(call.begin_ns - begin_ns), seconds,
+                            seconds > 0 ? 1.0 / seconds : 0.0);
+    }
+    return write_text(fmt::format("{}-{}-{}-{}.csv", team.request.operations_prefix, name,
+                                  team.iteration, team.rank),
+                      text);
+}
+
 // Times `operation` on `count` items; collective. A rank that fails stops, and all hear of it.
 template <class Operation>
 Result<void> phase(Team& team, const std::string& name, std::int64_t count, double seconds_max,
                    std::int64_t* reached, const Operation& operation) {
-    Stopwatch watch(team.session.progress());
+    Stopwatch watch(team.session.progress(),
+                    team.request.operations_prefix.empty() ? Keeps::totals : Keeps::every_call);
+    Result<void> result = run_on_node(team, team.request.command_before);
     team.session.begin(name, 0);
-    if (team.request.barriers) {
+    if (team.request.barriers || !team.request.command_before.empty()) {
         team.session.barrier(team.ranks);
     }
     const std::int64_t begin = now_ns();
-    Result<void> result;
     {
         const Working working(team.session.progress());
         for (std::int64_t item = 0; item < count && result; ++item) {
@@ -82,9 +107,15 @@ Result<void> phase(Team& team, const std::string& name, std::int64_t count, doub
         if (team.request.sync_all) {
             ::sync();
         }
+        if (auto ran = run_on_node(team, team.request.command_after); result) {
+            result = ran;
+        }
     }
     const double seconds = seconds_of(now_ns() - begin);
     team.session.end();
+    if (result) {
+        result = keep_calls(team, name, watch.calls(), begin);
+    }
     auto all = team.session.agreed(result, team.ranks);
     if (!all) {
         return all;
@@ -423,17 +454,12 @@ Result<void> run_mdtest(Session& session, const meta::Request& request, std::int
                 .directories[static_cast<std::size_t>(session.rank()) % request.directories.size()];
         for (std::int64_t iteration = 0; iteration < request.iterations && result; ++iteration) {
             std::this_thread::sleep_for(std::chrono::seconds(request.delay_seconds));
-            Team team{session,
-                      request,
-                      ranks,
-                      tasks,
-                      session.rank(),
-                      items_of(request),
-                      fmt::format("{}/test-dir.{}-{}", folder, iteration, tasks),
-                      calls,
-                      data,
-                      outcome,
-                      wrong};
+            Team team{session,        request,
+                      ranks,          tasks,
+                      session.rank(), items_of(request),
+                      iteration,      fmt::format("{}/test-dir.{}-{}", folder, iteration, tasks),
+                      calls,          data,
+                      outcome,        wrong};
             result = iterate(team, made);
         }
         MPI_Comm_free(&ranks);

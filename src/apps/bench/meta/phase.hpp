@@ -41,10 +41,19 @@ private:
     std::vector<Row> rows_;
 };
 
+enum class Keeps { totals, every_call };
+
+// A call by the rank's clock.
+struct Call {
+    std::int64_t begin_ns = 0;
+    std::int64_t lasted_ns = 0;
+};
+
 // One rank's part of a phase.
 class Stopwatch {
 public:
-    explicit Stopwatch(measure::ProgressSlot& progress) : progress_(progress) {}
+    explicit Stopwatch(measure::ProgressSlot& progress, Keeps keeps = Keeps::totals)
+        : progress_(progress), keeps_(keeps) {}
 
     // Calls `operation`, which returns Result<void>, and times it.
     template <class Operation>
@@ -53,6 +62,9 @@ public:
         Result<void> result = operation();
         const std::int64_t lasted = measure::now_ns() - begin;
         latency_.record(lasted);
+        if (keeps_ == Keeps::every_call) {
+            calls_.push_back({begin, lasted});
+        }
         busy_ns_ += lasted;
         ++operations_;
         progress_.did(1);
@@ -62,10 +74,13 @@ public:
     [[nodiscard]] std::int64_t operations() const noexcept { return operations_; }
     [[nodiscard]] std::int64_t busy_ns() const noexcept { return busy_ns_; }
     [[nodiscard]] const measure::Histogram& latency() const noexcept { return latency_; }
+    [[nodiscard]] const std::vector<Call>& calls() const noexcept { return calls_; }
 
 private:
     measure::ProgressSlot& progress_;
+    Keeps keeps_;
     measure::Histogram latency_;
+    std::vector<Call> calls_;
     std::int64_t operations_ = 0;
     std::int64_t busy_ns_ = 0;
 };

@@ -59,6 +59,7 @@ public:
     [[nodiscard]] std::int32_t rank() const noexcept { return rank_; }
     [[nodiscard]] std::int32_t ranks() const noexcept { return ranks_; }
     [[nodiscard]] bool is_first() const noexcept { return rank_ == 0; }
+    [[nodiscard]] bool is_first_here() const noexcept { return local_rank_ == 0; }
     [[nodiscard]] std::int32_t nodes() const noexcept;
     [[nodiscard]] std::int32_t ranks_here() const noexcept { return local_ranks_; }
     [[nodiscard]] const std::string& host() const noexcept { return hosts_[0]; }

@@ -105,6 +105,12 @@ ExitStatus run(Session& session, const meta::Request& request, Report& report) {
     } else if (report.outcome.wrong_files > 0) {
         report.status = ExitStatus::data_wrong;
     }
+    if (report.status == ExitStatus::good && request.warnings_are_errors &&
+        report.warnings.size() + request.advice.size() > 0) {
+        report.status = ExitStatus::input_output;
+        report.error =
+            "there were warnings (--warningAsErrors takes them for errors). See them above.";
+    }
     if (!session.is_first()) {
         return report.status;
     }

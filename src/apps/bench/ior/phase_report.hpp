@@ -1,0 +1,43 @@
+// What is said and kept of a test's phases: rows of the table, warnings, wrong data, files of
+// numbers. Rank 0 speaks; what it says of others it has from all of them together.
+#pragma once
+
+#include "apps/bench/ior/phase.hpp"
+#include "apps/bench/ior/test_run.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace forebay::bench {
+
+class PhaseReport {
+public:
+    PhaseReport(const TestSetting& setting, ior::Test& test);
+
+    // -vvv: who is "writing", "reading" or "removing" what; an empty path is nothing.
+    void doing(const std::string& what, const std::string& path) const;
+    void begins(const std::string& access) const;
+    // Says how many transfers were wrong and shows the first; the number, of all ranks.
+    std::int64_t wrong_data(const PhaseOutcome& outcome, const std::string& access) const;
+    // Gathers, shows and keeps a phase that went well.
+    void finish(const PhaseOutcome& outcome, const std::string& access, std::int64_t repetition);
+    void save(const std::string& path, const std::string& text);
+
+    void warn_now(const std::string& line);
+    // Once, after the tables.
+    void warn_later(const std::string& line);
+
+private:
+    void tell_stonewall(const ior::Phase& phase) const;
+    void warn_of_data(const ior::Phase& phase);
+    void warn_of_outliers(const ior::Phase& phase);
+    void save_operations(const PhaseOutcome& outcome, std::int64_t repetition);
+
+    const TestSetting& setting_;
+    const Session& session_;
+    ior::Test& test_;
+    const ior::Options& o_;
+    std::string rank_lines_;
+};
+
+}  // namespace forebay::bench
