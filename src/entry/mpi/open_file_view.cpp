@@ -101,9 +101,8 @@ int OpenFile::get_info(MPI_Info* info) const {
 
 // The MPI may have been asked for less (opening.hpp).
 int OpenFile::get_amode(int* amode) const {
-    int real_amode = 0;
-    const int code = real::get_amode(handle_, amode == nullptr ? nullptr : &real_amode);
-    if (code == MPI_SUCCESS) {
+    const int code = real::get_amode(handle_, amode);
+    if (code == MPI_SUCCESS && amode != nullptr) {
         *amode = facts_.amode;
     }
     return code;
