@@ -285,17 +285,17 @@ constexpr std::array<std::pair<Option, bool Phases::*>, 4> phase_entries{
 };
 
 // Of mdtest's back ends: they say how data are moved, of which there are few here.
-constexpr std::array foreign{Option{0, "posix.odirect", no, "", ""},
-                             Option{0, "posix.rangelocks", no, "", ""},
-                             Option{0, "posix.lustre.stripecount", yes, "", ""},
-                             Option{0, "posix.lustre.stripesize", yes, "", ""},
-                             Option{0, "posix.lustre.startost", yes, "", ""},
-                             Option{0, "posix.lustre.ignorelocks", no, "", ""},
-                             Option{0, "dummy.delay-create", yes, "", ""},
-                             Option{0, "dummy.delay-close", yes, "", ""},
-                             Option{0, "dummy.delay-sync", yes, "", ""},
-                             Option{0, "dummy.delay-xfer", yes, "", ""},
-                             Option{0, "dummy.delay-only-rank0", no, "", ""}};
+constexpr std::array<Option, 11> foreign{Option{0, "posix.odirect", no, "", ""},
+                                         Option{0, "posix.rangelocks", no, "", ""},
+                                         Option{0, "posix.lustre.stripecount", yes, "", ""},
+                                         Option{0, "posix.lustre.stripesize", yes, "", ""},
+                                         Option{0, "posix.lustre.startost", yes, "", ""},
+                                         Option{0, "posix.lustre.ignorelocks", no, "", ""},
+                                         Option{0, "dummy.delay-create", yes, "", ""},
+                                         Option{0, "dummy.delay-close", yes, "", ""},
+                                         Option{0, "dummy.delay-sync", yes, "", ""},
+                                         Option{0, "dummy.delay-xfer", yes, "", ""},
+                                         Option{0, "dummy.delay-only-rank0", no, "", ""}};
 
 std::vector<Option> table() {
     std::vector<Option> result;

@@ -1,6 +1,7 @@
 // See phase_report.hpp.
 #include "apps/bench/ior/phase_report.hpp"
 
+#include "apps/bench/session/output.hpp"
 #include "ior/documents/documents.hpp"
 #include "ior/tables.hpp"
 #include "measure/statistics.hpp"

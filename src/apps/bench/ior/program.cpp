@@ -2,6 +2,7 @@
 #include "apps/bench/ior/program.hpp"
 
 #include "apps/bench/ior/test_run.hpp"
+#include "apps/bench/session/output.hpp"
 #include "ior/documents/documents.hpp"
 #include "ior/file_names.hpp"
 #include "ior/option_table.hpp"

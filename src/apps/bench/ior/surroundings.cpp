@@ -156,22 +156,6 @@ Result<std::string> read_text(const std::string& path) {
     }
 }
 
-Result<void> write_text(const std::string& path, const std::string& text) {
-    OwnFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0664));
-    if (!fd.valid()) {
-        return failure(system_error(errno, "write " + path));
-    }
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const ssize_t put = ::write(fd.get(), rest.data(), rest.size());
-        if (put < 0) {
-            return failure(system_error(errno, "write " + path));
-        }
-        rest.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return fd.close(path);
-}
-
 std::optional<std::int64_t> file_bytes(const std::string& path) {
     struct stat known{};
     return ::stat(path.c_str(), &known) == 0 ? std::optional<std::int64_t>(known.st_size)

@@ -44,7 +44,6 @@ void look_at_file_system(const std::string& file, ior::Test& test);
 [[nodiscard]] std::int64_t memory_of_node();
 
 Result<std::string> read_text(const std::string& path);
-Result<void> write_text(const std::string& path, const std::string& text);
 // The bytes of a file; nullopt when there is none.
 [[nodiscard]] std::optional<std::int64_t> file_bytes(const std::string& path);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace forebay::bench {
@@ -28,16 +29,22 @@ Result<void> write_text(const std::string& path, const std::string& text) {
         print(text);
         return {};
     }
-    const std::string beside = fmt::format("{}.{}", path, ::getpid());
+    struct stat facts{};
+    const bool special = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
+    const std::string beside = special ? path : fmt::format("{}.{}", path, ::getpid());
     std::FILE* const file = std::fopen(beside.c_str(), "we");
     if (file == nullptr) {
         return failure(system_error(errno, "write " + path));
     }
     const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     const bool closed = std::fclose(file) == 0;
-    if (!written || !closed || std::rename(beside.c_str(), path.c_str()) != 0) {
+    const bool kept =
+        written && closed && (special || std::rename(beside.c_str(), path.c_str()) == 0);
+    if (!kept) {
         const int error = errno;
-        ::unlink(beside.c_str());
+        if (!special) {
+            ::unlink(beside.c_str());
+        }
         return failure(system_error(error, "write " + path));
     }
     return {};

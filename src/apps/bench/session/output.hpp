@@ -12,7 +12,8 @@ void print(const std::string& text);
 // On standard error, after "forebay: ".
 measure::ExitStatus complain(const std::string& message,
                              measure::ExitStatus status = measure::ExitStatus::input_output);
-// Whole or not at all; an empty path writes nothing, "-" standard output.
+// Whole or not at all, but for what is no regular file (/dev/null); an empty path writes nothing,
+// "-" standard output.
 Result<void> write_text(const std::string& path, const std::string& text);
 
 }  // namespace forebay::bench
