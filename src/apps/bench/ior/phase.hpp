@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/bench/ior/backend.hpp"
-#include "apps/bench/ior/session.hpp"
+#include "apps/bench/ior/test_ranks.hpp"
 #include "ior/results.hpp"
 #include "measure/aligned_bytes.hpp"
 #include "measure/data_stream.hpp"
@@ -19,7 +19,7 @@ enum class Purpose { write, read, check };  // check: read and compare, not time
 
 // What is the same in all phases of a test on this rank.
 struct PhaseContext {
-    const Session* session = nullptr;
+    const TestRanks* session = nullptr;
     const ior::Options* options = nullptr;
     ior::Geometry geometry;
     Backend* backend = nullptr;

@@ -34,7 +34,7 @@ private:
     void save_operations(const PhaseOutcome& outcome, std::int64_t repetition);
 
     const TestSetting& setting_;
-    const Session& session_;
+    const TestRanks& session_;
     ior::Test& test_;
     const ior::Options& o_;
     std::string rank_lines_;

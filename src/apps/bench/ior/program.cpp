@@ -248,7 +248,7 @@ private:
         return static_cast<ExitStatus>(status);
     }
 
-    ior::Test made_test(const ior::Parsed& parsed, const Session& session) const {
+    ior::Test made_test(const ior::Parsed& parsed, const TestRanks& session) const {
         ior::Test test;
         test.options = parsed.options;
         test.warnings = parsed.advice;
@@ -308,7 +308,7 @@ private:
     }
 
     ExitStatus take_part(const ior::Parsed& parsed, MPI_Comm comm) {
-        const Session session(comm);
+        const TestRanks session(comm);
         ior::Test test = made_test(parsed, session);
         std::vector<std::string> ignored;
         TestSetting setting;
@@ -344,7 +344,7 @@ private:
         return run_it(setting, std::move(test));
     }
 
-    static std::optional<Error> gate(ior::Test& test, const Session& session) {
+    static std::optional<Error> gate(ior::Test& test, const TestRanks& session) {
         const auto budget = budget_of(test.options.own);
         std::optional<Error> refused;
         if (session.first() && budget) {
@@ -361,7 +361,7 @@ private:
     }
 
     ExitStatus run_it(TestSetting& setting, ior::Test test) {
-        const Session& session = *setting.session;
+        const TestRanks& session = *setting.session;
         std::atomic<bool> holds_files{false};
         setting.holds_files = &holds_files;
         setting.print = [this](const std::string& text) { print(text); };
@@ -397,7 +397,7 @@ private:
 
     // In the monitor's thread. The main one may never return from where it is.
     [[noreturn]] static void end_all(const measure::Stop& stop, const ior::Test& test,
-                                     const Session& session, bool holds_files) {
+                                     const TestRanks& session, bool holds_files) {
         std::fprintf(stderr, "ERROR: %s\n", stop.message.c_str());
         if (holds_files) {
             remove_files_of(test.options, session.size());

@@ -470,7 +470,7 @@ private:
     }
 
     const TestSetting& setting_;
-    const Session& session_;
+    const TestRanks& session_;
     ior::Test& test_;
     const ior::Options& o_;
     std::unique_ptr<Backend> backend_;

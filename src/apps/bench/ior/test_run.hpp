@@ -5,8 +5,8 @@
 #include "apps/bench/ior/backend.hpp"
 #include "apps/bench/ior/janitor.hpp"
 #include "apps/bench/ior/phase.hpp"
-#include "apps/bench/ior/session.hpp"
 #include "apps/bench/ior/surroundings.hpp"
+#include "apps/bench/ior/test_ranks.hpp"
 #include "ior/results.hpp"
 #include "measure/exit_status.hpp"
 #include "measure/monitor.hpp"
@@ -21,7 +21,7 @@ namespace forebay::bench {
 using Print = std::function<void(const std::string&)>;
 
 struct TestSetting {
-    const Session* session = nullptr;
+    const TestRanks* session = nullptr;
     measure::Monitor* monitor = nullptr;
     Hints hints;
     Print print;

@@ -17,14 +17,14 @@
 namespace forebay::bench {
 
 // A communicator and what is known of its nodes. Made and ended by all of its ranks together.
-class Session {
+class TestRanks {
 public:
-    explicit Session(MPI_Comm comm);
-    ~Session();
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    Session(Session&&) = delete;
-    Session& operator=(Session&&) = delete;
+    explicit TestRanks(MPI_Comm comm);
+    ~TestRanks();
+    TestRanks(const TestRanks&) = delete;
+    TestRanks& operator=(const TestRanks&) = delete;
+    TestRanks(TestRanks&&) = delete;
+    TestRanks& operator=(TestRanks&&) = delete;
 
     [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
     [[nodiscard]] int rank() const noexcept { return rank_; }

@@ -1,5 +1,5 @@
-// See session.hpp.
-#include "apps/bench/ior/session.hpp"
+// See test_ranks.hpp.
+#include "apps/bench/ior/test_ranks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,20 +34,20 @@ int usable_cores() noexcept {
 
 }  // namespace
 
-Session::Session(MPI_Comm comm) : comm_(comm), cores_(usable_cores()) {
+TestRanks::TestRanks(MPI_Comm comm) : comm_(comm), cores_(usable_cores()) {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
     find_nodes();
     share_slots();
 }
 
-Session::~Session() {
+TestRanks::~TestRanks() {
     MPI_Win_free(&window_);
     MPI_Comm_free(&node_comm_);
 }
 
 // A node is what shares memory; it is called after its lowest rank's host.
-void Session::find_nodes() {
+void TestRanks::find_nodes() {
     MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_comm_);
     MPI_Comm_rank(node_comm_, &local_rank_);
     int leader = rank_;
@@ -68,7 +68,7 @@ void Session::find_nodes() {
     by_block_ = hosts_.size() == 1 || size_ == 1 || node_of_[1] == node_of_[0];
 }
 
-void Session::share_slots() {
+void TestRanks::share_slots() {
     int count = 0;
     int own = 0;
     MPI_Comm_size(node_comm_, &count);
@@ -89,26 +89,26 @@ void Session::share_slots() {
     MPI_Barrier(node_comm_);
 }
 
-void Session::barrier() const { MPI_Barrier(comm_); }
+void TestRanks::barrier() const { MPI_Barrier(comm_); }
 
-std::int64_t Session::sum(std::int64_t value) const {
+std::int64_t TestRanks::sum(std::int64_t value) const {
     std::int64_t all_of_it = 0;
     MPI_Allreduce(&value, &all_of_it, 1, MPI_INT64_T, MPI_SUM, comm_);
     return all_of_it;
 }
 
-std::int64_t Session::most(std::int64_t value) const {
+std::int64_t TestRanks::most(std::int64_t value) const {
     std::int64_t greatest = 0;
     MPI_Allreduce(&value, &greatest, 1, MPI_INT64_T, MPI_MAX, comm_);
     return greatest;
 }
 
-std::int64_t Session::from_first(std::int64_t value) const {
+std::int64_t TestRanks::from_first(std::int64_t value) const {
     MPI_Bcast(&value, 1, MPI_INT64_T, 0, comm_);
     return value;
 }
 
-std::optional<Error> Session::agreed(const std::optional<Error>& own) const {
+std::optional<Error> TestRanks::agreed(const std::optional<Error>& own) const {
     const int mine = own ? rank_ : INT_MAX;
     int lowest = INT_MAX;
     MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, comm_);
@@ -126,7 +126,7 @@ std::optional<Error> Session::agreed(const std::optional<Error>& own) const {
                  fmt::format("rank {}: {}", lowest, message)};
 }
 
-std::vector<std::string> Session::gathered(const std::string& own) const {
+std::vector<std::string> TestRanks::gathered(const std::string& own) const {
     const int length = static_cast<int>(own.size());
     const std::vector<int> lengths = all(length);
     std::vector<int> begins(lengths.size(), 0);
@@ -146,7 +146,7 @@ std::vector<std::string> Session::gathered(const std::string& own) const {
     return parts;
 }
 
-measure::Histogram Session::merged(const measure::Histogram& own) const {
+measure::Histogram TestRanks::merged(const measure::Histogram& own) const {
     std::vector<std::uint64_t> counts(measure::Histogram::buckets);
     MPI_Allreduce(own.counts().data(), counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T,
                   MPI_SUM, comm_);
