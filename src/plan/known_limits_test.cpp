@@ -1,6 +1,7 @@
 // What is remembered of k: the text, ages, and what is not worth writing.
 #include "plan/known_limits.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace forebay::plan {
@@ -70,7 +71,7 @@ TEST(KnownLimits, AreWrittenOnlyWhenTheySayAnotherThing) {
 TEST(KnownLimits, StayFew) {
     KnownLimits known;
     for (int i = 0; i < 300; ++i) {
-        known.note(entry("x" + std::to_string(i), 100 + i), ages);
+        known.note(entry(fmt::format("x{}", i), 100 + i), ages);
     }
     EXPECT_EQ(known.entries().size(), KnownLimits::entries_max);
     EXPECT_EQ(known.entries().back().key.file_system, "x299");

@@ -3,6 +3,7 @@
 #include "plan/turns.hpp"
 
 #include <deque>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <set>
 #include <string>
@@ -104,14 +105,12 @@ struct Ring {
     [[nodiscard]] std::string name() const {
         std::string text;
         for (std::size_t s = 0; s < seat.size(); ++s) {
-            text += std::to_string(known[s]) + "," + std::to_string(filled[s]) + "," +
-                    std::to_string(ended[s]) + "," + std::to_string(seat[s].started()) +
-                    (seat[s].closed() ? "c" : "o");
+            text += fmt::format("{},{},{},{}{}", known[s], filled[s], ended[s], seat[s].started(),
+                                seat[s].closed() ? "c" : "o");
             for (const TurnMessage& message : way[s]) {
+                const Pen& pen = message.pen;
                 text += message.kind == TurnMessage::Kind::pen
-                            ? "p" + std::to_string(message.pen.next) + "." +
-                                  std::to_string(message.pen.in_flight) + "." +
-                                  std::to_string(message.pen.closing)
+                            ? fmt::format("p{}.{}.{}", pen.next, pen.in_flight, pen.closing)
                             : "n";
             }
             text += ";";
