@@ -44,7 +44,7 @@ STEPS = (
     Step("tsan", ("tools/ci/unit.sh", "tsan", "3"), 1800),
     Step("fuzz", ("tools/ci/fuzz.sh",), 1200),
     Step("sim", ("tools/ci/sim.sh",), 900),
-    Step("tidy", ("tools/ci/tidy.sh",), 1200),
+    Step("tidy", ("tools/ci/tidy.sh",), 2100),
 )
 
 
