@@ -257,6 +257,7 @@ WorldReport run_world(const Platform& platform, const WorldOptions& options,
                      std::string{"--cfg=smpi/wtime:0"},
                      std::string{"--log=root.thresh:warning"}};
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) {
         arguments.push_back(word.data());
     }

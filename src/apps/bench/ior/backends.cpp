@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <utility>
 
 namespace forebay::bench {
 
@@ -84,7 +85,7 @@ Error open_error(const OpenRequest& request, Error said) {
     const bool may = request.access == Access::write ? ::access(parent.c_str(), W_OK) == 0
                                                      : ::access(request.path.c_str(), R_OK) == 0;
     return !may && (errno == EROFS || errno == EACCES) ? system_error(errno, "open " + request.path)
-                                                       : said;
+                                                       : std::move(said);
 }
 
 Result<void> remove_file(const std::string& path) {

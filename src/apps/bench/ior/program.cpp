@@ -416,33 +416,9 @@ private:
     ExitStatus finish(ExitStatus status) {
         run_.finished = time_of_day();
         run_.exit_status = measure::code(status);
-        const ior::Options& o = tests_.front().options;
-        std::string lost;
-        if (rank_ == 0) {
-            print(ior::summary_text(run_) + ior::more_text(run_));
-            if (!human()) {
-                const std::string text =
-                    format_ == "json" ? ior::json_document(run_) : ior::csv_document(run_);
-                lost += file_.empty() ? (say(text), std::string()) : written(file_, text);
-            }
-            if (!o.own.json_file.empty() && !o.dry()) {
-                lost += written(o.own.json_file, ior::json_document(run_));
-            }
-            if (!o.own.csv_file.empty() && !o.dry()) {
-                lost += written(o.own.csv_file, ior::csv_document(run_));
-            }
-            if (out_ != stdout) {
-                std::fclose(out_);
-                out_ = stdout;
-            }
-        }
-        int bad = lost.empty() ? 0 : 1;
-        bool warned = false;
-        for (const ior::Test& test : run_.tests) {
-            warned = warned || (test.options.warnings_are_errors &&
-                                (test.warnings_told > 0 || !test.warnings.empty()));
-        }
-        bad = warned && rank_ == 0 ? 1 : bad;
+        const std::string lost = rank_ == 0 ? publish() : std::string();
+        const bool warned = std::any_of(run_.tests.begin(), run_.tests.end(), warnings_count);
+        int bad = !lost.empty() || (warned && rank_ == 0) ? 1 : 0;
         MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (!lost.empty()) {
             tell("ERROR: " + lost);
@@ -452,6 +428,34 @@ private:
                 "them at its end.");
         }
         return status == ExitStatus::good && bad != 0 ? ExitStatus::input_output : status;
+    }
+
+    static bool warnings_count(const ior::Test& test) {
+        return test.options.warnings_are_errors &&
+               (test.warnings_told > 0 || !test.warnings.empty());
+    }
+
+    // On rank 0, in every form that was asked for. Returns why some could not be written.
+    std::string publish() {
+        const ior::Options& o = tests_.front().options;
+        std::string lost;
+        print(ior::summary_text(run_) + ior::more_text(run_));
+        if (!human()) {
+            const std::string text =
+                format_ == "json" ? ior::json_document(run_) : ior::csv_document(run_);
+            lost += file_.empty() ? (say(text), std::string()) : written(file_, text);
+        }
+        if (!o.own.json_file.empty() && !o.dry()) {
+            lost += written(o.own.json_file, ior::json_document(run_));
+        }
+        if (!o.own.csv_file.empty() && !o.dry()) {
+            lost += written(o.own.csv_file, ior::csv_document(run_));
+        }
+        if (out_ != stdout) {
+            std::fclose(out_);
+            out_ = stdout;
+        }
+        return lost;
     }
 
     static std::string written(const std::string& path, const std::string& text) {
