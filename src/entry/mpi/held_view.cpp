@@ -60,14 +60,8 @@ int HeldView::set(const ViewArguments& arguments, bool hold, MPI_Comm communicat
     return code;
 }
 
-// The view that the MPI is to have on this rank: the held one, or again the one it has.
-int HeldView::view_to_tell(MPI_Offset& displacement, OwnType& etype, OwnType& filetype) {
-    if (here_) {
-        displacement = displacement_;
-        etype = std::exchange(etype_, OwnType());
-        filetype = std::exchange(filetype_, OwnType());
-        return MPI_SUCCESS;
-    }
+// The view that the MPI has on this rank.
+int HeldView::view_of_mpi(MPI_Offset& displacement, OwnType& etype, OwnType& filetype) const {
     std::array<char, MPI_MAX_DATAREP_STRING + 1> datarep{};
     MPI_Datatype units = MPI_BYTE;
     MPI_Datatype pieces = MPI_BYTE;
@@ -79,22 +73,31 @@ int HeldView::view_to_tell(MPI_Offset& displacement, OwnType& etype, OwnType& fi
     return code;
 }
 
-// The shared pointer is at 0 as it was: nothing that moves it is done while a view is held.
-int HeldView::tell() {
-    if (!anywhere_) {
-        return MPI_SUCCESS;
-    }
+// A rank that holds nothing sets again what it has: the call is collective. Where it fails on one
+// rank, all keep what they hold, and none goes on to what comes after. The shared pointer is at 0
+// as it was: nothing that moves it is done while a view is held.
+int HeldView::tell(MPI_Comm communicator) {
     MPI_Offset position = 0;
-    MPI_Offset displacement = 0;
+    MPI_Offset displacement = displacement_;
     OwnType etype;
     OwnType filetype;
     real::get_position(file_, &position);
-    view_to_tell(displacement, etype, filetype);  // the collective call below is made all the same
-    const int code =
-        real::set_view(file_, displacement, etype.get(), filetype.get(), "native", MPI_INFO_NULL);
+    const int found = here_ ? MPI_SUCCESS : view_of_mpi(displacement, etype, filetype);
+    const int told = real::set_view(file_, displacement, (here_ ? etype_ : etype).get(),
+                                    (here_ ? filetype_ : filetype).get(), "native", MPI_INFO_NULL);
+    const int moved = real::seek(file_, position, MPI_SEEK_SET);
+    const int mine = found != MPI_SUCCESS ? found : told != MPI_SUCCESS ? told : moved;
+    const int failed = mine == MPI_SUCCESS ? 0 : 1;
+    int anyone = failed;
+    PMPI_Allreduce(&failed, &anyone, 1, MPI_INT, MPI_MAX, communicator);
+    if (anyone != 0) {
+        return mine != MPI_SUCCESS ? mine : raise(file_, MPI_ERR_OTHER);
+    }
     here_ = false;
     anywhere_ = false;
-    return code == MPI_SUCCESS ? real::seek(file_, position, MPI_SEEK_SET) : code;
+    etype_ = OwnType();
+    filetype_ = OwnType();
+    return MPI_SUCCESS;
 }
 
 int HeldView::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,

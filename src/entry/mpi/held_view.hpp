@@ -42,8 +42,9 @@ public:
     // All of these return MPI error codes; those of the stand-in also call the file's handler.
     // Collective: sets the view, and holds it on this rank where `hold`.
     int set(const ViewArguments& arguments, bool hold, MPI_Comm communicator);
-    // Collective: the MPI knows the view afterwards.
-    int tell();
+    // Collective, where anywhere(): the MPI knows the view afterwards, or all ranks get an error
+    // and hold on.
+    int tell(MPI_Comm communicator);
     // Which file the program opened; the stand-in must be of that one.
     void know(const ports::Identity& identity) { identity_ = identity; }
     // Contract of the following: here().
@@ -58,7 +59,7 @@ public:
     int close() noexcept;
 
 private:
-    int view_to_tell(MPI_Offset& displacement, OwnType& etype, OwnType& filetype);
+    int view_of_mpi(MPI_Offset& displacement, OwnType& etype, OwnType& filetype) const;
     [[nodiscard]] bool stands_for_the_file() const;
     int prepare();
     int from_pointer(PassOn pass);

@@ -159,7 +159,7 @@ engine::Outcome OpenFile::transfer(const Access& access, ports::Direction direct
 int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     counters_->passed(access.function, refusal, size < 0 ? -1 : size * access.count);
-    const int code = held_.tell();
+    const int code = tell_view();
     return code == MPI_SUCCESS ? pass(handle_) : code;
 }
 

@@ -84,6 +84,7 @@ private:
     int pass(const Access& access, engine::Refusal refusal, PassOn pass);
     int complete(const Access& access, const engine::Outcome& outcome);
     int advance(MPI_Offset etypes);
+    int tell_view();
     void take_hints(MPI_Info info);
     int fail(const Error& error);
 

@@ -39,8 +39,13 @@ int OpenFile::seek(MPI_Offset offset, int whence) {
                                                   : real::seek(handle_, offset, whence);
 }
 
+// Before a collective call that is left to the MPI.
+int OpenFile::tell_view() {
+    return held_.anywhere() ? held_.tell(circle_->group->own()) : MPI_SUCCESS;
+}
+
 int OpenFile::seek_shared(MPI_Offset offset, int whence) {
-    const int code = held_.tell();
+    const int code = tell_view();
     return code == MPI_SUCCESS ? real::seek_shared(handle_, offset, whence) : code;
 }
 
@@ -66,7 +71,7 @@ int OpenFile::leave(const Left& left, PassOn pass, PassOn alone) {
         return pass(handle_);
     }
     if (left.waits_for_all) {
-        const int code = held_.tell();
+        const int code = tell_view();
         return code == MPI_SUCCESS ? pass(handle_) : code;
     }
     return held_.here() ? held_.access(left.start, alone) : alone(handle_);
@@ -109,7 +114,7 @@ int OpenFile::get_amode(int* amode) const {
 }
 
 int OpenFile::set_atomicity(int flag) {
-    int code = held_.tell();
+    int code = tell_view();
     if (code == MPI_SUCCESS) {
         code = real::set_atomicity(handle_, flag);
     }
