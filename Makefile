@@ -17,16 +17,18 @@ build:  ## Build what users run, in build/release
 	@tools/ci/venv.sh demo
 	@tools/ci/build.sh release
 
-test:  ## Everything; STEPS="unit checks" for some of it
+test:  ## Everything; STEPS="checks unit" for some of it
 	@python3 tools/ci/steps.py $(STEPS)
 
 bench: build  ## The benchmarks of docs/performance.md; ARGS="all --quick"
 	@.venv/bin/python bench/run.py $(ARGS)
 
 lint:  ## Checks of the house rules, formatters, clang-tidy
-	@FOREBAY_TIDY_CHECKS= python3 tools/ci/steps.py unit checks tidy
+	@FOREBAY_TIDY_CHECKS= python3 tools/ci/steps.py checks tidy
 
 format:  ## Apply clang-format and ruff format
+	@tools/ci/packages.sh test
+	@tools/ci/venv.sh test
 	@clang-format-19 -i $$(tools/ci/sources.sh)
 	@.venv/bin/ruff format -q .
 

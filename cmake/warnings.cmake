@@ -12,9 +12,11 @@ target_compile_options(
               -Wshadow
               -Werror>)
 
-# libstdc++ 12 uses its own deprecated get_temporary_buffer, which only Clang mentions.
+# libstdc++ 12 uses its own deprecated get_temporary_buffer, which only Clang mentions; GCC's
+# -Wconversion leaves signs alone in C++.
 target_compile_options(
-    forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
+    forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations
+                              -Wno-sign-conversion>)
 
 # FOREBAY_SANITIZE is a list as GCC and Clang spell it: "address,undefined" or "thread".
 if(FOREBAY_SANITIZE)
@@ -22,6 +24,14 @@ if(FOREBAY_SANITIZE)
         forebay_options INTERFACE -fsanitize=${FOREBAY_SANITIZE} -fno-omit-frame-pointer
                                   -fno-sanitize-recover=all)
     target_link_options(forebay_options INTERFACE -fsanitize=${FOREBAY_SANITIZE})
+    # One run time for program, interposer and MPI: UCX patches functions of a static one.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT FOREBAY_FUZZ)
+        execute_process(
+            COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+            OUTPUT_VARIABLE run_time OUTPUT_STRIP_TRAILING_WHITESPACE)
+        get_filename_component(run_times ${run_time} DIRECTORY)
+        target_link_options(forebay_options INTERFACE -shared-libsan -Wl,-rpath,${run_times})
+    endif()
     # GCC's -Wtsan and false maybe-uninitialized under instrumentation.
     target_compile_options(
         forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-error=tsan

@@ -23,8 +23,6 @@ sigset_t stop_signals() noexcept {
     return set;
 }
 
-constexpr std::int64_t second_ns = 1'000'000'000;
-
 }  // namespace
 
 Monitor::Monitor(Options options) : options_(std::move(options)), began_ns_(now_ns()) {

@@ -56,7 +56,8 @@ def flags_by_layer(place: Place) -> Mapping[str, Sequence[str]]:
 def first_error(header: Path, source: Path, flags: Sequence[str]) -> str:
     """The compiler's first complaint about `header` on its own; empty when there is none."""
     name = header.relative_to(source).as_posix()
-    command = [*flags, f"-I{source}", "-fsyntax-only", "-x", "c++", "-"]
+    tests = f'-DFOREBAY_SOURCE_DIR="{source.parent}"'  # what headers of tests may ask for
+    command = [*flags, tests, f"-I{source}", "-fsyntax-only", "-x", "c++", "-"]
     text = f'#include "{name}"\n#include "{name}"\n'
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode == 0:

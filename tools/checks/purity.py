@@ -13,7 +13,7 @@ from checks.report import Finding, Outcome, Place, run
 # What a value computed from values may need of libc, libm, libgcc and libstdc++.
 _ALLOWED = re.compile(
     r"^("
-    r"(mem|str|wmem)[a-z]+|abort|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr"
+    r"(mem|str|wmem)[a-z]+|snprintf|abort|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr"
     r"|(ceil|floor|round|lround|llround|log2?|exp2?|pow|sqrt|fmod|fm(in|ax))f?l?"
     r"|__(u?div|u?mod|popcount|clz|ctz|mul|ashl|ashr|lshr|cmp|ucmp)[a-z]*[dt]i\d?"
     r"|_Unwind_Resume|__gxx_personality_v0|__cxa_[a-z_]+|__dso_handle|DW\.ref\..*"

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Every check of tools/checks against build/dev, then the formatters and Python's checkers.
+# Every check of tools/checks against build/release, then the formatters and Python's checkers.
 # Usage: checks.sh [build directory]
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-build=${1:-build/dev}
+build=${1:-build/release}
 export PYTHONPATH=$PWD/tools
 python=python3
 if [[ -x .venv/bin/python ]]; then python=.venv/bin/python; fi

@@ -28,15 +28,16 @@ libraries_of() {  # the preloaded library and at least one core
 
 expect "the installed libraries" libraries_of "$prefix/moved/lib/forebay"
 expect "the installed command" \
-    env PATH="$PWD/.venv/bin:$PATH" "$prefix/moved/bin/forebay" --version
+    env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" --version
 expect "the installed doctor" \
-    env PATH="$PWD/.venv/bin:$PATH" "$prefix/moved/bin/forebay" doctor "$prefix"
+    env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" doctor "$prefix"
 for tool in ior hpio meta; do
     expect "the installed forebay-$tool" "$prefix/moved/bin/forebay-$tool" -h
 done
 
 python3 -m venv "$prefix/venv"
-# The release preset's flags, so that ccache knows the results.
+# The release preset's compilers and flags, so that ccache knows the results.
+export CC=/usr/bin/cc CXX=/usr/bin/c++
 flags=(--config-settings "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2 -g1")
 expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-check --quiet \
     install "${flags[@]}" .

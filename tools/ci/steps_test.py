@@ -4,6 +4,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import pytest
+
 _SPEC = importlib.util.spec_from_file_location("steps", Path(__file__).with_name("steps.py"))
 assert _SPEC is not None
 assert _SPEC.loader is not None
@@ -41,3 +43,21 @@ def test_failed_step_fails_even_when_its_runner_counted_no_failure() -> None:
     assert str(steps.outcome_of("5 passed, 0 failed\nthen it crashed\n", 139)) == (
         "5 passed, 1 failed"
     )
+
+
+def test_a_step_brings_what_it_looks_at() -> None:
+    names = [step.name for step in steps.chosen(["integration"])]
+    assert names == ["packages", "venv", "release", "integration"]
+    assert steps.chosen([]) == list(steps.STEPS)
+
+
+def test_a_step_out_of_time_may_take_down_what_it_set_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LOGS", tmp_path)
+    script = tmp_path / "step.sh"
+    script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nsleep 60 & wait\n")
+    log, status = steps.run(steps.Step("late", (str(script),), 1))
+    assert status != 0
+    assert "ran out of time" in log
+    assert (tmp_path / "down").exists()
