@@ -102,7 +102,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     )
     programs = _programs(request.command, launcher_at, launcher, world)
     return RunPlan(
-        words=_words(request.command, launcher_at, launcher, forwarding),
+        words=_words(request.command, launcher_at, launcher, forwarding, world),
         environment=_environment(world.environment, forwarding, launcher),
         record=record,
         record_offset=world.records.end(record),
@@ -231,10 +231,17 @@ def _words(
     launcher_at: int | None,
     launcher: LauncherFacts | None,
     forwarding: Forwarding,
+    world: World,
 ) -> tuple[str, ...]:
     if launcher_at is None or launcher is None:
         return command
-    return forward(command, launcher=launcher_at, flavour=launcher.flavour, forwarding=forwarding)
+    return forward(
+        command,
+        launcher=launcher_at,
+        flavour=launcher.flavour,
+        forwarding=forwarding,
+        is_program=lambda word: world.programs.locate(word) is not None,
+    )
 
 
 def _environment(
