@@ -213,7 +213,9 @@ def _record_of(
     path = (world.folder / given).absolute()
     obstacle = _record_obstacle(path)
     if obstacle is not None:
-        raise UsageError(f"cannot write the record {path} ({obstacle}). Name a file in a folder.")
+        raise UsageError(
+            f"cannot write the record {path} ({obstacle}). Name a file that can be written."
+        )
     return path, True
 
 
