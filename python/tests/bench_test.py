@@ -21,6 +21,7 @@ from forebay.application.bench import (
 )
 from forebay.application.compare import compare
 from forebay.application.ports import Captured, World
+from forebay.cli.bench_compare import as_text
 from forebay.cli.world import real_world
 from forebay.domain.bench_command import (
     LAUNCHING,
@@ -309,6 +310,14 @@ def test_a_comparison_interleaves_and_judges(make_world: MakeWorld) -> None:
     second = ["X" in environment for _, environment in started]
     assert all(second[at] != second[at + 1] for at in range(0, 24, 2))
     assert sum(second[::2]) == 6
+
+
+def test_the_median_of_an_even_number_lies_between_the_two_in_the_middle(
+    make_world: MakeWorld,
+) -> None:
+    design = Design.fixed(pairs=6, margin=0.05, seed=3)
+    rates = [10.0 * pair for pair in range(1, 7) for _ in design.order()[0]]
+    assert "35, 35 MiB/s" in as_text(run_compare(make_world(), ImaginedResults(rates), design))
 
 
 def test_the_same_twice_is_equivalent_and_stops_early(make_world: MakeWorld) -> None:
