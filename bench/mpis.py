@@ -1,17 +1,15 @@
-"""The MPIs that we measure against, made usable: Debian's from PATH, the wheels of PyPI unpacked
-into a cache; and the programs built once for each of them."""
+"""The MPIs that we measure against, made usable: Debian's from PATH, the wheels of PyPI by
+bench.wheels; and the programs built once for each of them."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
 import subprocess
-import sys
-import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import wheels
 from bench.model import BenchError, MpiSource
 
 HERE = Path(__file__).resolve().parent
@@ -72,41 +70,7 @@ def _built(compiler: list[str], source: Path, program: Path) -> Path:
 
 
 def _unpacked(mpi: MpiSource, cache: Path) -> Path:
-    """The wheel's data tree, which is an ordinary, relocatable MPI installation."""
-    requirement = mpi.wheel or ""
-    tree = cache / requirement.replace("==", "-")
-    if tree.exists():
-        return tree
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as scratch:
-        wheel = _downloaded(requirement, Path(scratch))
-        unpacked = Path(scratch) / "tree"
-        _extract_data(wheel, unpacked)
-        unpacked.replace(tree)
-    return tree
-
-
-def _downloaded(requirement: str, folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--only-binary", ":all:", "--dest", str(folder), requirement]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode != 0 or len(wheels) != 1:
-        raise BenchError(
-            f"Cannot get {requirement} from PyPI ({done.stderr.strip()}). Set PIP_FIND_LINKS to a "
-            "folder with the wheel, or leave its stacks out with --stacks."
-        )
-    return wheels[0]
-
-
-def _extract_data(wheel: Path, to: Path) -> None:
-    """`pip install --target` loses the data's lib/, so the archive is unpacked as it is."""
-    with zipfile.ZipFile(wheel) as archive:
-        for entry in archive.infolist():
-            _, marker, inside = entry.filename.partition(".data/data/")
-            if not marker or entry.is_dir() or ".." in Path(inside).parts:
-                continue
-            file = to / inside
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(archive.read(entry))
-            file.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
+    try:
+        return wheels.unpacked(mpi.wheel or "", cache)
+    except wheels.WheelError as error:
+        raise BenchError(f"{error} Or leave its stacks out with --stacks.") from error

@@ -23,6 +23,7 @@ from bench.model import (
     Target,
     View,
 )
+from forebay.adapters.machine import mount_of
 
 SCHEMA = "forebay.bench/1"
 
@@ -130,15 +131,9 @@ def this_machine(folders: dict[StorageKind, Path]) -> Machine:
 
 
 def file_system_of(folder: Path) -> str:
-    """The type of the file system that holds the folder, by the longest mount point above it."""
-    best, kind = "", "unknown"
-    real = str(folder.resolve())
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, point, name, *_ = line.split(" ")
-        inside = real == point or real.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(best):
-            best, kind = point, name
-    return kind
+    """The type of the file system that holds the folder, as `forebay doctor` finds it."""
+    mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+    return mount_of(folder.resolve(), mounts).file_system
 
 
 def this_commit(root: Path) -> tuple[str, bool]:

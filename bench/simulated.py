@@ -3,7 +3,7 @@
 limits     k found while running against every fixed k, on eight models (minutes)
 published  EARTH's variants by name at 256, 384 and 768 aggregators, and Forebay (half an hour)
 study      the trends of the 2020 configuration study on lustre-96-ost (minutes)
-size       time, memory and messages from 1024 to 8192 ranks (minutes)
+size       time, memory and messages from 768 to 8192 ranks (minutes)
 
 Each is printed in Markdown. Runs are independent processes; --jobs says how many at a time.
 """
@@ -60,6 +60,14 @@ VARIANTS = (
 )  # fmt: skip
 _HPIO: Settings = {"region_bytes": 5992, "region_count": 29771}
 _TARGETS = 64
+SIZES: Sequence[tuple[str, Settings]] = (
+    ("tsubame-2.5-thin", {"nodes": 64, "ranks_per_node": 12, **_HPIO}),
+    *(
+        ("lustre-96-ost",
+         {"nodes": n, "ranks_per_node": 32, "region_bytes": 4096, "region_count": 256})
+        for n in (32, 64, 128, 256)
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,20 +198,17 @@ def study(submit: Submit) -> None:
 
 def size(submit: Submit) -> None:
     """What a simulation costs, and what grows with ranks."""
-    shapes = ((32, 32), (64, 32), (128, 32), (256, 32))
-    waiting = {
-        n * r: submit("lustre-96-ost", "forebay",
-                      {"nodes": n, "ranks_per_node": r, "region_bytes": 4096, "region_count": 256})
-        for n, r in shapes
-    }  # fmt: skip
-    row("ranks", "nodes", "GB", "simulated, s", "run, s", "memory, MB", "messages", "a node")
-    row(*["---"] * 8)
-    for ranks, get in waiting.items():
-        one, nodes = get(), ranks // 32
+    waiting = [(shape, submit(platform, "forebay", shape)) for platform, shape in SIZES]
+    row("ranks", "nodes", "targets", "GB", "simulated, s", "run, s", "memory, MB", "messages",
+        "a node")  # fmt: skip
+    row(*["---"] * 9)
+    for shape, get in waiting:
+        one, nodes = get(), int(shape["nodes"])
         messages = int(one.said["messages"])
         row(
-            ranks, nodes, f"{one.said['bytes'] / 1e9:.1f}", f"{one.seconds:.2f}",
-            f"{one.wall_seconds:.0f}", f"{one.peak_bytes / 1e6:.0f}", messages, messages // nodes,
+            one.said["ranks"], nodes, one.said["targets"], f"{one.said['bytes'] / 1e9:.1f}",
+            f"{one.seconds:.2f}", f"{one.wall_seconds:.0f}", f"{one.peak_bytes / 1e6:.0f}",
+            messages, messages // nodes,
         )  # fmt: skip
 
 

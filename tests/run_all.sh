@@ -22,4 +22,4 @@ if ((${#missing[@]} > 0)); then
         || echo "cannot install ${missing[*]}. The tests that need them will fail." >&2
 fi
 # Debian's Python: Debian's mpi4py and h5py belong to it.
-PYTHONPATH=tests PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 -m suite "$@"
+PYTHONPATH=tests:$PWD PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 -m suite "$@"

@@ -1,16 +1,28 @@
 """`forebay bench`: words, plans, results, comparisons, in an imagined world."""
 
 import json
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forebay.application.bench import BenchWorld, carry_out_bench, plan_bench
+from forebay.adapters.bench_page import HtmlPages
+from forebay.adapters.bench_results import ResultFiles
+from forebay.application.bench import (
+    BenchPlan,
+    BenchReport,
+    BenchWorld,
+    Left,
+    carry_out_bench,
+    plan_bench,
+)
 from forebay.application.compare import compare
 from forebay.application.ports import Captured, World
+from forebay.cli.bench_compare import as_text
+from forebay.cli.world import real_world
 from forebay.domain.bench_command import (
     LAUNCHING,
     SHOWING,
@@ -122,10 +134,13 @@ class ImaginedResults:
 
     rates: list[float] = field(default_factory=lambda: [100.0])
     names: list[str] = field(default_factory=list)
+    stamps: int = 0
 
-    def read(self, path: Path) -> tuple[BenchResult, str] | None:
-        if not self.rates:
-            return None
+    def stamp(self, path: Path) -> str:
+        self.stamps += 1
+        return str(self.stamps) if self.rates else ""
+
+    def read(self, path: Path) -> tuple[BenchResult, str]:
         name = self.names.pop(0) if self.names else "write"
         return result_of(self.rates.pop(0), name=name), "{}"
 
@@ -193,6 +208,59 @@ def test_json_on_standard_output_is_alone_there(make_world: MakeWorld) -> None:
     assert world.processes.started[0][0][:3] == ("sh", "-c", 'exec "$@" >&2')
 
 
+def run_real(words: Sequence[str], *, json_file: Path, example: Path) -> BenchReport:
+    """Runs the words in place of a program that writes `example` to `json_file`."""
+    bench = BenchWorld(world=real_world(), results=ResultFiles(), pages=HtmlPages(), is_root=False)
+    plan = BenchPlan(
+        words=tuple(words),
+        environment={**os.environ, "FROM": str(example), "TO": str(json_file)},
+        json=json_file,
+        json_is_ours=False,
+    )
+    return carry_out_bench(plan, bench, quiet=False)
+
+
+WRITE = 'cp "$FROM" "$TO.new" && mv "$TO.new" "$TO"'
+
+
+def test_the_result_of_an_earlier_run_is_not_taken_for_this_ones(
+    root: Path, tmp_path: Path
+) -> None:
+    example = root / "schema" / "examples" / "bench-ior-1.json"
+    file = tmp_path / "r.json"
+    first = run_real(("sh", "-c", WRITE), json_file=file, example=example)
+    assert first.left.result is not None
+    assert first.left.text == example.read_text(encoding="utf-8")
+    for status, script in ((0, "true"), (1, "exit 1")):
+        again = run_real(("sh", "-c", script), json_file=file, example=example)
+        assert (again.status, again.left) == (status, Left())
+    assert file.read_text(encoding="utf-8") == first.left.text
+    assert run_real(("sh", "-c", WRITE), json_file=file, example=example).left == first.left
+
+
+def test_a_result_that_cannot_be_read_leaves_the_programs_status(
+    root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "no.json").write_text("{")
+    report = run_real(
+        ("sh", "-c", f"{WRITE}; exit 3"),
+        json_file=tmp_path / "r.json",
+        example=tmp_path / "no.json",
+    )
+    assert (report.status, report.left.result) == (3, None)
+    assert "Was the run complete?" in report.left.complaint
+
+
+def test_what_was_written_to_no_file_is_not_waited_for() -> None:
+    assert ResultFiles().stamp(Path("/dev/null")) == ""
+
+
+def test_the_last_json_option_counts(make_world: MakeWorld) -> None:
+    bench = bench_world(with_programs(make_world(), "mpich"))
+    plan = plan_bench(Tool.META, ("--json", "a", "--json=b"), Launch(), bench)
+    assert plan.json == Path("b")
+
+
 def test_what_is_missing_is_named(make_world: MakeWorld) -> None:
     with pytest.raises(SetupError, match="forebay-hpio"):
         plan_bench(
@@ -244,6 +312,14 @@ def test_a_comparison_interleaves_and_judges(make_world: MakeWorld) -> None:
     assert sum(second[::2]) == 6
 
 
+def test_the_median_of_an_even_number_lies_between_the_two_in_the_middle(
+    make_world: MakeWorld,
+) -> None:
+    design = Design.fixed(pairs=6, margin=0.05, seed=3)
+    rates = [10.0 * pair for pair in range(1, 7) for _ in design.order()[0]]
+    assert "35, 35 MiB/s" in as_text(run_compare(make_world(), ImaginedResults(rates), design))
+
+
 def test_the_same_twice_is_equivalent_and_stops_early(make_world: MakeWorld) -> None:
     design = Design.sequential(pairs_max=20, margin=0.05, seed=3)
     got = run_compare(make_world(), ImaginedResults(rates_of(design, a=100, b=100)), design)
@@ -256,8 +332,11 @@ def test_a_failed_run_ends_the_comparison_with_its_status(make_world: MakeWorld)
     world = make_world(processes={"captured": failed})
     design = Design.fixed(pairs=6, margin=0.05, seed=1)
     with pytest.raises(BenchError, match="disk full") as raised:
-        run_compare(world, ImaginedResults(), design)
+        run_compare(world, ImaginedResults(), design, "ior -t 1m -- ior -t 1m")
     assert raised.value.exit_code == 2
+    assert str(raised.value).endswith("to see more: forebay bench ior -t 1m")
+    with pytest.raises(BenchError, match="measured nothing with status 0"):
+        run_compare(make_world(), ImaginedResults(rates=[]), design)
     late = make_world(processes={"captured": Captured(status=None, output="", errors="")})
     with pytest.raises(BenchError, match="not done") as raised:
         run_compare(late, ImaginedResults(), design)

@@ -104,6 +104,25 @@ def test_run_refuses_before_it_starts(forebay: Forebay) -> None:
 
 
 @needs_compiler
+def test_a_record_that_cannot_be_read_leaves_the_programs_status(forebay: Forebay) -> None:
+    done = forebay("run", "--", "sh", "-c", 'mkdir "$FOREBAY_RECORD"; exit 3')
+    assert done.returncode == 3
+    assert "cannot read the record" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Nothing was recorded" not in done.stderr
+
+
+@needs_compiler
+def test_a_record_that_is_no_file_is_refused_before_the_run(forebay: Forebay) -> None:
+    done = forebay("run", "--record", ".", "--", "./program.sh", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no regular file" in done.stderr
+    done = forebay("run", "--record", "r" * 300, "--", "./program.sh", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "File name too long" in done.stderr
+
+
+@needs_compiler
 def test_program_sees_library_and_settings_but_not_our_python(forebay: Forebay) -> None:
     done = forebay("run", "--set", "cb_nodes=2", "--", "env", LD_PRELOAD="")
     seen = dict(line.partition("=")[::2] for line in done.stdout.splitlines())

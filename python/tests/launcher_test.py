@@ -67,9 +67,20 @@ def test_flavours_tell_themselves() -> None:
     assert version_of("HYDRA build details:\n  Version: 4.0.2") == "4.0.2"
 
 
+PROGRAMS = {"./a", "./b"}
+
+
 def run(flavour: Flavour, line: str) -> list[str]:
     words = line.split()
-    return list(forward(words, launcher=0, flavour=flavour, forwarding=OURS))
+    return list(
+        forward(
+            words,
+            launcher=0,
+            flavour=flavour,
+            forwarding=OURS,
+            is_program=lambda word: word in PROGRAMS,
+        )
+    )
 
 
 def test_open_mpi_gets_x_behind_the_launcher() -> None:
@@ -122,6 +133,41 @@ def test_srun_exports_what_ranks_need(given: str, wanted: str) -> None:
     assert run(Flavour.SLURM, f"srun --export {given} ./a")[2] == wanted
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "./a --export=netcdf",
+        "./a --export netcdf",
+        "./a -envnone",
+        "./a -envlist x -genvlist y",
+        "./a -genv LD_PRELOAD /u.so",
+        "./a -x LD_PRELOAD=/u.so",
+        "./not-on-this-node --export=netcdf -envnone -genvlist y -x LD_PRELOAD=/u.so",
+        "./a -envnone : -n 2 ./b --export=netcdf -envlist y",
+    ],
+)
+def test_the_programs_own_arguments_stay_as_they_are(words: str) -> None:
+    assert run(Flavour.SLURM, f"srun -n 2 {words}") == f"srun -n 2 {words}".split()
+    assert run(Flavour.HYDRA, f"mpiexec -n 2 {words}") == f"mpiexec -n 2 {words}".split()
+    flags = " ".join(OPEN_MPI_FLAGS)
+    told = f"mpirun {flags} -n 2 {words.replace(' : ', f' : {flags} ')}"
+    assert run(Flavour.OPEN_MPI, f"mpirun -n 2 {words}") == told.split()
+
+
+def test_options_of_later_contexts_are_the_launchers() -> None:
+    line = "mpiexec -n 1 ./a -envlist A : -envlist B -n 1 ./b"
+    assert run(Flavour.HYDRA, line) == (
+        "mpiexec -n 1 ./a -envlist A : -envlist B,LD_PRELOAD,FOREBAY_RECORD -n 1 ./b".split()
+    )
+    line = "srun --export=A ./a --export=B : --export=C ./b"
+    assert run(Flavour.SLURM, line) == (
+        "srun --export=A,LD_PRELOAD,FOREBAY_RECORD ./a --export=B "
+        ": --export=C,LD_PRELOAD,FOREBAY_RECORD ./b".split()
+    )
+    line = "mpiexec -n 1 ./a : -envnone -n 1 ./b"
+    assert run(Flavour.HYDRA, line) == ["mpiexec", *HYDRA_FLAGS, *line.split()[1:]]
+
+
 def test_unknown_launchers_are_left_alone() -> None:
     assert run(Flavour.OTHER, "mpiexec -n 4 ./a") == "mpiexec -n 4 ./a".split()
 
@@ -133,6 +179,7 @@ def test_unknown_launchers_are_left_alone() -> None:
         (Flavour.OPEN_MPI, "mpirun --mca io romio321 -np 4 ./a", ["./a"]),
         (Flavour.OPEN_MPI, "mpirun --unknown 7 -n 1 ./a : -n 2 ./b", ["./a", "./b"]),
         (Flavour.HYDRA, "mpiexec -genv A b -n 4 ./a", ["./a"]),
+        (Flavour.HYDRA, "mpiexec -genv A=b ./a ./b", ["./a"]),
         (Flavour.SLURM, "srun -n4 --mpi=pmix ./a", ["./a"]),
         (Flavour.HYDRA, "mpiexec -n 4", []),
         (Flavour.HYDRA, "mpiexec -wdir ./a -n 4 ./b", ["./b"]),
@@ -143,6 +190,6 @@ def test_programs_are_found_behind_options(
 ) -> None:
     words = line.split()
     found = find_programs(
-        words, launcher=0, flavour=flavour, is_program=lambda word: word in {"./a", "./b"}
+        words, launcher=0, flavour=flavour, is_program=lambda word: word in PROGRAMS
     )
     assert [words[index] for index in found] == programs

@@ -69,6 +69,8 @@ def test_captured_output() -> None:
     environment = {**os.environ, "A": "a"}
     done = processes.capture(words, environment=environment, seconds_max=60)
     assert (done.status, done.output, done.errors) == (3, "a\n", "b\n")
+    killed = processes.capture(["sh", "-c", "kill -9 $$"], environment={}, seconds_max=60)
+    assert killed.status == 128 + signal.SIGKILL
     hangs = processes.capture(["sleep", "60"], environment=environment, seconds_max=0.1)
     assert hangs.status is None
     assert processes.capture(["no-such"], environment={}, seconds_max=1).status == 127

@@ -69,7 +69,7 @@ def test_unknown_keys_and_kinds_are_passed_over(example: Path) -> None:
     ],
 )
 def test_line_that_is_no_record(text: str) -> None:
-    with pytest.raises(RecordError):
+    with pytest.raises(RecordError, match=r"\)\. (Was it|Read it) "):
         decode_line(text)
 
 
@@ -132,6 +132,13 @@ def test_record_that_is_not_there(tmp_path: Path) -> None:
     assert RecordFiles().end(tmp_path / "none") == 0
     with pytest.raises(RecordError):
         read_record(tmp_path / "none")
+
+
+def test_a_record_that_is_there_and_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    for path in (tmp_path, tmp_path / "loop"):
+        with pytest.raises(RecordError, match="cannot read the record"):
+            RecordFiles().read(path, offset=0)
 
 
 def test_temporary_record_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -116,12 +117,63 @@ def test_what_is_no_answer_is_refused() -> None:
         parse_simulation('{"schema": "other/1"}')
 
 
+def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "forebay", "simulate", "laptop", "region_count=10", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python"), **variables},
+        check=False,
+    )
+
+
 def test_the_command_shows_a_table_or_json() -> None:
     simulator()
-    command = [sys.executable, "-m", "forebay", "simulate", "laptop", "region_count=10"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-    text = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    assert "of the bound" in text.stdout
-    form = [*command, "--format", "json"]
-    done = subprocess.run(form, capture_output=True, text=True, env=environment, check=True)
+    assert "of the bound" in command().stdout
+    done = command("--format", "json")
     assert json.loads(done.stdout)["results"][0]["variant"] == "forebay"
+
+
+def test_a_variant_that_is_wrong_does_not_take_the_finished_ones_with_it() -> None:
+    simulator()
+    words = ("--variant", "forebay", "--variant", "nosuch")
+    done = command(*words)
+    assert done.returncode == 2
+    assert "forebay" in done.stdout
+    assert "there is no variant" in done.stderr
+    done = command(*words, "--format", "json")
+    assert [one["variant"] for one in json.loads(done.stdout)["results"]] == ["forebay"]
+
+
+@pytest.mark.parametrize("program", ["/nonexistent", "/etc/hostname"])
+def test_a_simulator_that_cannot_be_run_is_a_fault_of_the_installation(program: str) -> None:
+    done = command(FOREBAY_SIM=program)
+    assert done.returncode == SetupError.exit_code
+    assert f"cannot run the simulator {program} (" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_simulator_that_says_nothing(tmp_path: Path) -> None:
+    quiet = tmp_path / "sim"
+    quiet.write_text("#!/bin/sh\nexit 7\n")
+    quiet.chmod(0o755)
+    native = NativeSimulator(environment={"FOREBAY_SIM": str(quiet)})
+    with pytest.raises(SimulationError, match=r"ended with 7 .*\. Build it again\."):
+        native.run([])
+
+
+def test_a_package_of_pip_has_simulator_and_platforms_within(tmp_path: Path) -> None:
+    package = tmp_path / "venv" / "lib" / "python3.11" / "site-packages" / "forebay"
+    for file in ("lib/forebay_sim", "platforms/laptop.toml"):
+        (package / file).parent.mkdir(parents=True)
+        (package / file).touch()
+    native = NativeSimulator(environment={}, package=package)
+    assert native.program() == str(package / "lib" / "forebay_sim")
+    assert native.platform("laptop") == str(package / "platforms" / "laptop.toml")
+
+
+def test_pip_puts_the_platforms_into_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = project["tool"]["scikit-build"]["wheel"]["packages"]
+    assert packages["forebay/platforms"] == "platforms"
+    assert (ROOT / "platforms" / "laptop.toml").is_file()

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from bench import wheels
+
 from suite import mpi as m
 from suite.faults import mounted_tmpfs
 from suite.ior_reference import lines_of
@@ -292,7 +294,7 @@ def destroyed_gaps(folder: Path) -> None:
 
 def forebay_bench(mpi: m.Mpi, *words: str) -> m.Ended:
     environment = {"FOREBAY_LIBDIR": str(m.LIBRARIES), "PYTHONPATH": str(m.ROOT / "python")}
-    command = [m.python_with_pip(), "-m", "forebay", "bench", *words]
+    command = [wheels.python_with_pip(), "-m", "forebay", "bench", *words]
     return m.launch(command, seconds_max=120, environment=environment)
 
 

@@ -72,15 +72,27 @@ def compare(plain: Path, forebay: Path, *, ranks: int) -> None:
         if expected.wrong:
             excused |= expected.files
             continue
-        faults += [
-            f"{name}: plain     {x}\n{name}: forebay   {y}"
-            for x, y in zip(expected.told, case.told, strict=False)
-            if x != y
-        ]
+        faults += _told_otherwise(name, expected.told, case.told)
     faults += _different_files(plain, forebay, excused)
     faults += _not_as_expected(b, Record.read(forebay / RECORD), ranks)
     if faults:
         raise Failed("\n".join(faults[:12]) + f"\n({len(faults)} faults, in {forebay})")
+
+
+def _told_otherwise(name: str, plain: list[str], forebay: list[str]) -> list[str]:
+    faults = [
+        f"{name}: plain     {x}\n{name}: forebay   {y}"
+        for x, y in zip(plain, forebay, strict=False)
+        if x != y
+    ]
+    if len(plain) != len(forebay):
+        least = min(len(plain), len(forebay))
+        first = [*plain[least:], *forebay[least:]][0]
+        faults.append(
+            f"{name}: {len(plain)} lines told plain, {len(forebay)} with Forebay; the first that "
+            f"only one of them told: {first}"
+        )
+    return faults
 
 
 def _different_files(plain: Path, forebay: Path, excused: set[str]) -> list[str]:

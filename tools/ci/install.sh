@@ -43,5 +43,6 @@ expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-chec
     install "${flags[@]}" .
 expect "the command from pip" "$prefix/venv/bin/forebay" --version
 expect "the doctor from pip" "$prefix/venv/bin/forebay" doctor "$prefix"
+expect "the simulator from pip" "$prefix/venv/bin/forebay" simulate laptop region_count=10
 expect "the benchmark from pip" "$prefix/venv/bin/forebay" bench ior -np 2 -a DUMMY -t 4k -b 64k
 echo "$passed passed, 0 failed"

@@ -38,7 +38,7 @@ def render(result: BenchResult) -> str:
     except ImportError as error:
         raise SetupError(
             f"cannot draw the page ({error.name} is not installed). "
-            "Install it: pip install 'forebay[html]'."
+            "Install what it needs: pip install matplotlib jinja2."
         ) from error
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),

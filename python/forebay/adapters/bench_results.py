@@ -1,6 +1,8 @@
 """Reads the JSON of forebay-ior, forebay-hpio and forebay-meta (schema/bench.md)."""
 
 import json
+import os
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -41,14 +43,29 @@ def decode_result(text: str) -> BenchResult:
 class ResultFiles:
     """The port BenchResults over files."""
 
-    def read(self, path: Path) -> tuple[BenchResult, str] | None:
-        """The result in a file; None when there is no such file."""
+    def stamp(self, path: Path) -> str:
+        """Another one whenever the file is written: the programs put a new one in its place.
+        It is opened because NFS may remember for a while what was there before."""
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        except OSError:
+            return ""
+        try:
+            facts = os.fstat(file)
+        finally:
+            os.close(file)
+        if not stat.S_ISREG(facts.st_mode):
+            return ""  # what went to /dev/stdout cannot be read again
+        return f"{facts.st_dev} {facts.st_ino} {facts.st_size} {facts.st_mtime_ns}"
+
+    def read(self, path: Path) -> tuple[BenchResult, str]:
+        """The result in a file, and its text."""
         try:
             text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
         except (OSError, UnicodeDecodeError) as error:
-            raise RecordError(f"cannot read the result {path} ({error}).") from error
+            raise RecordError(
+                f"cannot read the result {path} ({error}). Let the program write another file."
+            ) from error
         return decode_result(text), text
 
 

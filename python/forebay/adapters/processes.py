@@ -56,7 +56,9 @@ class ForegroundProcesses:
             return Captured(status=None, output="", errors="")
         except OSError as error:
             return Captured(status=NOT_FOUND, output="", errors=str(error))
-        return Captured(status=done.returncode, output=done.stdout, errors=done.stderr)
+        return Captured(
+            status=_as_shells_say(done.returncode), output=done.stdout, errors=done.stderr
+        )
 
 
 def _spawn(
@@ -87,8 +89,12 @@ def _wait(pid: int, watched: set[signal.Signals]) -> int:
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended == pid:
-            code = os.waitstatus_to_exitcode(status)
-            return code if code >= 0 else 128 - code
+            return _as_shells_say(os.waitstatus_to_exitcode(status))
         arrived = signal.sigwaitinfo(watched)
         if arrived.si_signo != signal.SIGCHLD and arrived.si_code != _BY_KERNEL:
             os.kill(pid, arrived.si_signo)
+
+
+def _as_shells_say(code: int) -> int:
+    """128+n for what Python calls -n: ended by signal n."""
+    return code if code >= 0 else 128 - code

@@ -28,9 +28,9 @@ def decode_line(text: str) -> JobRecord | FileRecord | None:
     try:
         line = json.loads(text)
     except ValueError as error:
-        raise RecordError(f"cannot decode a line of a record (not JSON: {error}).") from error
+        raise RecordError(_undecoded(f"not JSON: {error}")) from error
     if not isinstance(line, dict):
-        raise RecordError("cannot decode a line of a record (not a JSON object).")
+        raise RecordError(_undecoded("not a JSON object"))
     if line.get("schema") != SCHEMA:
         raise RecordError(
             f"cannot decode a line of a record (its schema is {line.get('schema')!r}, "
@@ -41,9 +41,11 @@ def decode_line(text: str) -> JobRecord | FileRecord | None:
             return _job(line)
         return _file(line) if line["kind"] == "file" else None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RecordError(
-            f"cannot decode a line of a record ({type(error).__name__}: {error})."
-        ) from error
+        raise RecordError(_undecoded(f"{type(error).__name__}: {error}")) from error
+
+
+def _undecoded(why: str) -> str:
+    return f"cannot decode a line of a record ({why}). Was it written to its end, by Forebay alone?"
 
 
 def read_record(path: Path, *, offset: int = 0) -> Record:
@@ -87,7 +89,13 @@ class RecordFiles:
 
     def read(self, path: Path, *, offset: int) -> Record:
         """What came after `offset`; empty when there is no file."""
-        return read_record(path, offset=offset) if path.exists() else Record()
+        try:
+            path.stat()
+        except FileNotFoundError:
+            return Record()
+        except OSError:
+            pass  # what is wrong with it is told by reading it
+        return read_record(path, offset=offset)
 
     def temporary(self, *, shared: bool) -> Path:
         """In a folder of its own: under the working directory if other nodes must see it."""

@@ -1,4 +1,4 @@
-"""Finds forebay_sim and the platforms (in an installed tree, else in a checkout) and runs it."""
+"""Finds forebay_sim and the platforms (in the package, an installed tree, a checkout); runs it."""
 
 import os
 import subprocess
@@ -24,16 +24,11 @@ class NativeSimulator:
         """`name` as a path if there is such a file, else the platform of that name."""
         if Path(name).is_file():
             return name
-        for folder in self._ancestors("platforms", "share/forebay/platforms"):
+        folders = list(self._folders("platforms", "share/forebay/platforms"))
+        for folder in folders:
             if (folder / f"{name}.toml").is_file():
                 return str(folder / f"{name}.toml")
-        known = sorted(
-            {
-                file.stem
-                for folder in self._ancestors("platforms", "share/forebay/platforms")
-                for file in folder.glob("*.toml")
-            }
-        )
+        known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
         raise SimulationError(
             f'there is no platform "{name}" (known: {", ".join(known)}). '
             "Name one of them, or a file."
@@ -41,19 +36,29 @@ class NativeSimulator:
 
     def run(self, words: Sequence[str]) -> str:
         """Waits for the simulator."""
-        done = subprocess.run([self.program(), *words], capture_output=True, text=True, check=False)
+        program = self.program()
+        try:
+            done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise _unusable(program, error.strerror) from error
         if done.returncode != 0 or not done.stdout:
             said = done.stderr.strip().removeprefix("forebay_sim: ")
-            raise SimulationError(said or f"the simulator ended with {done.returncode}.")
+            raise SimulationError(
+                said
+                or f"{program} failed (it ended with {done.returncode} and said nothing). "
+                "Build it again."
+            )
         return done.stdout
 
     def program(self) -> str:
         """The native program. Raises SetupError when there is none."""
         given = self._environment.get(PROGRAM_VARIABLE)
         if given:
+            if not Path(given).is_file():
+                raise _unusable(given, "there is no such file")
             return given
-        built = ("lib/forebay", "build/release/bin", "build/dev/bin", "build/sim/bin")
-        for folder in self._ancestors(*built):
+        built = ("lib", "lib/forebay", "build/release/bin", "build/dev/bin", "build/sim/bin")
+        for folder in self._folders(*built):
             if (folder / "forebay_sim").is_file():
                 return str(folder / "forebay_sim")
         raise SetupError(
@@ -61,7 +66,15 @@ class NativeSimulator:
             f"Install libsimgrid-dev and build, or set {PROGRAM_VARIABLE} to it."
         )
 
-    def _ancestors(self, *below: str) -> Iterator[Path]:
-        for ancestor in list(self._package.parents)[:4]:
+    def _folders(self, *below: str) -> Iterator[Path]:
+        """In the package (pip), then above it: an installed tree, or a checkout."""
+        for above in (self._package, *list(self._package.parents)[:4]):
             for folder in below:
-                yield ancestor / folder
+                yield above / folder
+
+
+def _unusable(program: str, why: str | None) -> SetupError:
+    return SetupError(
+        f"cannot run the simulator {program} ({why}). Set {PROGRAM_VARIABLE} to a forebay_sim, or "
+        "to nothing."
+    )

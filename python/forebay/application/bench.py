@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from forebay.application.ports import LauncherFacts, World
 from forebay.domain.bench_command import Launch, Tool, start_words
 from forebay.domain.bench_result import BenchResult
-from forebay.domain.errors import BenchUsageError, SetupError
+from forebay.domain.errors import BenchUsageError, RecordError, SetupError
 from forebay.domain.launcher import Flavour, find_launcher
 from forebay.domain.program import Family
 
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
 _JSON_OPTION = "--json"
+Ended = TypeVar("Ended")
 
 
 class BenchResults(Protocol):
     """Files that the native programs wrote."""
 
-    def read(self, path: Path) -> tuple[BenchResult, str] | None:
-        """What is in the file, and its text; None when there is none.
-        RecordError: not a result of a known schema."""
+    def stamp(self, path: Path) -> str:
+        """Another one whenever the file is written; empty when there is none."""
+
+    def read(self, path: Path) -> tuple[BenchResult, str]:
+        """What is in the file, and its text.
+        RecordError: cannot be read, or not a result of a known schema."""
 
 
 class Pages(Protocol):
@@ -54,12 +58,21 @@ class BenchPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Left:
+    """What a run left in its file: nothing (a dry run, or it failed early), what cannot be read,
+    or a result with its text."""
+
+    result: BenchResult | None = None
+    text: str = ""
+    complaint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BenchReport:
-    """How it ended, and what was measured (nothing: a dry run, or it failed early)."""
+    """How it ended, and what it left."""
 
     status: int
-    result: BenchResult | None
-    text: str
+    left: Left
 
 
 def plan_bench(tool: Tool, words: Sequence[str], launch: Launch, bench: BenchWorld) -> BenchPlan:
@@ -83,14 +96,29 @@ def plan_bench(tool: Tool, words: Sequence[str], launch: Launch, bench: BenchWor
 def carry_out_bench(plan: BenchPlan, bench: BenchWorld, *, quiet: bool) -> BenchReport:
     """Runs in the foreground; `quiet` sends what the program prints to standard error."""
     words = ("sh", "-c", 'exec "$@" >&2', "sh", *plan.words) if quiet else plan.words
+    finished, left = run_and_read(
+        plan, bench, lambda: bench.world.processes.run(words, environment=plan.environment)
+    )
+    return BenchReport(status=finished.status, left=left)
+
+
+def run_and_read(
+    plan: BenchPlan, bench: BenchWorld, run: Callable[[], Ended]
+) -> tuple[Ended, Left]:
+    """Runs, and reads what was written meanwhile: a file of the user's own may be there from an
+    earlier run. A result that cannot be read is a complaint: the run's status must not be lost."""
+    before = bench.results.stamp(plan.json)
     try:
-        finished = bench.world.processes.run(words, environment=plan.environment)
-        read = bench.results.read(plan.json)
+        ended = run()
+        if bench.results.stamp(plan.json) in ("", before):
+            return ended, Left()
+        result, text = bench.results.read(plan.json)
+        return ended, Left(result=result, text=text)
+    except RecordError as error:
+        return ended, Left(complaint=str(error))
     finally:
         if plan.json_is_ours:
             bench.world.records.remove(plan.json)
-    result, text = read if read is not None else (None, "")
-    return BenchReport(status=finished.status, result=result, text=text)
 
 
 def _launcher(launch: Launch, bench: BenchWorld) -> LauncherFacts:
@@ -129,10 +157,12 @@ def _program(tool: Tool, family: Family | None, bench: BenchWorld) -> Path:
 
 
 def _given_json(words: Sequence[str]) -> Path | None:
+    """The last one counts, for the programs, too."""
+    given = None
     for at, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name == _JSON_OPTION and equals:
-            return Path(value)
-        if word == _JSON_OPTION and at + 1 < len(words):
-            return Path(words[at + 1])
-    return None
+            given = Path(value)
+        elif word == _JSON_OPTION and at + 1 < len(words):
+            given = Path(words[at + 1])
+    return given

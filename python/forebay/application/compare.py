@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from forebay.application.bench import BenchWorld, plan_bench
+from forebay.application.bench import BenchWorld, Left, plan_bench, run_and_read
+from forebay.application.ports import Captured
 from forebay.domain.bench_command import Configuration, Launch
 from forebay.domain.bench_result import BenchResult, matched
 from forebay.domain.comparison import Design, Finding, Side, find, may_stop
@@ -97,28 +98,33 @@ def _run(
     environment = {**bench.world.environment, **configuration.variables}
     own = replace(bench, world=replace(bench.world, environment=environment))
     plan = plan_bench(configuration.tool, configuration.words, launch, own)
-    try:
-        ended = bench.world.processes.capture(
+    ended, left = run_and_read(
+        plan,
+        bench,
+        lambda: bench.world.processes.capture(
             plan.words, environment=environment, seconds_max=seconds_max
-        )
-        read = bench.results.read(plan.json)
-    finally:
-        if plan.json_is_ours:
-            bench.world.records.remove(plan.json)
+        ),
+    )
     if ended.status is None:
         raise BenchError(
             f"a run of {side} is not done after {seconds_max:.0f} s ({configuration.text}). Make "
             "it shorter, or allow more by --run-time.",
             exit_code=4,
         )
-    if ended.status != 0 or read is None or not read[0].measurements:
-        shown = (ended.errors.strip() or ended.output.strip())[-OUTPUT_SHOWN:]
-        raise BenchError(
-            f"a run of {side} failed with status {ended.status} ({configuration.text}). "
-            f"It said:\n{shown}",
-            exit_code=ended.status or 1,
-        )
-    return read[0]
+    if ended.status != 0 or left.result is None or not left.result.measurements:
+        raise _failure(side, configuration, ended, left)
+    return left.result
+
+
+def _failure(side: Side, configuration: Configuration, ended: Captured, left: Left) -> BenchError:
+    said = (ended.errors.strip() or ended.output.strip())[-OUTPUT_SHOWN:]
+    problem = "failed" if ended.status else "measured nothing"
+    why = left.complaint or f"it said:\n{said}\n"
+    return BenchError(
+        f"a run of {side} {problem} with status {ended.status} ({why}). Run it alone, by the same "
+        f"launcher, to see more: {configuration.command}",
+        exit_code=ended.status or 1,
+    )
 
 
 def _names(result: BenchResult) -> str:

@@ -195,7 +195,11 @@ def _try_launcher(world: World, launcher: LauncherFacts, libraries: NativeLibrar
     )
     name = str(launcher.names[0])
     words = forward(
-        (name, "-n", "1", "env"), launcher=0, flavour=launcher.flavour, forwarding=forwarding
+        (name, "-n", "1", "env"),
+        launcher=0,
+        flavour=launcher.flavour,
+        forwarding=forwarding,
+        is_program=lambda word: word == "env",
     )
     ended = world.processes.capture(
         words,

@@ -31,7 +31,7 @@ class Finished:
 
 @dataclass(frozen=True, kw_only=True)
 class Captured:
-    """What a short command printed. `status` is None when it took too long."""
+    """What a short command printed. `status` as in Finished; None when it took too long."""
 
     status: int | None
     output: str

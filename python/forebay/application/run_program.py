@@ -7,7 +7,7 @@ from pathlib import Path
 
 from forebay.application.ports import LauncherFacts, World
 from forebay.application.read_settings import effective_settings
-from forebay.domain.errors import UsageError
+from forebay.domain.errors import RecordError, UsageError
 from forebay.domain.launcher import (
     PRELOAD_VARIABLE,
     Flavour,
@@ -19,7 +19,7 @@ from forebay.domain.launcher import (
     slurm_export,
 )
 from forebay.domain.program import Linkage, ProgramFacts
-from forebay.domain.record import FileSummary, JobRecord, summarise
+from forebay.domain.record import FileSummary, JobRecord, Record, summarise
 from forebay.domain.settings import (
     ENVIRONMENT_PREFIX,
     RECORD_VARIABLE,
@@ -102,7 +102,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     )
     programs = _programs(request.command, launcher_at, launcher, world)
     return RunPlan(
-        words=_words(request.command, launcher_at, launcher, forwarding),
+        words=_words(request.command, launcher_at, launcher, forwarding, world),
         environment=_environment(world.environment, forwarding, launcher),
         record=record,
         record_offset=world.records.end(record),
@@ -118,17 +118,10 @@ def carry_out(plan: RunPlan, world: World) -> RunReport:
     """Runs the plan. LaunchError: the program could not be started."""
     try:
         finished = world.processes.run(plan.words, environment=plan.environment)
-        found = world.records.read(plan.record, offset=plan.record_offset)
+        found, complaint = _recorded(plan, world)
     finally:
         if not plan.record_is_kept:
             world.records.remove(plan.record)
-    warnings = [*plan.warnings]
-    if found.damaged_lines:
-        lines = ", ".join(str(line) for line in found.damaged_lines[:5])
-        warnings.append(
-            f"the record is damaged (line {lines} of it is not a record's line). "
-            "Was the program killed while writing it, or does something else write there?"
-        )
     return RunReport(
         status=finished.status,
         seconds=finished.seconds,
@@ -136,8 +129,24 @@ def carry_out(plan: RunPlan, world: World) -> RunReport:
         record=plan.record if plan.record_is_kept else None,
         jobs=found.jobs,
         files=summarise(found.files),
-        warnings=tuple(warnings),
-        reasons=() if found.files else reasons_for_silence(plan, finished.status),
+        warnings=(*plan.warnings, *complaint),
+        reasons=() if found.files or complaint else reasons_for_silence(plan, finished.status),
+    )
+
+
+def _recorded(plan: RunPlan, world: World) -> tuple[Record, tuple[str, ...]]:
+    """The record and what is wrong with it: the program has ended, and its status must not be
+    lost."""
+    try:
+        found = world.records.read(plan.record, offset=plan.record_offset)
+    except RecordError as error:
+        return Record(), (str(error),)
+    if not found.damaged_lines:
+        return found, ()
+    lines = ", ".join(str(line) for line in found.damaged_lines[:5])
+    return found, (
+        f"the record is damaged (line {lines} of it is not a record's line). "
+        "Was the program killed while writing it, or does something else write there?",
     )
 
 
@@ -202,11 +211,21 @@ def _record_of(
         shared = any(world.environment.get(name) for name in _BATCH_VARIABLES)
         return world.records.temporary(shared=shared), False
     path = (world.folder / given).absolute()
-    if not path.parent.is_dir():
+    obstacle = _record_obstacle(path)
+    if obstacle is not None:
         raise UsageError(
-            f"cannot write the record {path} (there is no folder {path.parent}). Make it first."
+            f"cannot write the record {path} ({obstacle}). Name a file that can be written."
         )
     return path, True
+
+
+def _record_obstacle(path: Path) -> str | None:
+    try:
+        if not path.parent.is_dir():
+            return f"there is no folder {path.parent}"
+        return "it is no regular file" if path.exists() and not path.is_file() else None
+    except OSError as error:
+        return error.strerror
 
 
 def _variables(
@@ -231,10 +250,17 @@ def _words(
     launcher_at: int | None,
     launcher: LauncherFacts | None,
     forwarding: Forwarding,
+    world: World,
 ) -> tuple[str, ...]:
     if launcher_at is None or launcher is None:
         return command
-    return forward(command, launcher=launcher_at, flavour=launcher.flavour, forwarding=forwarding)
+    return forward(
+        command,
+        launcher=launcher_at,
+        flavour=launcher.flavour,
+        forwarding=forwarding,
+        is_program=lambda word: world.programs.locate(word) is not None,
+    )
 
 
 def _environment(

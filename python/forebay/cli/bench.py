@@ -11,7 +11,7 @@ from forebay.adapters.bench_results import ResultFiles
 from forebay.application.bench import BenchReport, BenchWorld, carry_out_bench, plan_bench
 from forebay.cli.world import real_world
 from forebay.domain.bench_command import LAUNCHING, SHOWING, Split, Tool, split
-from forebay.domain.errors import BenchError
+from forebay.domain.errors import BenchError, ForebayError, RecordError
 
 HELP = """Measure a file system with IOR's, HPIO's and mdtest's command lines.
 
@@ -80,23 +80,29 @@ def _bench(tool: Tool, words: list[str]) -> None:
     as_json = asked.json
     plan = plan_bench(tool, asked.rest, asked.launch, bench)
     report = carry_out_bench(plan, bench, quiet=as_json)
-    if as_json and report.text:
-        print(report.text, end="")
+    if as_json:
+        print(report.left.text, end="")
+    if report.left.complaint:
+        print(f"forebay: {report.left.complaint}", file=sys.stderr)
+        raise typer.Exit(report.status or RecordError.exit_code)
     _draw(asked, report, bench)
     raise typer.Exit(report.status)
 
 
 def _draw(asked: Split, report: BenchReport, bench: BenchWorld) -> None:
     """The measurement is over: what cannot be drawn must not lose its status."""
-    if asked.html is None or (report.result is None and report.status != 0):
+    result = report.left.result
+    if asked.html is None or (result is None and report.status != 0):
         return
-    if report.result is None:
+    if result is None:
         raise BenchError(
-            "there is nothing to draw (the run left no result; was it a dry run?).", exit_code=1
+            "there is nothing to draw (the run left no result; was it a dry run?). Let it "
+            "measure, or leave --html out.",
+            exit_code=1,
         )
     try:
-        bench.pages.write(report.result, asked.html)
-    except BenchError as error:
+        bench.pages.write(result, asked.html)
+    except ForebayError as error:
         print(f"forebay: {error}", file=sys.stderr)
         raise typer.Exit(report.status or error.exit_code) from error
 

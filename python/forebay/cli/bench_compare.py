@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Annotated, Any
 
 import typer
@@ -160,7 +161,7 @@ def _line(one: Finding) -> str:
     interval = "none"
     if ratio.low is not None and ratio.high is not None:
         interval = f"{ratio.low:.3f} – {ratio.high:.3f}"
-    a, b = sorted(one.a)[len(one.a) // 2], sorted(one.b)[len(one.b) // 2]
+    a, b = median(one.a), median(one.b)
     return (
         f"{one.quantity:<44} {ratio.estimate:>7.3f}  {interval:<18} {one.verdict.value:<13} "
         f"{a:.6g}, {b:.6g} {one.unit}"

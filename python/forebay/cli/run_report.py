@@ -59,7 +59,7 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
     yield f"── forebay: {human_seconds(report.seconds)} s, status {report.status}"
     for line, count in Counter(_job_line(job) for job in report.jobs).items():
         yield line if count == 1 else f"{count} jobs, each: {line}"
-    if not report.files:
+    if report.reasons:
         yield "Nothing was recorded. Why that may be:"
         yield from (f"  - {reason}" for reason in report.reasons)
     shown = _shown(report.files)

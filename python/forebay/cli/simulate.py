@@ -48,15 +48,23 @@ def simulate_command(
     request = SimulateRequest(
         platform=platform, variants=variant or ["forebay"], settings=settings or []
     )
-    results = list(simulate(request, NativeSimulator()))
-    if form is Format.JSON:
-        print(json_pretty({"schema": "forebay.simulations/1", "results": plain(results)}))
-    else:
-        _print(results)
+    results: list[Simulation] = []
+    try:
+        results.extend(simulate(request, NativeSimulator()))
+    finally:  # a variant that fails does not take the finished ones with it
+        if results:
+            _show(results, form)
     errors = [result.error for result in results if result.error]
     for error in errors:
         print(f"forebay: {error}", file=sys.stderr)
     raise typer.Exit(2 if errors else 0)
+
+
+def _show(results: list[Simulation], form: Format) -> None:
+    if form is Format.JSON:
+        print(json_pretty({"schema": "forebay.simulations/1", "results": plain(results)}))
+    else:
+        _print(results)
 
 
 def _print(results: list[Simulation]) -> None:

@@ -111,9 +111,18 @@ class Configuration:
 
     @property
     def text(self) -> str:
-        """As it would be typed."""
-        variables = [f"{name}={shlex.quote(value)}" for name, value in self.variables.items()]
-        return " ".join([*variables, self.tool.value, *map(shlex.quote, self.words)])
+        """As it was typed."""
+        return " ".join([*self._assignments, self.tool.value, *map(shlex.quote, self.words)])
+
+    @property
+    def command(self) -> str:
+        """As it would be typed to run it alone."""
+        words = ("forebay", "bench", self.tool.value, *map(shlex.quote, self.words))
+        return " ".join([*self._assignments, *words])
+
+    @property
+    def _assignments(self) -> list[str]:
+        return [f"{name}={shlex.quote(value)}" for name, value in self.variables.items()]
 
 
 def configuration(words: Sequence[str], *, side: str) -> Configuration:

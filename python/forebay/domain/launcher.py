@@ -2,8 +2,8 @@
 added so that our variables reach ranks on other nodes. Pure: words in, words out."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import PurePath
 
@@ -87,20 +87,53 @@ def version_of(text: str) -> str | None:
     return found[1] if found else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Context:
+    """One application context of a command line: the launcher's options, then the program with
+    its arguments, which are nobody's but its own."""
+
+    options: tuple[str, ...]
+    program: tuple[str, ...]
+
+
 def forward(
-    words: Sequence[str], *, launcher: int, flavour: Flavour, forwarding: Forwarding
+    words: Sequence[str],
+    *,
+    launcher: int,
+    flavour: Flavour,
+    forwarding: Forwarding,
+    is_program: Callable[[str], bool],
 ) -> tuple[str, ...]:
     """`words` with what this launcher needs to pass our variables on to every rank."""
-    before, own = tuple(words[: launcher + 1]), tuple(words[launcher + 1 :])
+    before, own = tuple(words[: launcher + 1]), words[launcher + 1 :]
+    contexts = [_context(segment, flavour, is_program) for segment in _segments(own)]
     match flavour:
         case Flavour.OPEN_MPI:
-            return before + _for_open_mpi(own, forwarding)
+            return before + _joined([_for_open_mpi(one, forwarding) for one in contexts])
         case Flavour.HYDRA:
-            return before + _for_hydra(own, forwarding)
+            return before + _for_hydra(contexts, forwarding)
         case Flavour.SLURM:
-            return before + _for_slurm(own, forwarding)
+            return before + _joined([_for_slurm(one, forwarding) for one in contexts])
         case Flavour.OTHER:
-            return before + own
+            return before + tuple(own)
+
+
+def _context(
+    segment: Sequence[str], flavour: Flavour, is_program: Callable[[str], bool]
+) -> _Context:
+    """A program that is not on this node begins at the first word that is no option's."""
+    at = _program_in(segment, flavour, is_program)
+    if at is None:
+        at = _program_in(segment, flavour, lambda _: True)
+    end = len(segment) if at is None else at
+    return _Context(options=tuple(segment[:end]), program=tuple(segment[end:]))
+
+
+def _joined(contexts: Iterable[_Context]) -> tuple[str, ...]:
+    out: list[str] = []
+    for number, one in enumerate(contexts):
+        out += [*([":"] if number else []), *one.options, *one.program]
+    return tuple(out)
 
 
 def slurm_export(value: str, forwarding: Forwarding) -> str:
@@ -122,21 +155,6 @@ def _merged_preload(assignment: str, forwarding: Forwarding) -> str:
     return f"{name}={compose_preload(forwarding.library, value)}"
 
 
-def _for_open_mpi(words: Sequence[str], forwarding: Forwarding) -> tuple[str, ...]:
-    """-x for every application context: Open MPI 4 does not share them between contexts."""
-    out: list[str] = []
-    for number, segment in enumerate(_segments(words)):
-        own = list(segment)
-        given = set()
-        for index in range(len(own) - 1):
-            if own[index] in {"-x", "--x"}:
-                own[index + 1] = _merged_preload(own[index + 1], forwarding)
-                given.add(own[index + 1].partition("=")[0])
-        flags = [w for name in forwarding.names if name not in given for w in ("-x", name)]
-        out += ([":"] if number else []) + flags + own
-    return tuple(out)
-
-
 def _segments(words: Sequence[str]) -> Iterator[Sequence[str]]:
     start = 0
     for index, word in enumerate(words):
@@ -146,35 +164,51 @@ def _segments(words: Sequence[str]) -> Iterator[Sequence[str]]:
     yield words[start:]
 
 
-def _for_hydra(words: Sequence[str], forwarding: Forwarding) -> tuple[str, ...]:
+def _for_open_mpi(context: _Context, forwarding: Forwarding) -> _Context:
+    """-x for every application context: Open MPI 4 does not share them between contexts."""
+    own = list(context.options)
+    given = set()
+    for index in range(len(own) - 1):
+        if own[index] in {"-x", "--x"}:
+            own[index + 1] = _merged_preload(own[index + 1], forwarding)
+            given.add(own[index + 1].partition("=")[0])
+    flags = [w for name in forwarding.names if name not in given for w in ("-x", name)]
+    return replace(context, options=(*flags, *own))
+
+
+def _for_hydra(contexts: Sequence[_Context], forwarding: Forwarding) -> tuple[str, ...]:
     """Hydra passes everything unless it is told not to; then ours are named."""
+    told = [replace(one, options=_hydra_options(one.options, forwarding)) for one in contexts]
+    withheld = {"-genvnone", "--genvnone", "-envnone", "--envnone"}
+    if all(withheld.isdisjoint(one.options) for one in contexts):
+        return _joined(told)
+    return (*(word for pair in forwarding.pairs for word in ("-genv", *pair)), *_joined(told))
+
+
+def _hydra_options(words: Sequence[str], forwarding: Forwarding) -> tuple[str, ...]:
     out = list(words)
-    withheld = False
-    for index in range(len(out)):
-        option = out[index].removeprefix("-") if out[index].startswith("-") else ""
-        following = out[index + 1] if index + 1 < len(out) else ""
-        if option in {"genvnone", "envnone"}:
-            withheld = True
-        elif option in {"genvlist", "envlist"} and following:
+    for index in range(len(out) - 1):
+        option = out[index].lstrip("-") if out[index].startswith("-") else ""
+        following = out[index + 1]
+        if option in {"genvlist", "envlist"}:
             missing = [n for n in forwarding.names if n not in following.split(",")]
             out[index + 1] = ",".join([following, *missing])
         elif option in {"genv", "env"} and following == PRELOAD_VARIABLE and index + 2 < len(out):
             out[index + 2] = compose_preload(forwarding.library, out[index + 2])
-        elif option in {"genv", "env"} and following:
-            out[index + 1 : index + 2] = [_merged_preload(following, forwarding)]
-    flags = [word for pair in forwarding.pairs for word in ("-genv", *pair)] if withheld else []
-    return (*flags, *out)
+        elif option in {"genv", "env"}:
+            out[index + 1] = _merged_preload(following, forwarding)
+    return tuple(out)
 
 
-def _for_slurm(words: Sequence[str], forwarding: Forwarding) -> tuple[str, ...]:
+def _for_slurm(context: _Context, forwarding: Forwarding) -> _Context:
     """srun passes everything unless --export says otherwise."""
-    out = list(words)
+    out = list(context.options)
     for index, word in enumerate(out):
         if word.startswith("--export="):
             out[index] = "--export=" + slurm_export(word.removeprefix("--export="), forwarding)
         elif word == "--export" and index + 1 < len(out):
             out[index + 1] = slurm_export(out[index + 1], forwarding)
-    return tuple(out)
+    return replace(context, options=tuple(out))
 
 
 _VALUES: Mapping[Flavour, Mapping[str, int]] = {
@@ -204,9 +238,11 @@ _VALUES: Mapping[Flavour, Mapping[str, int]] = {
         ),
     },
     Flavour.SLURM: dict.fromkeys(
-        "n N c p t w x A J o e i D m q ntasks nodes cpus-per-task partition time nodelist exclude "
-        "account job-name output error input chdir distribution qos mpi export mem constraint "
-        "ntasks-per-node cpu-bind mem-bind".split(),
+        "n N c p t w x A C G J L W o e i D m q r ntasks nodes cpus-per-task partition time "
+        "nodelist exclude account job-name output error input chdir distribution qos mpi export "
+        "mem mem-per-cpu mem-per-gpu constraint ntasks-per-node ntasks-per-core cpu-bind mem-bind "
+        "gres gpus gpus-per-node gpus-per-task gpu-bind hint het-group licenses relative "
+        "reservation threads-per-core wait".split(),
         1,
     ),
     Flavour.OTHER: dict.fromkeys("n np N c p H host hostfile f".split(), 1),
@@ -225,15 +261,32 @@ def find_programs(
     found = []
     start = launcher + 1
     for segment in _segments(words[start:]):
-        skip = 0
-        for index, word in enumerate(segment):
-            if skip:
-                skip -= 1
-            elif word.startswith("-"):
-                name, equals, _ = word.lstrip("-").partition("=")
-                skip = 0 if equals else _VALUES[flavour].get(name, 0)
-            elif is_program(word):
-                found.append(start + index)
-                break
+        at = _program_in(segment, flavour, is_program)
+        if at is not None:
+            found.append(start + at)
         start += len(segment) + 1
     return tuple(found)
+
+
+def _program_in(
+    segment: Sequence[str], flavour: Flavour, is_program: Callable[[str], bool]
+) -> int | None:
+    skip = 0
+    for index, word in enumerate(segment):
+        if skip:
+            skip -= 1
+        elif word.startswith("-"):
+            skip = _values_after(word, "".join(segment[index + 1 : index + 2]), flavour)
+        elif is_program(word):
+            return index
+    return None
+
+
+def _values_after(option: str, following: str, flavour: Flavour) -> int:
+    """How many words behind `option` are its values."""
+    name, equals, _ = option.lstrip("-").partition("=")
+    if equals:
+        return 0
+    values = _VALUES[flavour].get(name, 0)
+    # Hydra takes -genv NAME VALUE and -genv NAME=VALUE.
+    return 1 if name in {"genv", "env"} and "=" in following else values

@@ -1,0 +1,71 @@
+"""Distributions from PyPI, for the benchmark and for the tests of tests/suite: downloaded by pip,
+and MPIs unpacked into a cache that both share. Only the standard library: the tests run under
+Debian's Python."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+_SHOWN_MAX = 500
+"""Characters of what pip says that are passed on."""
+
+
+class WheelError(Exception):
+    """A distribution cannot be had. The message says why and what to do next."""
+
+
+def unpacked(requirement: str, cache: Path) -> Path:
+    """The wheel's data tree, an ordinary relocatable MPI; `pip install --target` loses its lib/."""
+    tree = cache / requirement.replace("==", "-")
+    if tree.exists():
+        return tree
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        wheel = downloaded(requirement, Path(scratch), "--only-binary", ":all:")
+        _extract_data(wheel, Path(scratch) / "tree")
+        (Path(scratch) / "tree").replace(tree)
+    return tree
+
+
+def downloaded(requirement: str, folder: Path, *options: str) -> Path:
+    """Fetches a distribution into an empty folder; pip asks PyPI, or PIP_FIND_LINKS."""
+    command = [python_with_pip(), "-m", "pip", "download", "--quiet", "--no-deps", *options]
+    command += ["--disable-pip-version-check", "--dest", str(folder), requirement]
+    folder.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    files = [file for file in folder.iterdir() if file.suffix in (".whl", ".gz")]
+    if done.returncode != 0 or len(files) != 1:
+        raise WheelError(
+            f"cannot get {requirement} from PyPI ({done.stderr.strip()[-_SHOWN_MAX:]}). "
+            "Set PIP_FIND_LINKS to a folder that has it."
+        )
+    return files[0]
+
+
+def python_with_pip() -> str:
+    """Debian's Python has none."""
+    own = ROOT / ".venv" / "bin" / "python"
+    if own.exists():
+        return str(own)
+    if importlib.util.find_spec("pip") is not None:
+        return sys.executable
+    return shutil.which("python3") or sys.executable
+
+
+def _extract_data(wheel: Path, to: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        for entry in archive.infolist():
+            _, marker, inside = entry.filename.partition(".data/data/")
+            if not marker or entry.is_dir() or ".." in Path(inside).parts:
+                continue
+            file = to / inside
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(archive.read(entry))
+            file.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
