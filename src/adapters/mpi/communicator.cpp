@@ -62,6 +62,9 @@ struct Group::Card {
 struct Group::Control {
     std::uint64_t secret;
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<CoreSet>> cores;
+    ports::Word times_told;
+    ports::Word times_heard;  // by all other ranks together
+    std::array<std::byte, told_bytes_max> told;
 };
 
 Group::Group(MPI_Comm own, Roster roster, Rank rank)
@@ -198,6 +201,36 @@ std::span<std::byte> Group::node_memory() noexcept {
 }
 
 void Group::give_back(std::size_t from) noexcept { memory_.give_back(control_bytes + from); }
+
+// On one node a message costs more than a look at memory: every rank that waits in the MPI spins.
+void Group::tell(std::span<std::byte> bytes) noexcept {
+    static_assert(sizeof(Control) <= control_bytes);
+    expects(bytes.size() <= told_bytes_max, "what is told fits into the control page");
+    if (place_.nodes > 1) {
+        const auto count = static_cast<int>(bytes.size());
+        if (PMPI_Bcast(bytes.data(), count, MPI_BYTE, 0, own_) != MPI_SUCCESS) {
+            abort_job(own_, "cannot tell all ranks (MPI refused). See MPI's own messages.");
+        }
+        return;
+    }
+    Control& page = control();
+    const std::uint32_t before = told_++;
+    if (place_.leader()) {
+        const std::uint32_t heard = before * static_cast<std::uint32_t>(place_.locals - 1);
+        while (page.times_heard.load(std::memory_order_acquire) != heard) {
+            wait_briefly(page.times_heard, page.times_heard.load(std::memory_order_relaxed));
+        }
+        std::ranges::copy(bytes, page.told.begin());
+        page.times_told.store(told_, std::memory_order_release);
+        wake(page.times_told);
+        return;
+    }
+    while (page.times_told.load(std::memory_order_acquire) == before) {
+        wait(page.times_told, before);
+    }
+    std::ranges::copy(std::span{page.told}.first(bytes.size()), bytes.begin());
+    page.times_heard.fetch_add(1, std::memory_order_release);
+}
 
 // With a core for every rank, the one waited for is running. Otherwise it may wait for this core:
 // giving that up is cheaper than sleeping, which ends with an idle core that has to be woken.

@@ -41,6 +41,11 @@ public:
     // As many ranks as cores at most: waiting ranks may spin.
     [[nodiscard]] bool spins() const noexcept { return spins_; }
 
+    // Collective: rank 0's `bytes`, at most told_bytes_max, become everyone's. Through shared
+    // memory where there is one node.
+    static constexpr std::size_t told_bytes_max = 2048;
+    void tell(std::span<std::byte> bytes) noexcept;
+
     // Gives node memory from byte `from` on back to the system; it reads as zeros again. By one
     // rank of a node, while none of them uses it.
     void give_back(std::size_t from) noexcept;
@@ -87,6 +92,7 @@ private:
     std::vector<pid_t> peers_;  // other ranks of this machine, to see whether they live
     std::int64_t look_at_peers_ns_ = 0;
     std::vector<MPI_Request> requests_;  // by ticket; MPI_REQUEST_NULL: a free place
+    std::uint32_t told_ = 0;             // how often
     bool spins_ = false;
 };
 

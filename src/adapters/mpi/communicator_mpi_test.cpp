@@ -89,6 +89,18 @@ TEST(Group, LivesBesideAnotherOfOtherRanks) {
     PMPI_Comm_free(&half);
 }
 
+TEST(Group, TellsEveryoneWhatTheFirstRankKnows) {
+    for (const int ranks_per_node : {0, 2}) {
+        const auto group = group_of(MPI_COMM_WORLD, ranks_per_node);
+        for (int round = 0; round < 50; ++round) {
+            std::array<int, 100> numbers{};
+            numbers.fill(rank_of(MPI_COMM_WORLD) == 0 ? round + 7 : -1);
+            group->tell(std::as_writable_bytes(std::span{numbers}));
+            EXPECT_EQ(std::ranges::count(numbers, round + 7), 100);
+        }
+    }
+}
+
 // The first rank cannot make its node's memory: nobody gets a group, nobody hangs.
 TEST(Group, AFailureOfOneRankIsEveryones) {
     rlimit before{};

@@ -11,6 +11,7 @@
 #include "entry/mpi/status.hpp"
 
 #include <array>
+#include <span>
 #include <utility>
 
 namespace forebay::entry {
@@ -71,7 +72,7 @@ engine::File& OpenFile::engine() {
             known.settings[i] = settings_.number(static_cast<Setting>(i));
         }
     }
-    PMPI_Bcast(&known, sizeof known, MPI_BYTE, 0, circle_->group->own());
+    circle_->group->tell(std::as_writable_bytes(std::span{&known, 1}));
     for (std::size_t i = 0; i < setting_count; ++i) {
         settings_.set_number(static_cast<Setting>(i), known.settings[i]);
     }
