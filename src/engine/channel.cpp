@@ -14,14 +14,9 @@ constexpr std::size_t entries_max = 16;
 }  // namespace
 
 Channel::Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
-                 ports::Direction direction, std::size_t jobs, Pace pace)
-    : storage_{storage},
-      gate_{gate},
-      clock_{clock},
-      direction_{direction},
-      pace_{pace},
-      jobs_(jobs) {
-    order_.reserve(jobs);
+                 const ChannelOptions& options)
+    : storage_{storage}, gate_{gate}, clock_{clock}, options_{options}, jobs_(options.jobs) {
+    order_.reserve(options.jobs);
     entries_.resize(
         std::clamp<std::size_t>(static_cast<std::size_t>(storage.depth()), 1, entries_max));
 }
@@ -78,26 +73,39 @@ bool Channel::start() {
         ++requests_;
         submit(number);
         any = true;
-        if (pace_ == Pace::at_once) {
+        if (options_.pace == Pace::at_once) {
             collect();  // it is done: whoever waits at the gate goes next
         }
     }
     return any;
 }
 
+// Whose request is next: of those that may have one more, the oldest.
+std::vector<std::size_t>::iterator Channel::next_job() {
+    if (options_.per_job == PerJob::any) {
+        return order_.begin();
+    }
+    return std::ranges::find_if(order_,
+                                [this](std::size_t job) { return jobs_[job].outstanding == 0; });
+}
+
 // Cuts the next request unless one is held already. False: there is none, or no room for it.
 bool Channel::hold_next() {
-    while (!held_ && !order_.empty()) {
+    while (!held_) {
+        const auto next = next_job();
+        if (next == order_.end()) {
+            return false;
+        }
         const auto free = std::find_if(entries_.begin(), entries_.end(),
                                        [](const Entry& entry) { return !entry.used; });
         if (free == entries_.end()) {
             return false;
         }
-        const std::size_t job = order_.front();
+        const std::size_t job = *next;
         const auto target =
             failure_.happened() ? std::nullopt : jobs_[job].source->next(free->pieces);
         if (!target) {
-            order_.erase(order_.begin());
+            order_.erase(next);
             jobs_[job].source.reset();
             close_if_done(job);
             continue;
@@ -109,7 +117,7 @@ bool Channel::hold_next() {
         ++jobs_[job].outstanding;
         held_ = static_cast<std::size_t>(free - entries_.begin());
     }
-    return held_.has_value();
+    return true;
 }
 
 void Channel::submit(std::size_t number) {
@@ -117,9 +125,9 @@ void Channel::submit(std::size_t number) {
     if (in_flight_++ == 0) {
         busy_since_ = clock_.now_ns();
     }
-    storage_.submit({direction_, number,
+    storage_.submit({options_.direction, number,
                      std::span<const ports::Piece>{entry.pieces}.subspan(entry.first),
-                     pace_ == Pace::at_once});
+                     options_.pace == Pace::at_once});
 }
 
 void Channel::complete(const ports::Completion& completion) {
@@ -136,7 +144,7 @@ void Channel::complete(const ports::Completion& completion) {
         submit(number);
         return;
     }
-    if (left > 0 && direction_ == ports::Direction::read && completion.system == 0) {
+    if (left > 0 && options_.direction == ports::Direction::read && completion.system == 0) {
         end_of_file_ = std::min(end_of_file_, entry.pieces[entry.first].at.bytes());
     } else if (left > 0) {
         fail(entry.pieces[entry.first].at, completion.system == 0 ? EIO : completion.system);

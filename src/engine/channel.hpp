@@ -27,11 +27,21 @@ public:
 // Whether the rank has something else to do while a request is at the storage.
 enum class Pace { overlapped, at_once };
 
+// Requests of one source that may be in flight at once, as far as the gate lets them through. One:
+// a window that has its turn at a shared target stands for one request (plan/turns.hpp).
+enum class PerJob { any, one };
+
+struct ChannelOptions {
+    ports::Direction direction = ports::Direction::write;
+    std::size_t jobs = 1;  // sources that may be open at once
+    Pace pace = Pace::overlapped;
+    PerJob per_job = PerJob::any;
+};
+
 class Channel {
 public:
-    // `jobs`: how many sources may be open at once.
     Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
-            ports::Direction direction, std::size_t jobs, Pace pace = Pace::overlapped);
+            const ChannelOptions& options);
 
     // Contract: job number `job` is finished. After a failure of a write, what is begun is dropped.
     void begin(std::size_t job, std::unique_ptr<RequestSource> source);
@@ -68,6 +78,7 @@ private:
     bool collect();
     bool start();
     bool hold_next();
+    [[nodiscard]] std::vector<std::size_t>::iterator next_job();
     void submit(std::size_t entry);
     void complete(const ports::Completion& completion);
     static std::int64_t trim(Entry& entry, std::int64_t bytes);
@@ -78,8 +89,7 @@ private:
     ports::Storage& storage_;
     Gate& gate_;
     const ports::Clock& clock_;
-    ports::Direction direction_;
-    Pace pace_;
+    ChannelOptions options_;
     std::vector<Job> jobs_;
     std::vector<std::size_t> order_;  // open jobs that still have requests, oldest first
     std::vector<Entry> entries_;

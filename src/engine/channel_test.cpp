@@ -115,7 +115,7 @@ TEST(Channel, NeverPassesTheGateAndFinishesWhatIsCutShort) {
     const auto storage = *adapters::open_memory(file, ports::Direction::write);
     CountingGate gate{2};
     const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, ports::Direction::write, 1};
+    Channel channel{*storage, gate, clock, {ports::Direction::write}};
     channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
                                               CutLimits{three_targets, stripe}));
     drain(channel, 0);
@@ -123,6 +123,42 @@ TEST(Channel, NeverPassesTheGateAndFinishesWhatIsCutShort) {
     EXPECT_GT(gate.refused, 0);
     EXPECT_EQ(channel.requests(), 24);
     EXPECT_FALSE(channel.failure().happened());
+    EXPECT_TRUE(file.get({Offset{0}, file.size()}) == image.bytes);
+}
+
+TEST(Channel, HasOneRequestOfAJobInFlightWhereJobsTakeTurns) {
+    Image image{24 * stripe};
+    image.coverage.mark(0, 24 * stripe);
+    adapters::Faults faults;
+    faults.short_percent = 50;
+    faults.delay_polls_max = 7;
+    adapters::MemoryFile file{faults};
+    const auto storage = *adapters::open_memory(file, ports::Direction::write);
+    CountingGate gate{100};
+    const adapters::SteadyClock clock;
+    ChannelOptions options;
+    options.jobs = 3;
+    options.per_job = PerJob::one;
+    Channel channel{*storage, gate, clock, options};
+    const auto begin = [&](std::size_t job) {
+        channel.begin(job, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
+                                                    CutLimits{three_targets, stripe}));
+    };
+    for (const std::size_t job : {0, 1, 2}) {
+        begin(job);
+    }
+    std::size_t most = 0;
+    while (!channel.finished(0) || !channel.finished(1) || !channel.finished(2)) {
+        channel.advance();
+        std::size_t open = 0;
+        for (const std::size_t job : {0, 1, 2}) {
+            open += channel.finished(job) ? 0 : 1;
+        }
+        ASSERT_LE(channel.in_flight(), open);
+        most = std::max(most, channel.in_flight());
+    }
+    EXPECT_EQ(most, 3U);
+    EXPECT_EQ(channel.requests(), 72);
     EXPECT_TRUE(file.get({Offset{0}, file.size()}) == image.bytes);
 }
 
@@ -135,7 +171,7 @@ TEST(Channel, KeepsTheLowestErrorAndDropsWhatComesAfter) {
     const auto storage = *adapters::open_memory(file, ports::Direction::write);
     CountingGate gate{2};
     const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, ports::Direction::write, 1};
+    Channel channel{*storage, gate, clock, {ports::Direction::write}};
     channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
                                               CutLimits{three_targets, stripe}));
     drain(channel, 0);
@@ -155,7 +191,7 @@ TEST(Channel, FindsTheEndOfAFile) {
     const auto storage = *adapters::open_memory(file, ports::Direction::read);
     CountingGate gate{2};
     const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, ports::Direction::read, 1};
+    Channel channel{*storage, gate, clock, {ports::Direction::read}};
     channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, std::nullopt,
                                               CutLimits{three_targets, stripe}));
     drain(channel, 0);

@@ -16,20 +16,15 @@ const plan::Summary& summary_of(Crew& crew, LocalRank rank) {
 
 AggregatorDuty::AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds,
                                const Staging& staging, Channel& channel, const CutLimits& limits,
-                               FixedGate* turns)
+                               TurnBlock* turns)
     : id_{id},
       crew_{crew},
       rounds_{rounds},
       staging_{staging},
       channel_{channel},
       limits_{limits},
-      gate_{turns},
-      stages_(static_cast<std::size_t>(rounds.plan().buffers)) {
-    if (gate_ != nullptr) {
-        turns_ = &crew.lane().turns(rounds.aggregator(id).on_node);
-        gate_->allow(0);
-    }
-}
+      turns_{turns},
+      stages_(static_cast<std::size_t>(rounds.plan().buffers)) {}
 
 void AggregatorDuty::tell_ready(std::int64_t round) {
     if (turns_ != nullptr && ready_ < round) {
@@ -49,13 +44,6 @@ void AggregatorDuty::start(std::int64_t round, std::unique_ptr<RequestSource> so
         stage(round).begin_ns = crew_.clock().now_ns();
     }
     channel_.begin(job_of(round), std::move(source));
-}
-
-// A turn is a request: as many at a time as windows have theirs.
-void AggregatorDuty::allow_requests(std::int64_t windows) noexcept {
-    if (gate_ != nullptr) {
-        gate_->allow(static_cast<std::int32_t>(windows));
-    }
 }
 
 void AggregatorDuty::end(std::int64_t round) {
@@ -152,7 +140,6 @@ bool WriteDuty::attend() {
             start(middle_, std::make_unique<Cutter>(one.window, image(one), given(one), limits_));
         }
         ++middle_;
-        allow_requests(middle_ - finished_);
         any = channel_.advance() || true;
     }
     while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
@@ -205,7 +192,6 @@ bool ReadDuty::attend() {
             start(opened_, std::make_unique<Cutter>(one.window, image(one), std::nullopt, limits_));
         }
         ++opened_;
-        allow_requests(opened_ - middle_);
         any = channel_.advance() || true;
     }
     return any;

@@ -16,9 +16,10 @@ namespace forebay::engine {
 // What both have in common: a ring of windows, opened in the order of rounds.
 class AggregatorDuty : public Duty {
 public:
-    // `turns`: the channel's gate where the target is shared with other aggregators; else nullptr.
+    // `turns`: where the target is shared with other aggregators; else nullptr. Contract: then the
+    // channel has one request of a window in flight.
     AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds, const Staging& staging,
-                   Channel& channel, const CutLimits& limits, FixedGate* turns);
+                   Channel& channel, const CutLimits& limits, TurnBlock* turns);
 
     // Every known round has been dealt with.
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
@@ -55,7 +56,6 @@ protected:
     // Whether the window of `round` may go to storage now.
     [[nodiscard]] bool has_turn(std::int64_t round) const;
     void start(std::int64_t round, std::unique_ptr<RequestSource> source);
-    void allow_requests(std::int64_t windows) noexcept;
     // Storage is through with the window of `round`.
     void end(std::int64_t round);
 
@@ -65,8 +65,7 @@ protected:
     const Staging& staging_;
     Channel& channel_;
     CutLimits limits_;
-    FixedGate* gate_;
-    TurnBlock* turns_ = nullptr;
+    TurnBlock* turns_;
     std::vector<Stage> stages_;
     std::int64_t ready_ = 0;  // as told
     // finished_ ≤ middle_ ≤ opened_ ≤ finished_ + buffers

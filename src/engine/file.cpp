@@ -127,7 +127,7 @@ private:
                                          ports::Direction direction);
     std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                     const Staging& staging, Channel& channel,
-                                                    FixedGate* turns, ports::Direction direction);
+                                                    TurnBlock* turns, ports::Direction direction);
     void add_rates(Rates& rates, ports::Direction direction);
     [[nodiscard]] plan::Throttle first_throttle(ports::Direction direction) const;
     [[nodiscard]] CutLimits limits(const plan::Plan& plan, ports::Direction direction) const {
@@ -138,7 +138,11 @@ private:
     [[nodiscard]] bool finds() const noexcept {
         return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
     }
-    [[nodiscard]] std::unique_ptr<Gate> gate(ports::Direction direction);
+    [[nodiscard]] bool takes_turns(const plan::Plan& plan) const noexcept {
+        return shared_ && plan.domains == plan::Domains::by_stripes &&
+               options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
+    }
+    [[nodiscard]] std::unique_ptr<Gate> gate(const plan::Plan& plan, ports::Direction direction);
     Way& way(ports::Direction direction) { return ways_[index_of(direction)]; }
 
     mutable Crew crew_;
@@ -293,7 +297,7 @@ Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
     NodeGate gate{crew_, bypassing_in_flight(plan.layout, direction)};
     // With one target there is nothing that another request could use meanwhile.
     const Pace pace = plan.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
-    Channel channel{*way(direction).storage, gate, crew_.clock(), direction, 1, pace};
+    Channel channel{*way(direction).storage, gate, crew_.clock(), {direction, 1, pace}};
     move_directly(crew_, channel, gate,
                   std::make_unique<DirectSource>(transfer, plan.span, limits(plan, direction)));
     record_.requests = channel.requests();
@@ -315,11 +319,16 @@ std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const St
     return std::make_unique<ReadCourier>(crew_, rounds, staging);
 }
 
-std::unique_ptr<Gate> File::State::gate(ports::Direction direction) {
+// Where windows take turns, these are the gate.
+std::unique_ptr<Gate> File::State::gate(const plan::Plan& plan, ports::Direction direction) {
+    const std::int32_t targets = options_.layout.targets;
+    if (takes_turns(plan)) {
+        return std::make_unique<FixedGate>(targets, plan::unlimited_requests_in_flight);
+    }
     if (finds()) {
         return std::make_unique<FindingGate>(way(direction).throttles);
     }
-    return std::make_unique<FixedGate>(options_.layout.targets, options_.tuning.requests_in_flight);
+    return std::make_unique<FixedGate>(targets, options_.tuning.requests_in_flight);
 }
 
 // Of the targets whose k is found on this rank.
@@ -339,7 +348,7 @@ void File::State::add_rates(Rates& rates, ports::Direction direction) {
 
 std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                              const Staging& staging,
-                                                             Channel& channel, FixedGate* turns,
+                                                             Channel& channel, TurnBlock* turns,
                                                              ports::Direction direction) {
     const CutLimits cut = limits(rounds.plan(), direction);
     if (direction == ports::Direction::write) {
@@ -352,18 +361,18 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
                                     const plan::Plan& plan, ports::Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
     const Staging staging{crew_.lane(), plan, crew_.place().nodes};
-    const std::unique_ptr<Gate> gate = this->gate(direction);
-    const bool turns = shared_ && plan.domains == plan::Domains::by_stripes &&
-                       options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
-    FixedGate turn_gate{plan.layout.targets, 0};
+    const std::unique_ptr<Gate> gate = this->gate(plan, direction);
+    const bool turns = takes_turns(plan);
     std::optional<Channel> channel;
     std::unique_ptr<AggregatorDuty> duty;
     std::vector<Duty*> duties;
     if (const auto id = own_aggregator()) {
-        channel.emplace(*way(direction).storage, turns ? turn_gate : *gate, crew_.clock(),
-                        direction, static_cast<std::size_t>(plan.buffers));
-        duty = aggregator_duty(*id, rounds, staging, *channel, turns ? &turn_gate : nullptr,
-                               direction);
+        TurnBlock* const block =
+            turns ? &crew_.lane().turns(rounds.aggregator(*id).on_node) : nullptr;
+        const ChannelOptions options{direction, static_cast<std::size_t>(plan.buffers),
+                                     Pace::overlapped, turns ? PerJob::one : PerJob::any};
+        channel.emplace(*way(direction).storage, *gate, crew_.clock(), options);
+        duty = aggregator_duty(*id, rounds, staging, *channel, block, direction);
         duties.push_back(duty.get());
     }
     const std::unique_ptr<Courier> courier = courier_for(rounds, staging, direction);

@@ -5,8 +5,11 @@
 #include "adapters/memory/communicator.hpp"
 #include "adapters/memory/storage.hpp"
 #include "adapters/posix/clock.hpp"
+#include "plan/domain.hpp"
 
+#include <atomic>
 #include <gtest/gtest.h>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -15,12 +18,77 @@ namespace {
 
 using adapters::MemoryFile;
 
-class NoRecorder final : public ports::Recorder {
+// What all ranks of a job say of its calls.
+class JobRecorder final : public ports::Recorder {
 public:
-    void call(const ports::CallRecord& record) override { calls.push_back(record); }
-    void error(const Error& error) override { errors.push_back(error); }
-    std::vector<ports::CallRecord> calls;
-    std::vector<Error> errors;
+    void call(const ports::CallRecord& record) override {
+        if (record.bypassed) {
+            bypassed = true;
+        }
+    }
+    void error(const Error& /*error*/) override {}
+
+    std::atomic<bool> bypassed = false;
+};
+
+// Requests of all ranks in flight at each target.
+class Meter {
+public:
+    explicit Meter(const plan::Layout& layout)
+        : layout_{layout}, now_(static_cast<std::size_t>(layout.targets)) {}
+
+    [[nodiscard]] int most() const { return most_; }
+    [[nodiscard]] std::size_t target_of(const ports::Request& request) const {
+        return plan::target_at(layout_, request.pieces.front().at).position();
+    }
+    void begin(std::size_t target) {
+        const int now = ++now_[target];
+        for (int most = most_; most < now && !most_.compare_exchange_weak(most, now);) {
+        }
+    }
+    void end(std::size_t target) { --now_[target]; }
+
+private:
+    plan::Layout layout_;
+    std::vector<std::atomic<int>> now_;
+    std::atomic<int> most_ = 0;
+};
+
+// A request is in flight until its completion has been taken.
+class MeteredStorage final : public ports::Storage {
+public:
+    MeteredStorage(std::unique_ptr<ports::Storage> inner, Meter& meter)
+        : inner_{std::move(inner)}, meter_{meter} {}
+
+    [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
+    void submit(const ports::Request& request) override {
+        const std::size_t target = meter_.target_of(request);
+        meter_.begin(target);
+        targets_[request.ticket] = target;
+        inner_->submit(request);
+    }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        return ended(out.first(inner_->poll(out)));
+    }
+    std::size_t wait(std::span<ports::Completion> out) override {
+        return ended(out.first(inner_->wait(out)));
+    }
+    Result<void> sync() override { return inner_->sync(); }
+    [[nodiscard]] Result<ports::Identity> identity() const override { return inner_->identity(); }
+    Result<void> close() override { return inner_->close(); }
+    [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
+
+private:
+    std::size_t ended(std::span<const ports::Completion> done) {
+        for (const ports::Completion& completion : done) {
+            meter_.end(targets_.at(completion.ticket));
+        }
+        return done.size();
+    }
+
+    std::unique_ptr<ports::Storage> inner_;
+    Meter& meter_;
+    std::map<std::uint64_t, std::size_t> targets_;  // of requests by ticket
 };
 
 // What one rank asks for, with memory that holds a recognisable stream.
@@ -156,19 +224,34 @@ FileOptions options_of(const Job& job) {
     return options;
 }
 
+// A file in memory, and what is seen of its use.
+struct Watched {
+    Watched(const Job& job, const adapters::Faults& faults) : file{faults}, meter{job.layout} {}
+
+    Result<std::unique_ptr<ports::Storage>> open(ports::Direction direction) {
+        auto storage = adapters::open_memory(file, direction);
+        if (!storage) {
+            return storage;
+        }
+        return std::make_unique<MeteredStorage>(std::move(*storage), meter);
+    }
+
+    MemoryFile file;
+    Meter meter;
+    JobRecorder recorder;
+};
+
 template <class Body>
-void on_ranks(const Job& job, MemoryFile& file, Body body) {
+void on_ranks(const Job& job, Watched& watched, Body body) {
     std::int32_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
     adapters::ClusterOptions cluster;
     cluster.node_sizes = job.nodes;
     cluster.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
         const adapters::SteadyClock clock;
-        NoRecorder recorder;
-        File opened{
-            communicator, clock, recorder,
-            [&](ports::Direction direction) { return adapters::open_memory(file, direction); },
-            options_of(job)};
+        File opened{communicator, clock, watched.recorder,
+                    [&](ports::Direction direction) { return watched.open(direction); },
+                    options_of(job)};
         body(opened, communicator.place().rank.position());
     });
 }
@@ -184,6 +267,14 @@ adapters::Faults some_trouble(std::uint64_t seed) {
     return faults;
 }
 
+// k holds over the whole job; what bypasses the exchange is counted per node.
+void expect_at_most_k_in_flight(const Job& job, const Watched& watched) {
+    const std::int32_t limit = job.tuning.requests_in_flight;
+    if (limit != plan::find_requests_in_flight && !watched.recorder.bypassed) {
+        EXPECT_LE(watched.meter.most(), limit);
+    }
+}
+
 class AnyJob : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
@@ -191,9 +282,10 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
     fill(job);
     std::vector<std::byte> before(100000, std::byte{0xee});
     const std::vector<std::byte> expected = oracle(job, before);
-    MemoryFile file{some_trouble(GetParam())};
+    Watched watched{job, some_trouble(GetParam())};
+    MemoryFile& file = watched.file;
     file.put(Offset{0}, before);
-    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
         Ask& ask = job.asks[rank];
         const Outcome out = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
         EXPECT_EQ(out.passed, Refusal::none);
@@ -205,7 +297,7 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
     for (Ask& ask : job.asks) {
         std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
     }
-    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
         Ask& ask = job.asks[rank];
         const Outcome out = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
         EXPECT_EQ(out.bytes.bytes(), ask.request.length);
@@ -217,6 +309,40 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
                       stream_byte(static_cast<std::int64_t>(r), ask.request.position + i));
         }
     }
+    expect_at_most_k_in_flight(job, watched);
+}
+
+// Ranks take turns at writing `piece` bytes of one target's file; its aggregators share it.
+Job sharing_job(std::int64_t ranks, std::int64_t piece, std::int64_t bytes) {
+    Job job;
+    job.nodes.assign(static_cast<std::size_t>(ranks), 1);
+    job.layout = {1, 16384};
+    job.tuning.window_bytes = 65536;
+    job.tuning.staging_bytes_max = 4 << 20;
+    job.tuning.aggregators_per_target = static_cast<std::int32_t>(ranks);
+    for (std::int64_t r = 0; r < ranks; ++r) {
+        Ask ask;
+        ask.view = *pattern::View::make(Offset{r * piece}, pattern::Nest::run(piece),
+                                        Length{ranks * piece}, Length{1});
+        ask.request = {0, bytes};
+        ask.memory.resize(static_cast<std::size_t>(bytes));
+        job.asks.push_back(std::move(ask));
+    }
+    return job;
+}
+
+TEST(SharedTarget, AWindowThatEndsTakesItsRequestWithIt) {
+    Job job = sharing_job(2, 4096, 2 << 20);  // windows of four requests
+    adapters::Faults faults;
+    faults.delay_polls_max = 5;
+    Watched watched{job, faults};
+    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
+        Ask& ask = job.asks[rank];
+        const Outcome out = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
+        EXPECT_EQ(out.bytes.bytes(), ask.request.length);
+        EXPECT_EQ(opened.read({&ask.view, ask.request, ask.memory_of(), {}}).bytes, out.bytes);
+    });
+    EXPECT_LE(watched.meter.most(), 2);
 }
 
 class FullDisk : public testing::TestWithParam<std::uint64_t> {};
@@ -228,14 +354,15 @@ TEST_P(FullDisk, GivesEveryRankTheSameErrorAndOnlyWhatIsBelowIt) {
     const auto middle = static_cast<std::int64_t>(expected.size() / 2);
     adapters::Faults faults = some_trouble(GetParam());
     faults.full_at = Offset{middle};
-    MemoryFile file{faults};
+    Watched watched{job, faults};
+    MemoryFile& file = watched.file;
     bool anything = false;
     for (Ask& ask : job.asks) {
         anything = anything ||
                    ask.view.bytes_below(Offset{middle}) < ask.request.position + ask.request.length;
     }
     std::vector<Outcome> outcomes(job.asks.size());
-    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
         Ask& ask = job.asks[rank];
         outcomes[rank] = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
     });
@@ -260,13 +387,14 @@ TEST_P(ShortFile, ReadsCountWhatIsThereAndLeaveTheRestAlone) {
     Job job = random_job(GetParam());
     const std::vector<std::byte> whole = oracle(job, {});
     const std::size_t size = whole.size() * (GetParam() % 5) / 4;
-    MemoryFile file{some_trouble(GetParam())};
+    Watched watched{job, some_trouble(GetParam())};
+    MemoryFile& file = watched.file;
     file.put(Offset{0}, std::span{whole}.first(std::min(size, whole.size())));
     for (Ask& ask : job.asks) {
         std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
     }
     std::vector<Outcome> outcomes(job.asks.size());
-    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
         Ask& ask = job.asks[rank];
         outcomes[rank] = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
     });
@@ -293,13 +421,14 @@ TEST_P(BadSector, GivesEveryRankTheErrorAndWhatLiesBelowIt) {
     const auto bad = static_cast<std::int64_t>(whole.size() * (GetParam() % 4) / 4);
     adapters::Faults faults = some_trouble(GetParam());
     faults.error_at = Offset{bad};
-    MemoryFile file{faults};
+    Watched watched{job, faults};
+    MemoryFile& file = watched.file;
     file.put(Offset{0}, whole);
     for (Ask& ask : job.asks) {
         std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
     }
     std::vector<Outcome> outcomes(job.asks.size());
-    on_ranks(job, file, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
         Ask& ask = job.asks[rank];
         outcomes[rank] = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
     });

@@ -1,7 +1,7 @@
 // The gate in front of each storage target: a bounded number of requests in flight (EARTH's k,
 // Tsujita et al. 2015). Where a target is served by one aggregator, its own count is the job's
-// count; where several share it, they take turns (engine/turn_courier) and each one's gate lets as
-// many through as it has turns.
+// count; where several share it, windows take turns there (engine/turn_courier), each with one
+// request at a time, and nobody's own count matters.
 #pragma once
 
 #include "base/units.hpp"
@@ -26,9 +26,6 @@ class FixedGate final : public Gate {
 public:
     FixedGate(std::int32_t targets, std::int32_t in_flight_max)
         : in_flight_(static_cast<std::size_t>(targets), 0), most_{in_flight_max} {}
-
-    // From now on.
-    void allow(std::int32_t in_flight_max) noexcept { most_ = in_flight_max; }
 
     [[nodiscard]] std::int32_t try_enter(TargetId target) override {
         std::int32_t& count = in_flight_.at(target.position());
