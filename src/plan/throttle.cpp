@@ -39,9 +39,13 @@ void Throttle::observe(const Service& service) noexcept {
     most_seen_ = std::max(most_seen_, service.in_flight);
     if (finds_ && service.in_flight != limit_) {
         if (service.in_flight < limit_) {
-            count_unfilled();
+            count_unfilled(service.in_flight);
         }
         return;
+    }
+    if (limit_ <= best_) {
+        unfilled_ = 0;
+        unfilled_most_ = 0;
     }
     if (skip_ > 0) {
         --skip_;
@@ -69,17 +73,29 @@ void Throttle::observe(const Service& service) noexcept {
 }
 
 // Nobody has so many requests at a time: more would change nothing.
-void Throttle::count_unfilled() noexcept {
+void Throttle::count_unfilled(std::int32_t in_flight) noexcept {
+    unfilled_most_ = std::max(unfilled_most_, in_flight);
     if (++unfilled_ < 2 * needed()) {
         return;
     }
-    if (!settled_) {
+    if (limit_ <= best_) {
+        fall_back(unfilled_most_);
+    } else if (settled_) {
+        try_out(best_);
+    } else {
         above_ = limit_;
+        scarce_ = true;
         ++rounds_;
         search_on();
-    } else if (limit_ > best_) {
-        try_out(best_);
     }
+}
+
+// Where finding began, or what was remembered, was more than this job has; or it has fewer now.
+void Throttle::fall_back(std::int32_t most) noexcept {
+    best_ = most;
+    begin_anew();
+    above_ = most + 1;
+    scarce_ = true;
 }
 
 // Too near to what decides for so few requests: some vary by a tenth and more.
@@ -102,9 +118,11 @@ void Throttle::decide(double rate) noexcept {
             best_rate_ = rate;
         } else {
             above_ = limit_;
+            scarce_ = false;
         }
     } else if (rate > best_rate_ * (1 - fall)) {
         above_ = best_;
+        scarce_ = false;
         best_ = limit_;
         best_rate_ = std::max(rate, best_rate_);
     } else {
@@ -135,6 +153,7 @@ void Throttle::judge_settled(double rate) noexcept {
     // directions is nearly the same, so that chance alone does not lead downwards.
     if (limit_ > best_) {
         const double gain = rate / best_rate_ - 1;
+        scarce_ = scarce_ && gain > fall;
         best_ = gain > fall ? limit_ : best_;
         if (gain > rise) {
             begin_anew();
@@ -144,7 +163,10 @@ void Throttle::judge_settled(double rate) noexcept {
         return;
     }
     if (limit_ < best_) {
-        best_ = rate > best_rate_ * (1 - fall / 2) ? limit_ : best_;
+        if (rate > best_rate_ * (1 - fall / 2)) {
+            best_ = limit_;
+            scarce_ = false;
+        }
         try_out(best_);
         return;
     }
@@ -174,6 +196,7 @@ void Throttle::probe() noexcept {
 void Throttle::begin_anew() noexcept {
     settled_ = false;
     remembered_ = false;
+    scarce_ = false;
     above_ = 0;
     below_ = 0;
     rounds_ = 0;
@@ -186,6 +209,7 @@ void Throttle::try_out(std::int32_t limit) noexcept {
     skip_ = limit_;
     observed_ = 0;
     unfilled_ = 0;
+    unfilled_most_ = 0;
     bytes_ = 0;
     nanoseconds_ = 0;
 }

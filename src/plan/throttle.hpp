@@ -8,7 +8,8 @@
 // raises k by half while the rate rises, and halves the bracket around the best when it does not.
 // Every round of observation raises the best rate by `rise`, or shrinks the bracket; after
 // `rounds_max` it settles with the best it has. Then it probes a neighbour from time to time, and
-// begins anew when that is better, or when the target has become another one.
+// begins anew when that is better, or when the target has become another one. A k that nobody has
+// in flight is not stayed at: finding goes on from the most that anybody has.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +59,9 @@ public:
 
     [[nodiscard]] bool finds() const noexcept { return finds_; }
     [[nodiscard]] bool settled() const noexcept { return settled_; }
-    // Settled by what was observed, not only remembered.
-    [[nodiscard]] bool found() const noexcept { return settled_ && !remembered_; }
+    // Settled by what was observed of the target; not only remembered, nor only because nobody had
+    // more requests: that says something of the job.
+    [[nodiscard]] bool found() const noexcept { return settled_ && !remembered_ && !scarce_; }
     // The best so far, and the rate that was observed with it in bytes per second; 0: none yet.
     [[nodiscard]] std::int32_t best() const noexcept { return finds_ ? best_ : limit_; }
     [[nodiscard]] double rate() const noexcept { return best_rate_; }
@@ -67,7 +69,8 @@ public:
     [[nodiscard]] std::int32_t rounds() const noexcept { return rounds_; }
 
 private:
-    void count_unfilled() noexcept;
+    void count_unfilled(std::int32_t in_flight) noexcept;
+    void fall_back(std::int32_t most) noexcept;
     [[nodiscard]] bool unclear(double rate) const noexcept;
     void decide(double rate) noexcept;
     void judge_settled(double rate) noexcept;
@@ -80,6 +83,7 @@ private:
     bool finds_ = false;
     bool settled_ = false;
     bool remembered_ = false;  // and not looked at yet
+    bool scarce_ = false;      // above_ is what nobody had, not what was worse
     std::int32_t limit_ = 1;
     std::int32_t best_ = 1;
     std::int32_t above_ = 0;  // the least that is known to be no better; 0: none
@@ -88,7 +92,10 @@ private:
     std::int32_t quiet_rounds_ = 0;  // since the last probe
     std::int32_t skip_ = 0;          // requests of the time before
     std::int32_t observed_ = 0;
-    std::int32_t unfilled_ = 0;  // requests that found fewer in flight than are allowed
+    // Requests that found fewer in flight than are allowed: of a try of more, all; else since the
+    // last one that did not. And the most that any of them found.
+    std::int32_t unfilled_ = 0;
+    std::int32_t unfilled_most_ = 0;
     std::int32_t most_seen_ = 0;
     std::int32_t probes_ = 0;
     double best_rate_ = 0;

@@ -124,6 +124,91 @@ TEST(Throttle, ChecksWhatWasFoundBefore) {
     EXPECT_FALSE(old.settled());
 }
 
+// A job that never has more than so many requests for the target.
+void serve_few(Throttle& throttle, const Curve& curve, int requests, std::int32_t most) {
+    constexpr double bytes = 1 << 20;
+    for (int i = 0; i < requests; ++i) {
+        const std::int32_t k = std::min(throttle.limit(), most);
+        const double seconds = k * bytes / curve(k);
+        throttle.observe({1 << 20, static_cast<std::int64_t>(seconds * 1e9), k});
+    }
+}
+
+class BeyondReach : public testing::TestWithParam<int> {};
+
+TEST_P(BeyondReach, DoesNotStayWhereNobodyEverIs) {
+    const Curve worse = law(1.0, 0.3);  // best at 1
+    Throttle throttle = Throttle::finding(GetParam());
+    serve_few(throttle, worse, 3000, 4);
+    EXPECT_TRUE(throttle.found());
+    EXPECT_EQ(throttle.best(), 1);
+    EXPECT_DOUBLE_EQ(throttle.rate(), worse(1));
+}
+
+TEST_P(BeyondReach, DoesNotBelieveWhatAnotherJobFound) {
+    const Curve worse = law(1.0, 0.3);
+    Throttle throttle = Throttle::knowing({GetParam(), 1e8});
+    serve_few(throttle, worse, 3000, 4);
+    EXPECT_TRUE(throttle.found());
+    EXPECT_EQ(throttle.best(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Firsts, BeyondReach, testing::Values(5, 6, 8, 12, 16, 20, 64));
+
+TEST_P(BeyondReach, FindsTheBestOfWhatTheJobHas) {
+    for (const double contention : {0.0, 0.5, 1.0}) {
+        for (const double crosstalk : {0.001, 0.05, 0.3}) {
+            for (std::int32_t most = 1; most <= 20; ++most) {
+                const Curve curve = law(contention, crosstalk);
+                double best = 0;
+                for (int k = 1; k <= most; ++k) {
+                    best = std::max(best, curve(k));
+                }
+                Throttle throttle = Throttle::finding(GetParam());
+                serve_few(throttle, curve, 5000, most);
+                EXPECT_TRUE(throttle.settled());
+                EXPECT_LE(throttle.best(), most);
+                // A search ends within a quarter, which is much where the curve ends steeply.
+                EXPECT_GE(curve(throttle.best()), 0.8 * best) << most << " at most";
+            }
+        }
+    }
+}
+
+TEST(Throttle, FollowsAJobThatHasFewerRequestsThanBefore) {
+    Throttle throttle = Throttle::finding(2);
+    serve_few(throttle, law(0.0, 0.001), 5000, 64);
+    EXPECT_GE(throttle.best(), 16);
+    serve_few(throttle, law(1.0, 0.3), 5000, 4);
+    EXPECT_EQ(throttle.best(), 1);
+}
+
+TEST(Throttle, KeepsWhatItFoundThroughCallsThatBeginAndEndWithFew) {
+    std::mt19937_64 random{1};
+    const Curve curve = law(0.0, 0.01);  // best at 10
+    Throttle throttle = Throttle::finding(2);
+    serve(throttle, curve, 5000, random, 0.0);
+    ASSERT_GE(curve(throttle.best()), 0.95 * best_of(curve));
+    for (int call = 0; call < 200; ++call) {
+        for (int started = 1; started < throttle.limit(); ++started) {
+            serve_few(throttle, curve, 1, started);
+        }
+        serve(throttle, curve, 10, random, 0.0);
+        EXPECT_GE(curve(throttle.best()), 0.95 * best_of(curve)) << "call " << call;
+    }
+}
+
+TEST(Throttle, DoesNotSayThatItFoundWhatTheJobHadToGive) {
+    Throttle scarce = Throttle::finding(2);
+    serve_few(scarce, law(0.0, 0.001), 3000, 4);
+    EXPECT_TRUE(scarce.settled());
+    EXPECT_EQ(scarce.best(), 4);
+    EXPECT_FALSE(scarce.found()) << "the target may like more";
+    Throttle enough = Throttle::finding(2);
+    serve_few(enough, law(1.0, 0.3), 3000, 4);
+    EXPECT_TRUE(enough.found()) << "less is better, and that was seen";
+}
+
 TEST(Throttle, DoesNotTryMoreThanAnybodyHas) {
     Throttle throttle = Throttle::finding(2);
     for (int i = 0; i < 2000; ++i) {

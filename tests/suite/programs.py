@@ -129,6 +129,7 @@ def limits_are_remembered(mpi: m.Mpi, folder: Path) -> None:
         "requests_in_flight": "0",
         "request_bytes_max": "65536",
         "local_write_bytes_max": "65536",
+        "buffers_per_aggregator": "32",  # more requests than the best k
         "collective_write": "enable",
         "limits_cache": str(cache),
     }
