@@ -24,6 +24,8 @@ Channel::Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
 void Channel::begin(std::size_t job, std::unique_ptr<RequestSource> source) {
     Job& one = jobs_.at(job);
     expects(!one.open, "a job begins when its last window is finished");
+    one.bytes = 0;
+    one.whole = !failure_.happened();
     if (failure_.happened()) {
         return;
     }
@@ -105,6 +107,7 @@ bool Channel::hold_next() {
         const auto target =
             failure_.happened() ? std::nullopt : jobs_[job].source->next(free->pieces);
         if (!target) {
+            jobs_[job].whole = jobs_[job].whole && !failure_.happened();
             order_.erase(next);
             jobs_[job].source.reset();
             close_if_done(job);
@@ -144,6 +147,9 @@ void Channel::complete(const ports::Completion& completion) {
         submit(number);
         return;
     }
+    if (left > 0) {
+        entry.service.bytes = 0;  // how long it took says nothing of how fast the target is
+    }
     if (left > 0 && options_.direction == ports::Direction::read && completion.system == 0) {
         end_of_file_ = std::min(end_of_file_, entry.pieces[entry.first].at.bytes());
     } else if (left > 0) {
@@ -177,7 +183,10 @@ void Channel::release(std::size_t number) {
     entry.service.nanoseconds = clock_.now_ns() - entry.begin_ns;
     gate_.leave(entry.target, entry.service);
     entry.used = false;
-    --jobs_[entry.job].outstanding;
+    Job& job = jobs_[entry.job];
+    --job.outstanding;
+    job.bytes += entry.service.bytes;
+    job.whole = job.whole && entry.service.bytes > 0;
     close_if_done(entry.job);
 }
 

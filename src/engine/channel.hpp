@@ -46,6 +46,10 @@ public:
     // Contract: job number `job` is finished. After a failure of a write, what is begun is dropped.
     void begin(std::size_t job, std::unique_ptr<RequestSource> source);
     [[nodiscard]] bool finished(std::size_t job) const { return !jobs_.at(job).open; }
+    // By the job's last source; 0 unless everything that it asked for was moved.
+    [[nodiscard]] std::int64_t bytes_moved(std::size_t job) const {
+        return jobs_.at(job).whole ? jobs_.at(job).bytes : 0;
+    }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
     // Takes completions and starts requests, without blocking. True when anything was done.
@@ -63,6 +67,8 @@ private:
     struct Job {
         std::unique_ptr<RequestSource> source;
         std::size_t outstanding = 0;
+        std::int64_t bytes = 0;  // moved
+        bool whole = false;      // nothing failed, lay beyond the file's end or was dropped
         bool open = false;
     };
     struct Entry {

@@ -5,6 +5,7 @@
 #include "adapters/posix/clock.hpp"
 #include "engine/cutter.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>
@@ -29,11 +30,13 @@ public:
         return entered;
     }
     void leave(TargetId target, const plan::Service& service) override {
+        moved.push_back(service.bytes);
         --now_[target.value()];
         inner_.leave(target, service);
     }
     int most_seen = 0;
     int refused = 0;
+    std::vector<std::int64_t> moved;  // bytes of each request that left
 
 private:
     FixedGate inner_;
@@ -178,9 +181,44 @@ TEST(Channel, KeepsTheLowestErrorAndDropsWhatComesAfter) {
     EXPECT_EQ(channel.failure().at, 5 * stripe + 77);
     EXPECT_EQ(channel.failure().code, static_cast<std::uint32_t>(ErrorCode::no_space));
     EXPECT_LT(channel.requests(), 24);
+    EXPECT_EQ(std::ranges::count(gate.moved, stripe), 5) << "what failed is not a fast request";
+    EXPECT_EQ(std::ranges::count(gate.moved, 0), std::ssize(gate.moved) - 5);
+    EXPECT_EQ(channel.bytes_moved(0), 0);
     channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
                                               CutLimits{three_targets, stripe}));
     EXPECT_TRUE(channel.finished(0));
+    EXPECT_EQ(channel.bytes_moved(0), 0) << "what was dropped is not fast either";
+}
+
+TEST(FindingGate, LearnsNothingFromWhatDidNotMove) {
+    std::vector<plan::Throttle> throttles{plan::Throttle::finding(2)};
+    FindingGate gate{throttles};
+    const TargetId target{0};
+    for (int i = 0; i < 1000; ++i) {
+        ASSERT_EQ(gate.try_enter(target), 1);
+        ASSERT_EQ(gate.try_enter(target), 2);
+        gate.leave(target, {0, 1, 1});
+        gate.leave(target, {0, 1, 2});
+    }
+    EXPECT_EQ(throttles[0].limit(), 2);
+    EXPECT_EQ(throttles[0].rate(), 0);
+}
+
+TEST(Channel, CountsNoGapsAsMoved) {
+    Image image{24 * stripe};
+    image.coverage.mark(0, stripe);
+    image.coverage.mark(7 * stripe, 100);
+    adapters::MemoryFile file;
+    const auto storage = *adapters::open_memory(file, ports::Direction::write);
+    CountingGate gate{2};
+    const adapters::SteadyClock clock;
+    Channel channel{*storage, gate, clock, {ports::Direction::write}};
+    for (int i = 0; i < 2; ++i) {
+        channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
+                                                  CutLimits{three_targets, stripe}));
+        drain(channel, 0);
+        EXPECT_EQ(channel.bytes_moved(0), stripe + 100);
+    }
 }
 
 TEST(Channel, FindsTheEndOfAFile) {
@@ -196,6 +234,8 @@ TEST(Channel, FindsTheEndOfAFile) {
                                               CutLimits{three_targets, stripe}));
     drain(channel, 0);
     EXPECT_EQ(channel.end_of_file(), 5 * stripe + 9);
+    EXPECT_EQ(std::ranges::count(gate.moved, stripe), 5);
+    EXPECT_EQ(std::ranges::count(gate.moved, 0), 3) << "nothing is read fast beyond the end";
     EXPECT_FALSE(channel.failure().happened());
 }
 

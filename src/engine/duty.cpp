@@ -53,7 +53,7 @@ void AggregatorDuty::end(std::int64_t round) {
     const Stage& one = stage(round);
     plan::Service& service =
         turns_->services[static_cast<std::size_t>(round) % turns_->services.size()];
-    service.bytes = one.expected > 0 ? one.window.bytes : 0;
+    service.bytes = one.expected > 0 ? channel_.bytes_moved(job_of(round)) : 0;
     service.nanoseconds = crew_.clock().now_ns() - one.begin_ns;
     turns_->ended.store(static_cast<std::uint32_t>(round + 1), std::memory_order_release);
     crew_.communicator().wake(turns_->ended);

@@ -419,9 +419,10 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
     }
     result.bytes = Length{moved};
     result.slow = slow_target(verdict.rates);
-    result.found = found_limit(verdict.rates, result.slow);
     if (verdict.failure.happened()) {
         result.error = error_of(verdict.failure, direction);
+    } else {
+        result.found = found_limit(verdict.rates, result.slow);
     }
     return result;
 }

@@ -51,7 +51,8 @@ struct Outcome {
     Length bytes;                           // of this rank, really moved
     std::optional<Error> error;             // the same class on every rank
     std::optional<ports::SlowTarget> slow;  // the slowest, if it is; the same on every rank
-    plan::FoundLimit found;  // mean of the targets but the slow one; the same on every rank
+    // Mean of the targets but the slow one, unless the call failed; the same on every rank.
+    plan::FoundLimit found;
 };
 
 // Opens the file for `direction` on this rank; called at most once per direction, on ranks that
@@ -94,7 +95,8 @@ public:
     // For records and MPI_File_get_info; of the last plan.
     [[nodiscard]] std::string aggregators() const;  // "0,4,8"
     [[nodiscard]] std::int32_t targets() const noexcept;
-    // What the last call of a direction found of k; the same on every rank. Limit 0: nothing.
+    // What the last call of a direction that found something of k found; the same on every rank.
+    // Limit 0: nothing.
     [[nodiscard]] const plan::FoundLimit& found(ports::Direction direction) const noexcept;
 
     // Size of node memory that a communicator of `ranks` ranks must provide.

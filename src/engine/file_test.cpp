@@ -8,6 +8,8 @@
 #include "plan/domain.hpp"
 
 #include <atomic>
+#include <cerrno>
+#include <deque>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>
@@ -239,6 +241,7 @@ struct Watched {
     MemoryFile file;
     Meter meter;
     JobRecorder recorder;
+    adapters::SteadyClock clock;
 };
 
 template <class Body>
@@ -248,8 +251,7 @@ void on_ranks(const Job& job, Watched& watched, Body body) {
     cluster.node_sizes = job.nodes;
     cluster.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
-        const adapters::SteadyClock clock;
-        File opened{communicator, clock, watched.recorder,
+        File opened{communicator, watched.clock, watched.recorder,
                     [&](ports::Direction direction) { return watched.open(direction); },
                     options_of(job)};
         body(opened, communicator.place().rank.position());
@@ -343,6 +345,63 @@ TEST(SharedTarget, AWindowThatEndsTakesItsRequestWithIt) {
         EXPECT_EQ(opened.read({&ask.view, ask.request, ask.memory_of(), {}}).bytes, out.bytes);
     });
     EXPECT_LE(watched.meter.most(), 2);
+}
+
+// A target that does one request after another, each in a millisecond; and the time there.
+class SerialStorage final : public ports::Storage, public ports::Clock {
+public:
+    explicit SerialStorage(std::int64_t size) : size_{size} {}
+
+    [[nodiscard]] std::int64_t now_ns() const noexcept override { return now_; }
+    [[nodiscard]] int depth() const noexcept override { return 64; }
+    void submit(const ports::Request& request) override { queue_.push_back(request); }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        if (queue_.empty()) {
+            return 0;
+        }
+        const ports::Request request = queue_.front();
+        queue_.pop_front();
+        now_ += 1'000'000;
+        const ports::Piece& last = request.pieces.back();
+        const Length bytes = last.at - request.pieces.front().at + Length{std::ssize(last.bytes)};
+        const bool fits = (last.at + Length{std::ssize(last.bytes)}).bytes() <= size_;
+        out[0] = {request.ticket, fits ? bytes : Length{0}, fits ? 0 : ENOSPC};
+        return 1;
+    }
+    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
+    Result<void> sync() override { return {}; }
+    [[nodiscard]] Result<ports::Identity> identity() const override { return ports::Identity{}; }
+    Result<void> close() override { return {}; }
+    [[nodiscard]] const char* name() const noexcept override { return "serial"; }
+
+private:
+    std::int64_t size_;
+    std::int64_t now_ = 0;
+    std::deque<ports::Request> queue_;
+};
+
+TEST(FoundLimit, IsTakenFromCallsThatSucceedOnly) {
+    constexpr std::int64_t bytes = 8 << 20;
+    Job job = sharing_job(1, 4096, bytes);
+    job.tuning.requests_in_flight = plan::find_requests_in_flight;
+    job.tuning.write = plan::Mode::enable;
+    adapters::ClusterOptions cluster;
+    cluster.node_bytes = File::lane_bytes(1, job.tuning.staging_bytes_max);
+    adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
+        auto storage = std::make_unique<SerialStorage>(bytes);
+        const ports::Clock& clock = *storage;
+        JobRecorder recorder;
+        File opened{communicator, clock, recorder,
+                    [&](ports::Direction) { return std::move(storage); }, options_of(job)};
+        Ask& ask = job.asks[0];
+        const Outcome good = opened.write({&ask.view, {0, bytes}, ask.memory_of(), {}});
+        EXPECT_FALSE(good.error.has_value());
+        EXPECT_EQ(good.found.limit, 1);
+        const Outcome bad = opened.write({&ask.view, {4096, bytes}, ask.memory_of(), {}});
+        EXPECT_TRUE(bad.error.has_value());
+        EXPECT_EQ(bad.found.limit, 0) << "found by a call that failed";
+        EXPECT_EQ(opened.found(ports::Direction::write), good.found);
+    });
 }
 
 class FullDisk : public testing::TestWithParam<std::uint64_t> {};

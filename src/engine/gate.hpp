@@ -57,7 +57,9 @@ public:
         std::int32_t& count = in_flight_.at(target.position());
         expects(count > 0, "only who entered leaves");
         --count;
-        throttles_[target.position()].observe(service);
+        if (service.bytes > 0) {
+            throttles_[target.position()].observe(service);
+        }
     }
 
 private:

@@ -18,7 +18,7 @@ namespace forebay::plan {
 
 // One request that a target has dealt with.
 struct Service {
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0;  // moved; 0: it failed, or was beyond the file's end
     std::int64_t nanoseconds = 0;
     std::int32_t in_flight = 1;  // at its target when it was started, itself included
 };
