@@ -77,8 +77,9 @@ void Seat::go_on() {
     }
 }
 
+// The pen says which rounds it closes: this seat may know more by now.
 void Seat::close() {
-    closed_ = rounds_;
+    closed_ = pen_.next / seats_;
     if (--pen_.closing > 0) {
         pass();
         return;

@@ -43,8 +43,9 @@ public:
     // `seats` in the ring; number 0 has the pen at first.
     Seat(std::int32_t number, std::int32_t seats, const Throttle& throttle);
 
-    // Events.
-    void know(std::int64_t rounds);         // so many rounds are known now; not fewer than before
+    // Events. So many rounds are known now, not fewer than before: at any time, also while the pen
+    // closes earlier ones.
+    void know(std::int64_t rounds);
     void filled(std::int64_t windows);      // so many of this seat's windows are ready or empty
     void ended(const Service& service);     // one window that was started has ended
     void take(const TurnMessage& message);  // from the seat before
@@ -57,7 +58,8 @@ public:
         return in_flight_[static_cast<std::size_t>(round) % remembered];
     }
     [[nodiscard]] std::vector<TurnMessage>& out() noexcept { return out_; }
-    // Every known round is done at all seats, and no message will come before more are known.
+    // Every round that is known here is done at all seats, and no message will come before some
+    // seat knows more.
     [[nodiscard]] bool closed() const noexcept {
         return closed_ == rounds_ && (number_ != 0 || has_pen_);
     }

@@ -12,9 +12,17 @@
 namespace forebay::plan {
 namespace {
 
+// How rounds become known to a seat.
+enum class Learning {
+    at_once,      // rounds by span
+    at_meetings,  // one by one, each after all seats have closed the ones before (Crew::meet)
+    one_by_one,   // whenever the seat likes, also while the pen is closing earlier ones
+};
+
 // A ring, its messages under way and the windows that storage works on.
 struct Ring {
-    Ring(int seats, int rounds, int limit) : count{seats}, last{rounds} {
+    Ring(int seats, int rounds, int limit, Learning how)
+        : count{seats}, last{rounds}, learning{how} {
         for (int s = 0; s < seats; ++s) {
             seat.emplace_back(s, seats, Throttle::fixed(limit));
         }
@@ -40,11 +48,22 @@ struct Ring {
     [[nodiscard]] int events() const { return count * 4; }
 
     bool learn(std::size_t s) {
-        if (known[s] == last) {
+        if (known[s] == last || (learning == Learning::at_meetings && !has_met(known[s]))) {
             return false;
         }
-        seat[s].know(known[s] = last);
+        known[s] = learning == Learning::at_once ? last : known[s] + 1;
+        seat[s].know(known[s]);
         collect(s);
+        return true;
+    }
+    // All have come to the meeting at which the round after `rounds` becomes known, and closed
+    // these before.
+    [[nodiscard]] bool has_met(std::int64_t rounds) const {
+        for (std::size_t i = 0; i < seat.size(); ++i) {
+            if (known[i] < rounds || (known[i] == rounds && !seat[i].closed())) {
+                return false;
+            }
+        }
         return true;
     }
     bool fill(std::size_t s) {
@@ -120,6 +139,7 @@ struct Ring {
 
     int count;
     std::int64_t last;
+    Learning learning;
     std::vector<Seat> seat;
     std::vector<std::deque<TurnMessage>> way;  // to each seat
     std::vector<std::int64_t> known;
@@ -129,12 +149,12 @@ struct Ring {
     int working = 0;
 };
 
-class EveryOrder : public testing::TestWithParam<std::tuple<int, int, int>> {};
+class EveryOrder : public testing::TestWithParam<std::tuple<int, int, int, Learning>> {};
 
 TEST_P(EveryOrder, EndsWithAllWindowsStartedInOrder) {
-    const auto [seats, rounds, limit] = GetParam();
+    const auto [seats, rounds, limit, learning] = GetParam();
     std::set<std::string> seen;
-    std::deque<Ring> open{Ring{seats, rounds, limit}};
+    std::deque<Ring> open{Ring{seats, rounds, limit, learning}};
     std::size_t ends = 0;
     while (!open.empty()) {
         const Ring state = std::move(open.front());
@@ -161,7 +181,9 @@ TEST_P(EveryOrder, EndsWithAllWindowsStartedInOrder) {
 
 INSTANTIATE_TEST_SUITE_P(Rings, EveryOrder,
                          testing::Combine(testing::Values(1, 2, 3), testing::Values(1, 2),
-                                          testing::Values(1, 2, 3)));
+                                          testing::Values(1, 2, 3),
+                                          testing::Values(Learning::at_once, Learning::at_meetings,
+                                                          Learning::one_by_one)));
 
 }  // namespace
 }  // namespace forebay::plan
