@@ -78,6 +78,13 @@ pattern::Coverage Courier::coverage_of(std::int64_t number) {
     return staging_.coverage(rounds_.image_index(number), image(number).window.bytes);
 }
 
+void Courier::misunderstand(const plan::Window& window, const Error& error) {
+    failure_ =
+        first_of(failure_, Failure{window.hull().begin.bytes(),
+                                   static_cast<std::uint32_t>(error.code), Failure::misunderstood});
+    misunderstood_ = error;
+}
+
 bool Courier::is_open(const InwardSteps::Step& step) const {
     const std::size_t index = rounds_.window_index(step.id, step.round);
     return crew_.lane().control(index).tag.load(std::memory_order_acquire) ==

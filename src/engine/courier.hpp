@@ -45,8 +45,11 @@ public:
     // All messages of the known rounds have been dealt with.
     [[nodiscard]] virtual bool idle() = 0;
     [[nodiscard]] bool settled() override { return idle(); }
-    // A message that made no sense.
+    // Messages that made no sense: up to where everything is fine, and what was wrong with one.
     [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
+    [[nodiscard]] const std::optional<Error>& misunderstood() const noexcept {
+        return misunderstood_;
+    }
 
 protected:
     static constexpr auto images = static_cast<std::size_t>(plan::images_for_others);
@@ -68,6 +71,8 @@ protected:
     [[nodiscard]] pattern::Coverage coverage_of(std::int64_t number);
     // The window that (aggregator, round) has on this node is open.
     [[nodiscard]] bool is_open(const InwardSteps::Step& step) const;
+    // The message about `window` made no sense.
+    void misunderstand(const plan::Window& window, const Error& error);
 
     Crew& crew_;
     const Rounds& rounds_;
@@ -77,7 +82,10 @@ protected:
     std::array<Image, images> images_;
     std::int64_t opened_ = 0;
     bool marks_ = true;  // ranks mark which bytes they give or want
+
+private:
     Failure failure_;
+    std::optional<Error> misunderstood_;
 };
 
 class WriteCourier final : public Courier {

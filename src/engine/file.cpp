@@ -122,6 +122,7 @@ private:
                            ports::Direction direction);
     Outcome outcome(const Call& call, const Ballot& verdict, ports::Direction direction) const;
     [[nodiscard]] Error error_of(const Failure& failure, ports::Direction direction) const;
+    [[nodiscard]] Error exchange_error(const std::string& doing) const;
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
     std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
                                          ports::Direction direction);
@@ -154,6 +155,7 @@ private:
     bool shared_ = false;  // several aggregators serve a target
     std::array<Way, 2> ways_;
     ports::CallRecord record_;
+    std::optional<Error> misunderstood_;  // by this rank, in the present call
 };
 
 File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
@@ -225,6 +227,7 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     const std::int64_t begin = crew_.clock().now_ns();
     const plan::Kind kind = kind_of(direction);
     crew_.begin_call();
+    misunderstood_.reset();
     record_ = ports::CallRecord{};
     record_.direction = direction;
     Ballot mine;
@@ -391,6 +394,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     Ballot end;
     if (courier) {
         end.failure = courier->failure();
+        misunderstood_ = courier->misunderstood();
     }
     if (duty) {
         end.failure = first_of(end.failure, channel->failure());
@@ -429,10 +433,20 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
 
 Error File::State::error_of(const Failure& failure, ports::Direction direction) const {
     const char* verb = direction == ports::Direction::write ? "write" : "read";
-    Error error = system_error(failure.system,
-                               fmt::format("{} {} at byte {}", verb, options_.path, failure.at));
+    const std::string doing = fmt::format("{} {} at byte {}", verb, options_.path, failure.at);
+    Error error = failure.system == Failure::misunderstood ? exchange_error(doing)
+                                                           : system_error(failure.system, doing);
     error.code = static_cast<ErrorCode>(failure.code);
     return error;
+}
+
+// Who got the message knows more about it.
+Error File::State::exchange_error(const std::string& doing) const {
+    const std::string why =
+        misunderstood_ ? misunderstood_->message
+                       : "cannot use a message of another node (its receiver says why). Check that "
+                         "all nodes run the same version of Forebay.";
+    return Error{ErrorCode::input_output, 0, fmt::format("cannot {}: {}", doing, why)};
 }
 
 Result<void> File::State::sync() {

@@ -24,10 +24,11 @@ namespace forebay::engine {
 // The error that counts is the one at the lowest file offset.
 struct Failure {
     static constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int32_t misunderstood = 0;  // a message between nodes made no sense
 
     std::int64_t at = nowhere;  // file offset up to which everything is fine
     std::uint32_t code = 0;     // ErrorCode
-    std::int32_t system = 0;
+    std::int32_t system = 0;    // errno, or misunderstood
 
     [[nodiscard]] bool happened() const noexcept { return at != nowhere; }
 };

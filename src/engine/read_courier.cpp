@@ -77,10 +77,7 @@ bool ReadCourier::take_data() {
         std::memcpy(&end_of_file, answer.buffer.data(), prefix_bytes);
         const auto taken = unpack(given_, answer.buffer.subspan(prefix_bytes));
         if (!taken) {
-            const std::int64_t at = image(given_).window.hull().begin.bytes();
-            failure_ = first_of(
-                failure_,
-                Failure{at, static_cast<std::uint32_t>(taken.error().code), taken.error().system});
+            misunderstand(image(given_).window, taken.error());
         }
         announce(given_++, 1, taken ? end_of_file : 0);
         any = true;
@@ -127,7 +124,9 @@ bool ReadCourier::give() {
         pattern::Coverage wants = staging_.coverage(index, window.bytes);
         wants.clear();
         std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
-        if (!pattern::decode_coverage(one.parcel->buffer, wants)) {
+        const auto wanted = pattern::decode_coverage(one.parcel->buffer, wants);
+        if (!wanted) {
+            misunderstand(window, wanted.error());
             end_of_file = 0;
         }
         std::memcpy(out->buffer.data(), &end_of_file, prefix_bytes);

@@ -84,9 +84,7 @@ bool WriteCourier::take_in() {
         coming_.pop_front();
         const auto taken = unpack(one);
         if (!taken) {
-            failure_ = first_of(failure_, Failure{window_.hull().begin.bytes(),
-                                                  static_cast<std::uint32_t>(taken.error().code),
-                                                  taken.error().system});
+            misunderstand(window_, taken.error());
         }
         take_part(crew_, crew_.lane().control(rounds_.window_index(one.step.id, one.step.round)));
         any = true;
