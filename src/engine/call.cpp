@@ -8,7 +8,7 @@ namespace forebay::engine {
 void take_part(Crew& crew, WindowControl& control) {
     const std::uint32_t expected = control.expected.load(std::memory_order_relaxed);
     if (control.parts.fetch_add(1, std::memory_order_acq_rel) + 1 == expected) {
-        crew.communicator().wake(control.parts);
+        crew.wake(control.parts);
     }
 }
 

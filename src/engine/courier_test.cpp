@@ -4,6 +4,7 @@
 
 #include "adapters/memory/communicator.hpp"
 #include "adapters/memory/storage.hpp"
+#include "adapters/memory/wrapped_communicator.hpp"
 #include "adapters/posix/clock.hpp"
 #include "engine/file.hpp"
 
@@ -19,47 +20,22 @@ namespace {
 enum Tag { written_data = 1, wants = 2, read_data = 3 };
 
 // Spoils the messages of one tag that this rank sends.
-class Spoiler final : public ports::Communicator {
+class Spoiler final : public adapters::WrappedCommunicator {
 public:
-    Spoiler(ports::Communicator& inner, int tag) : inner_{inner}, tag_{tag} {}
+    Spoiler(ports::Communicator& inner, int tag) : WrappedCommunicator{inner}, tag_{tag} {}
 
-    [[nodiscard]] const ports::Place& place() const noexcept override { return inner_.place(); }
-    [[nodiscard]] Rank rank_at(NodeId node, LocalRank local) const noexcept override {
-        return inner_.rank_at(node, local);
-    }
-    [[nodiscard]] std::int32_t locals_on(NodeId node) const noexcept override {
-        return inner_.locals_on(node);
-    }
-    [[nodiscard]] std::span<std::byte> node_memory() noexcept override {
-        return inner_.node_memory();
-    }
-    void wait(const ports::Word& word, std::uint32_t seen) noexcept override {
-        inner_.wait(word, seen);
-    }
-    void wait_briefly(const ports::Word& word, std::uint32_t seen) noexcept override {
-        inner_.wait_briefly(word, seen);
-    }
-    void wake(ports::Word& word) noexcept override { inner_.wake(word); }
-    Result<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-        return inner_.all_gather(mine, all);
-    }
     Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) override {
         if (tag != tag_) {
-            return inner_.send(to, tag, bytes);
+            return WrappedCommunicator::send(to, tag, bytes);
         }
         std::vector<std::byte>& spoilt = spoilt_.emplace_back(bytes.begin(), bytes.end());
         // Data that was read begins with where the file ended.
         const std::size_t header = tag == read_data ? sizeof(std::int64_t) : 0;
         std::fill_n(spoilt.begin() + static_cast<std::ptrdiff_t>(header), 4, std::byte{0xff});
-        return inner_.send(to, tag, spoilt);
+        return WrappedCommunicator::send(to, tag, spoilt);
     }
-    Ticket receive(NodeId from, int tag, std::span<std::byte> bytes) override {
-        return inner_.receive(from, tag, bytes);
-    }
-    bool done(Ticket ticket) override { return inner_.done(ticket); }
 
 private:
-    ports::Communicator& inner_;
     int tag_;
     std::list<std::vector<std::byte>> spoilt_;
 };

@@ -59,7 +59,9 @@ void Crew::wait(const ports::Word& word, std::uint32_t seen) {
         communicator_.wait(word, seen);
     } else if (duties_.size() > 1 || !duties_.front()->block()) {
         const ports::Word* concern = duties_.front()->concern();
-        if (concern == nullptr) {
+        if (turns_ && place_.leader()) {
+            wait_for_bell(word, seen);
+        } else if (concern == nullptr) {
             communicator_.wait_briefly(word, seen);
         } else {
             const std::uint32_t now = concern->load(std::memory_order_acquire);
@@ -69,6 +71,25 @@ void Crew::wait(const ports::Word& word, std::uint32_t seen) {
         }
     }
     times_.wait += clock_.now_ns() - begin;
+}
+
+// Who carries a node's turns is needed by all of its aggregators: any of their words, and the one
+// that it waits for itself, may be the next to change. Each change rings the bell.
+void Crew::wait_for_bell(const ports::Word& word, std::uint32_t seen) {
+    const ports::Word& bell = lane_.header().leader_bell;
+    const std::uint32_t now = bell.load(std::memory_order_acquire);
+    if (word.load(std::memory_order_acquire) == seen && !attend()) {
+        communicator_.wait_briefly(bell, now);
+    }
+}
+
+void Crew::wake(ports::Word& word) {
+    communicator_.wake(word);
+    if (turns_ && !place_.leader()) {
+        ports::Word& bell = lane_.header().leader_bell;
+        bell.fetch_add(1, std::memory_order_release);
+        communicator_.wake(bell);
+    }
 }
 
 void Crew::wait_briefly(const ports::Word& word, std::uint32_t seen) {
@@ -92,11 +113,11 @@ void Crew::meet(Publish publish) {
         publish();
         header.arrived.store(0, std::memory_order_relaxed);
         header.generation.store(generation + 1, std::memory_order_release);
-        communicator_.wake(header.generation);
+        wake(header.generation);
         return;
     }
     if (last) {
-        communicator_.wake(header.arrived);
+        wake(header.arrived);
     }
     wait_until(header.generation,
                [&] { return header.generation.load(std::memory_order_acquire) != generation; });

@@ -68,6 +68,9 @@ public:
     template <class Ready>
     void attend_until(Ready ready);
 
+    // Wakes all who wait on `word`; call after changing it.
+    void wake(ports::Word& word);
+
     // Sleeps on `word` for a moment at most; counts as waiting.
     void wait_briefly(const ports::Word& word, std::uint32_t seen);
 
@@ -88,6 +91,7 @@ private:
     void publish_ballots(Moment moment);
     void publish_claims(std::int64_t blocks_max);
     void wait(const ports::Word& word, std::uint32_t seen);
+    void wait_for_bell(const ports::Word& word, std::uint32_t seen);
 
     ports::Communicator& communicator_;
     const ports::Clock& clock_;

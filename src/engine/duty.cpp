@@ -30,7 +30,7 @@ void AggregatorDuty::tell_ready(std::int64_t round) {
     if (turns_ != nullptr && ready_ < round) {
         ready_ = round;
         turns_->filled.store(static_cast<std::uint32_t>(round), std::memory_order_release);
-        crew_.communicator().wake(turns_->filled);
+        crew_.wake(turns_->filled);
     }
 }
 
@@ -56,7 +56,7 @@ void AggregatorDuty::end(std::int64_t round) {
     service.bytes = one.expected > 0 ? channel_.bytes_moved(job_of(round)) : 0;
     service.nanoseconds = crew_.clock().now_ns() - one.begin_ns;
     turns_->ended.store(static_cast<std::uint32_t>(round + 1), std::memory_order_release);
-    crew_.communicator().wake(turns_->ended);
+    crew_.wake(turns_->ended);
 }
 
 // Ranks of this node that may have bytes in the window, and other nodes that may.
@@ -96,7 +96,7 @@ void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
     control.end_of_file.store(end_of_file, std::memory_order_relaxed);
     control.tag.store(window_tag(crew_.call_number(), round), std::memory_order_release);
     control.bell.fetch_add(1, std::memory_order_release);
-    crew_.communicator().wake(control.bell);
+    crew_.wake(control.bell);
 }
 
 bool AggregatorDuty::done_by_all(std::int64_t round) {

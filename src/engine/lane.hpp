@@ -103,6 +103,8 @@ struct alignas(64) TurnBlock {
 struct Header {
     alignas(64) ports::Word generation{0};
     alignas(64) ports::Word arrived{0};
+    // Where aggregators share targets: changes with every word that the leader may wait for.
+    alignas(64) ports::Word leader_bell{0};
     alignas(64) std::uint64_t calls = 0;  // numbers the calls of the lane; written by publishers
     Ballot verdict;
     plan::Claims round;
