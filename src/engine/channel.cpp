@@ -7,18 +7,12 @@
 
 namespace forebay::engine {
 
-namespace {
-
-constexpr std::size_t entries_max = 16;
-
-}  // namespace
-
 Channel::Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
                  const ChannelOptions& options)
     : storage_{storage}, gate_{gate}, clock_{clock}, options_{options}, jobs_(options.jobs) {
     order_.reserve(options.jobs);
     entries_.resize(
-        std::clamp<std::size_t>(static_cast<std::size_t>(storage.depth()), 1, entries_max));
+        std::clamp<std::size_t>(static_cast<std::size_t>(storage.depth()), 1, requests_max));
 }
 
 void Channel::begin(std::size_t job, std::unique_ptr<RequestSource> source) {
@@ -40,7 +34,7 @@ bool Channel::advance() {
 }
 
 bool Channel::collect() {
-    std::array<ports::Completion, entries_max> done;
+    std::array<ports::Completion, requests_max> done;
     const std::size_t count = storage_.poll(done);
     for (std::size_t i = 0; i < count; ++i) {
         complete(done[i]);
@@ -50,7 +44,7 @@ bool Channel::collect() {
 
 void Channel::block() {
     expects(in_flight_ > 0, "only what is in flight can complete");
-    std::array<ports::Completion, entries_max> done;
+    std::array<ports::Completion, requests_max> done;
     const std::size_t count = storage_.wait(done);
     for (std::size_t i = 0; i < count; ++i) {
         complete(done[i]);

@@ -40,6 +40,10 @@ struct ChannelOptions {
 
 class Channel {
 public:
+    // In flight at once, over all targets; fewer where the storage's depth is less. Each may hold
+    // a list of CutLimits::pieces_max pieces, and io_uring's queues are made for as many.
+    static constexpr std::size_t requests_max = 16;
+
     Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
             const ChannelOptions& options);
 
