@@ -228,12 +228,11 @@ void Machine::match(Post& post) {
 // Cut through: the receiving interface takes bytes while the sending one gives them.
 double Machine::over_network(double now, std::int32_t from_host, std::int32_t to_host,
                              std::int64_t bytes) {
-    const auto amount = static_cast<double>(bytes);
     if (from_host == to_host) {  // through memory, in and out
         Queue& memory = memory_busy_[static_cast<std::size_t>(from_host)];
-        return memory.serve(now, 2 * amount / platform_.node.memory_rate);
+        return memory.serve(now, 2 * static_cast<double>(bytes) / platform_.node.memory_rate);
     }
-    const double seconds = amount / platform_.node.link_rate;
+    const double seconds = link_time(bytes);
     // Packets of messages go between those of requests that are a hundred times as long: messages
     // wait for messages, requests for both.
     const auto from = static_cast<std::size_t>(from_host);
@@ -271,42 +270,55 @@ double Machine::through_client(std::int32_t rank, std::int64_t bytes) {
 
 // Each stage is entered when the one before is left, so that nothing is reserved ahead of time.
 void Machine::request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
-                      std::function<void(int)> through) {
+                      Through through) {
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
     if (direction == ports::Direction::read) {
-        ask_target(rank, arrival, direction, std::move(through));
-        return;
+        read(rank, arrival, std::move(through));
+    } else {
+        write(rank, arrival, std::move(through));
     }
-    Timer::set(through_client(rank, arrival.bytes), [this, rank, arrival, direction,
-                                                     through = std::move(through)]() mutable {
-        const double sent = out_[static_cast<std::size_t>(host_of(rank))].serve(
-            clock_now(), static_cast<double>(arrival.bytes) / platform_.node.link_rate);
-        Timer::set(sent, [this, rank, arrival, direction, through = std::move(through)]() mutable {
-            ask_target(rank, arrival, direction, std::move(through));
+}
+
+void Machine::write(std::int32_t rank, const Arrival& arrival, Through through) {
+    const double copied = through_client(rank, arrival.bytes);
+    Timer::set(copied, [this, rank, arrival, through = std::move(through)]() mutable {
+        Queue& interface = out_[static_cast<std::size_t>(host_of(rank))];
+        const double sent = interface.serve(clock_now(), link_time(arrival.bytes));
+        Timer::set(sent + latency(), [this, arrival, through = std::move(through)]() mutable {
+            const double there = lustre_.link(clock_now(), arrival.target, arrival.bytes);
+            Timer::set(there, [this, arrival, through = std::move(through)]() mutable {
+                const double end = lustre_.arrive(clock_now(), arrival);
+                answer(end + latency(), failure_now(arrival.target), std::move(through));
+            });
         });
     });
 }
 
-// A write's bytes come with it, a read's go back.
-void Machine::ask_target(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
-                         std::function<void(int)> through) {
-    const double latency = platform_.node.link_latency;
-    const bool write = direction == ports::Direction::write;
-    const double now = clock_now() + latency;
-    const double there = write ? lustre_.link(now, arrival.target, arrival.bytes) : now;
-    Timer::set(there, [this, rank, arrival, write, latency,
-                       through = std::move(through)]() mutable {
-        double end = lustre_.arrive(clock_now(), arrival);
-        const bool fails = lustre_.fails(clock_now(), arrival.target);
-        if (!write) {
-            const double seconds = static_cast<double>(arrival.bytes) / platform_.node.link_rate;
-            const double left = lustre_.link(end, arrival.target, arrival.bytes);
-            end = in_[static_cast<std::size_t>(host_of(rank))].serve(left - seconds, seconds);
-        }
-        Timer::set(end + latency,
-                   [fails, through = std::move(through)] { through(fails ? EIO : 0); });
+// The request is short; the bytes come back.
+void Machine::read(std::int32_t rank, const Arrival& arrival, Through through) {
+    const double there = clock_now() + latency();
+    Timer::set(there, [this, rank, arrival, through = std::move(through)]() mutable {
+        const double end = lustre_.arrive(clock_now(), arrival);
+        const int failure = failure_now(arrival.target);
+        Timer::set(end, [this, rank, arrival, failure, through = std::move(through)]() mutable {
+            const double left = lustre_.link(clock_now(), arrival.target, arrival.bytes);
+            Timer::set(left + latency(), [this, rank, bytes = arrival.bytes, failure,
+                                          through = std::move(through)]() mutable {
+                Queue& interface = in_[static_cast<std::size_t>(host_of(rank))];
+                const double here = interface.serve(clock_now(), link_time(bytes));
+                answer(here, failure, std::move(through));
+            });
+        });
     });
+}
+
+int Machine::failure_now(std::int32_t target) const {
+    return lustre_.fails(clock_now(), target) ? EIO : 0;
+}
+
+void Machine::answer(double at, int failure, Through through) {
+    Timer::set(at, [failure, through = std::move(through)] { through(failure); });
 }
 
 WorldReport Machine::report() const {

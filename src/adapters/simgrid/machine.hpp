@@ -53,8 +53,9 @@ public:
     void absent(std::int32_t rank, std::int64_t bytes) { at(rank).absent = bytes; }
 
     // Calls `through` with an errno when the request has been done.
+    using Through = std::function<void(int)>;
     void request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
-                 std::function<void(int)> through);
+                 Through through);
 
     [[nodiscard]] WorldReport report() const;
 
@@ -86,6 +87,10 @@ private:
     [[nodiscard]] double message_time() const noexcept {
         return per_node() == 1 ? platform_.node.rank_message_time : platform_.node.message_time;
     }
+    [[nodiscard]] double latency() const noexcept { return platform_.node.link_latency; }
+    [[nodiscard]] double link_time(std::int64_t bytes) const noexcept {
+        return static_cast<double>(bytes) / platform_.node.link_rate;
+    }
     [[nodiscard]] std::int32_t per_host() const noexcept { return options_.ranks_per_host; }
     [[nodiscard]] RankState& at(std::int32_t rank) {
         return ranks_[static_cast<std::size_t>(rank)];
@@ -99,8 +104,10 @@ private:
     void block(std::int32_t rank);
     void signal(std::int32_t rank);
     void match(Post& post);
-    void ask_target(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
-                    std::function<void(int)> through);
+    void write(std::int32_t rank, const Arrival& arrival, Through through);
+    void read(std::int32_t rank, const Arrival& arrival, Through through);
+    [[nodiscard]] int failure_now(std::int32_t target) const;
+    static void answer(double at, int failure, Through through);
     double through_client(std::int32_t rank, std::int64_t bytes);
     double set_off(const End& from, std::int32_t to_host);
     void deliver(const End& from, const End& to);

@@ -1,0 +1,106 @@
+// Times of messages and requests in small worlds. Each world is in a process of its own, since
+// SimGrid allows no second.
+#include "adapters/simgrid/world.hpp"
+
+#include <array>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace forebay::adapters {
+namespace {
+
+constexpr std::int64_t megabyte = 1'000'000;
+
+Platform simple() {
+    Platform platform;
+    platform.node = {1, 1, 1e9, 1e-6, 1e10, 1e9, 0, 0, 0};
+    platform.server = {1, 1e9};
+    platform.target = {2, 1e8, 0.001, 0, 16, 0, 16, 0, 0};
+    platform.metadata = {1, 0.003, 0.002, 0};
+    platform.stripe_bytes = megabyte;
+    return platform;
+}
+
+WorldOptions hosts_of_ranks(std::int32_t hosts, std::int32_t ranks) {
+    WorldOptions options;
+    options.hosts = hosts;
+    options.ranks_per_host = ranks;
+    options.ranks_per_node = ranks;
+    options.node_bytes = 4096;
+    return options;
+}
+
+using Times = std::array<double, 2>;  // that one rank tells
+
+// What each rank told.
+std::vector<Times> run_alone(const Platform& platform, const WorldOptions& options,
+                             const std::function<Times(RankPorts&)>& body) {
+    std::vector<Times> told(static_cast<std::size_t>(options.hosts * options.ranks_per_host));
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span{told});
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe(ends.data()), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        static_cast<void>(run_world(platform, options, [&](RankPorts& ports) {
+            told[ports.communicator.place().rank.position()] = body(ports);
+        }));
+        _exit(write(ends[1], bytes.data(), bytes.size()) > 0 ? 0 : 1);
+    }
+    close(ends[1]);
+    EXPECT_EQ(read(ends[0], bytes.data(), bytes.size()), std::ssize(bytes)) << "the world ended";
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    return told;
+}
+
+double seconds(const RankPorts& ports) { return static_cast<double>(ports.clock.now_ns()) * 1e-9; }
+
+// How long a request of a megabyte to `target` takes.
+double request_one(RankPorts& ports, ports::Direction direction, std::int64_t target) {
+    const auto storage = *ports.open(direction);
+    // An address that nobody looks at: the bytes are not there.
+    const std::span<std::byte> bytes{reinterpret_cast<std::byte*>(4096), megabyte};
+    const std::array pieces{ports::Piece{Offset{target * megabyte}, bytes}};
+    ports::Request request;
+    request.direction = direction;
+    request.pieces = pieces;
+    const double begin = seconds(ports);
+    storage->submit(request);
+    std::array<ports::Completion, 1> done;
+    storage->wait(done);
+    return seconds(ports) - begin;
+}
+
+// Rank 0 asks the sick target before rank 1 asks the healthy one.
+void expect_healthy_reads(const Platform& platform, WorldOptions options) {
+    options.sickness = {0, 100, -1};
+    const auto told = run_alone(platform, options, [](RankPorts& ports) {
+        const std::int32_t rank = ports.communicator.place().rank.value();
+        return Times{request_one(ports, ports::Direction::read, rank)};
+    });
+    EXPECT_NEAR(told[0][0], 1.1 + 0.002, 1e-5);
+    EXPECT_NEAR(told[1][0], 0.011 + 0.002, 1e-5);
+}
+
+TEST(Reads, OfAHealthyTargetDoNotWaitForASickOneOnItsServer) {
+    expect_healthy_reads(simple(), hosts_of_ranks(2, 1));
+}
+
+TEST(Reads, OfAHealthyTargetDoNotWaitForASickOneOfTheSameClient) {
+    Platform platform = simple();
+    platform.server.count = 2;
+    expect_healthy_reads(platform, hosts_of_ranks(1, 2));
+}
+
+TEST(Writes, PassTheClientItsInterfaceTheServersLinkAndTheTarget) {
+    const auto told = run_alone(simple(), hosts_of_ranks(1, 1), [](RankPorts& ports) {
+        return Times{request_one(ports, ports::Direction::write, 0)};
+    });
+    EXPECT_NEAR(told[0][0], 0.003 + 0.011, 1e-5);
+}
+
+}  // namespace
+}  // namespace forebay::adapters
