@@ -171,13 +171,13 @@ Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
                               std::span<const std::byte> bytes) {
     charge(rank, message_time());
     settle(rank);  // it does not leave before it has been made
-    End end;
+    const auto message = std::make_shared<Message>();
+    End& end = message->from;
     end.rank = rank;
     end.ticket = new_ticket(rank);
     end.source = bytes;
     end.bytes = static_cast<std::int64_t>(bytes.size()) + at(rank).absent;
     at(rank).absent = 0;
-    const Ticket ticket = end.ticket;
     Post& here = post(route);
     // ROMIO posts its receives from all ranks before it sends (ad_lustre_wrcoll.c): one message
     // of each is expected at any time, whatever the receiver does meanwhile.
@@ -185,14 +185,14 @@ Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
     if (expected || static_cast<std::size_t>(end.bytes) <= eager_bytes) {
         end.copy.assign(bytes.begin(), bytes.end());
         end.ended = true;
-        at(rank).tickets[ticket] = 2;
+        at(rank).tickets[end.ticket] = 2;
     }
     if (expected) {
-        end.there = set_off(end, host_of(route.to));
+        set_off(message, host_of(route.to));
     }
-    here.sent.push_back(std::move(end));
+    here.sent.push_back(message);
     match(here);
-    return ticket;
+    return end.ticket;
 }
 
 Machine::Ticket Machine::receive(std::int32_t rank, const Route& route,
@@ -211,54 +211,77 @@ Machine::Ticket Machine::receive(std::int32_t rank, const Route& route,
 
 void Machine::match(Post& post) {
     while (!post.sent.empty() && !post.wanted.empty()) {
-        End from = std::move(post.sent.front());
-        End to = std::move(post.wanted.front());
+        const SharedMessage message = std::move(post.sent.front());
+        message->to = std::move(post.wanted.front());
         post.sent.erase(post.sent.begin());
         post.wanted.erase(post.wanted.begin());
-        const double there = from.there < 0 ? set_off(from, host_of(to.rank)) : from.there;
-        if (there <= clock_now()) {
-            deliver(from, to);
-            continue;
+        if (!message->set_off) {
+            set_off(message, host_of(message->to->rank));
+        } else if (message->there) {
+            deliver(*message);
         }
-        Timer::set(there,
-                   [this, from = std::move(from), to = std::move(to)] { deliver(from, to); });
     }
 }
 
-// Cut through: the receiving interface takes bytes while the sending one gives them.
-double Machine::over_network(double now, std::int32_t from_host, std::int32_t to_host,
-                             std::int64_t bytes) {
-    if (from_host == to_host) {  // through memory, in and out
-        Queue& memory = memory_busy_[static_cast<std::size_t>(from_host)];
-        return memory.serve(now, 2 * static_cast<double>(bytes) / platform_.node.memory_rate);
-    }
-    const double seconds = link_time(bytes);
-    // Packets of messages go between those of requests that are a hundred times as long: messages
-    // wait for messages, requests for both.
-    const auto from = static_cast<std::size_t>(from_host);
-    const auto to = static_cast<std::size_t>(to_host);
-    const double sent = out_messages_[from].serve(now, seconds);
-    const double taken = in_messages_[to].serve(sent - seconds, seconds);
-    out_[from].hold_up(now, seconds);
-    in_[to].hold_up(now, seconds);
-    return std::max(sent, taken) + platform_.node.link_latency;
-}
-
-// When its bytes will be there.
-double Machine::set_off(const End& from, std::int32_t to_host) {
+void Machine::set_off(const SharedMessage& message, std::int32_t to_host) {
+    const End& from = message->from;
+    message->set_off = true;
     ++report_.messages;
     report_.message_bytes += from.bytes;
-    return over_network(clock_now(), host_of(from.rank), to_host, from.bytes);
+    const std::int32_t from_host = host_of(from.rank);
+    if (from_host == to_host) {  // through memory, in and out
+        Queue& memory = memory_busy_[static_cast<std::size_t>(from_host)];
+        const double seconds = 2 * static_cast<double>(from.bytes) / platform_.node.memory_rate;
+        arrive_at(memory.serve(clock_now(), seconds), message);
+    } else {
+        cross_network(message, from_host, to_host);
+    }
 }
 
-void Machine::deliver(const End& from, const End& to) {
+// Packets of messages go between those of requests that are a hundred times as long: messages wait
+// for messages, requests for both. Cut through: the receiving interface takes bytes while the
+// sending one gives them, thus from when that begins with this message.
+void Machine::cross_network(const SharedMessage& message, std::int32_t from_host,
+                            std::int32_t to_host) {
+    const double now = clock_now();
+    const double seconds = link_time(message->from.bytes);
+    const auto from = static_cast<std::size_t>(from_host);
+    const double begin = std::max(now, out_messages_[from].free_at());
+    out_messages_[from].serve(now, seconds);
+    out_[from].hold_up(now, seconds);
+    if (begin > now) {
+        Timer::set(begin, [this, message, to_host] { take_in(message, to_host); });
+    } else {
+        take_in(message, to_host);
+    }
+}
+
+void Machine::take_in(const SharedMessage& message, std::int32_t host) {
+    const double seconds = link_time(message->from.bytes);
+    const auto to = static_cast<std::size_t>(host);
+    const double taken = in_messages_[to].serve(clock_now(), seconds);
+    in_[to].hold_up(clock_now(), seconds);
+    arrive_at(taken + latency(), message);
+}
+
+void Machine::arrive_at(double time, const SharedMessage& message) {
+    Timer::set(time, [this, message] {
+        message->there = true;
+        if (message->to) {
+            deliver(*message);
+        }
+    });
+}
+
+void Machine::deliver(const Message& message) {
+    const End& from = message.from;
     const std::span<const std::byte> bytes = from.copy.empty() ? from.source : from.copy;
-    expects(bytes.size() <= to.sink.size(), "a message fits into its receive");
-    std::ranges::copy(bytes, to.sink.begin());
+    expects(bytes.size() <= message.to->sink.size(), "a message fits into its receive");
+    std::ranges::copy(bytes, message.to->sink.begin());
     if (!from.ended) {
         finish(from.rank, from.ticket);
     }
-    finish(to.rank, to.ticket);
+    finish(message.to->rank, message.to->ticket);
 }
 
 // A file system's client copies every byte once, on one core for one rank, before it sends. When

@@ -6,6 +6,8 @@
 #include "adapters/simgrid/lustre.hpp"
 #include "adapters/simgrid/world.hpp"
 
+#include <memory>
+#include <optional>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
 
@@ -77,10 +79,17 @@ private:
         std::int64_t bytes = 0;       // as the network sees it
         std::vector<std::byte> copy;  // of what the sender need not keep
         bool ended = false;           // the sender has been told already
-        double there = -1;            // when its bytes are; negative: nobody has asked for them
     };
+    struct Message {
+        End from;
+        std::optional<End> to;  // who has asked for it
+        bool set_off = false;
+        bool there = false;
+    };
+    // Owned by the post until it is asked for, and by the timer that it travels with.
+    using SharedMessage = std::shared_ptr<Message>;
     struct Post {  // of one route: neither is ever long
-        std::vector<End> sent;
+        std::vector<SharedMessage> sent;
         std::vector<End> wanted;
     };
 
@@ -109,10 +118,11 @@ private:
     [[nodiscard]] int failure_now(std::int32_t target) const;
     static void answer(double at, int failure, Through through);
     double through_client(std::int32_t rank, std::int64_t bytes);
-    double set_off(const End& from, std::int32_t to_host);
-    void deliver(const End& from, const End& to);
-    double over_network(double now, std::int32_t from_host, std::int32_t to_host,
-                        std::int64_t bytes);
+    void set_off(const SharedMessage& message, std::int32_t to_host);
+    void cross_network(const SharedMessage& message, std::int32_t from_host, std::int32_t to_host);
+    void take_in(const SharedMessage& message, std::int32_t host);
+    void arrive_at(double time, const SharedMessage& message);
+    void deliver(const Message& message);
 
     Platform platform_;
     WorldOptions options_;

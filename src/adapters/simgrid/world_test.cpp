@@ -102,5 +102,39 @@ TEST(Writes, PassTheClientItsInterfaceTheServersLinkAndTheTarget) {
     EXPECT_NEAR(told[0][0], 0.003 + 0.011, 1e-5);
 }
 
+// Nobody gives or takes content: only the length of a message counts.
+void send(RankPorts& ports, std::int32_t to, std::int64_t bytes) {
+    ports.imagined->absent(bytes);
+    ports.communicator.done(ports.communicator.send(NodeId{to}, 1, {}));
+}
+
+double receive(RankPorts& ports, std::int32_t from) {
+    const auto ticket = ports.communicator.receive(NodeId{from}, 1, {});
+    const ports::Word nothing{0};
+    while (!ports.communicator.done(ticket)) {
+        ports.communicator.wait_briefly(nothing, 0);
+    }
+    return seconds(ports);
+}
+
+TEST(Messages, DoNotWaitForOnesThatTheirSendersHaveNotBegun) {
+    const auto told = run_alone(simple(), hosts_of_ranks(3, 1), [](RankPorts& ports) {
+        switch (ports.communicator.place().node.value()) {
+            case 0:
+                send(ports, 1, 100 * megabyte);
+                send(ports, 2, megabyte);
+                return Times{};
+            case 1:
+                ports.imagined->copied({megabyte, 1});
+                send(ports, 2, megabyte);
+                return Times{receive(ports, 0)};
+            default: return Times{receive(ports, 1), receive(ports, 0)};
+        }
+    });
+    EXPECT_NEAR(told[1][0], 0.1, 1e-5);
+    EXPECT_NEAR(told[2][0], 0.002, 1e-5);
+    EXPECT_NEAR(told[2][1], 0.101, 1e-5);
+}
+
 }  // namespace
 }  // namespace forebay::adapters
