@@ -100,6 +100,15 @@ def test_two_hundred_and_fifty_six_ranks_reach_most_of_the_bound() -> None:
     assert float(str(one["seconds_bound"])) / float(str(one["seconds"])) > 0.85
 
 
+def test_opening_and_closing_are_part_of_the_time_and_told() -> None:
+    native = simulator()
+    words = (f"platform={native.platform('lustre-96-ost')}", "nodes=1", "ranks_per_node=4")
+    said = json.loads(native.run((*words, "region_bytes=1048576", "region_count=1")))
+    assert said["seconds_open"] == pytest.approx(1.03e-4, rel=0.01)
+    assert said["seconds_close"] == pytest.approx(0.53e-4, rel=0.01)
+    assert said["seconds"] > said["seconds_bound"] + said["seconds_open"] + said["seconds_close"]
+
+
 def test_wrong_words_are_explained() -> None:
     native = simulator()
     with pytest.raises(SimulationError, match="known: laptop, lustre-96-ost"):

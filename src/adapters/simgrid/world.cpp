@@ -128,6 +128,13 @@ Result<void> SimulatedCommunicator::all_gather(std::span<const std::byte> mine,
     return {};
 }
 
+// This rank opens or closes.
+void ask_metadata(Machine& machine, std::int32_t rank, double (Lustre::*operation)(double)) {
+    machine.settle(rank);
+    const double answered = (machine.lustre().*operation)(s4u::Engine::get_clock());
+    s4u::this_actor::sleep_until(answered + 2 * machine.platform().node.link_latency);
+}
+
 class SimulatedStorage final : public ports::Storage {
 public:
     SimulatedStorage(Machine& machine, std::int32_t rank) : machine_{machine}, rank_{rank} {}
@@ -171,7 +178,10 @@ public:
 
     Result<void> sync() override { return {}; }
     [[nodiscard]] Result<ports::Identity> identity() const override { return ports::Identity{}; }
-    Result<void> close() override { return {}; }
+    Result<void> close() override {
+        ask_metadata(machine_, rank_, &Lustre::close);
+        return {};
+    }
     [[nodiscard]] const char* name() const noexcept override { return "simulated"; }
 
 private:
@@ -204,18 +214,11 @@ void run_rank(Machine& machine, const std::function<void(RankPorts&)>& body) {
     SimulatedCommunicator communicator{machine, rank};
     const SimulatedClock clock{machine, rank};
     SimulatedImagined imagined{machine, rank};
-    const auto metadata = [&machine, rank](double (Lustre::*operation)(double)) {
-        machine.settle(rank);
-        const double begin = s4u::Engine::get_clock();
-        s4u::this_actor::sleep_until((machine.lustre().*operation)(begin) +
-                                     2 * machine.platform().node.link_latency);
-    };
     RankPorts ports{communicator, clock, machine.content() == nullptr ? &imagined : nullptr,
                     [&](ports::Direction) -> Result<std::unique_ptr<ports::Storage>> {
-                        metadata(&Lustre::open);
+                        ask_metadata(machine, rank, &Lustre::open);
                         return std::make_unique<SimulatedStorage>(machine, rank);
-                    },
-                    [&] { metadata(&Lustre::close); }};
+                    }};
     body(ports);
     machine.settle(rank);
     MPI_Finalize();

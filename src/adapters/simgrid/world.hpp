@@ -45,9 +45,8 @@ struct RankPorts {
     ports::Communicator& communicator;
     const ports::Clock& clock;
     ports::Imagined* imagined;  // nullptr when bytes are there
-    // Waits for the metadata server, then for nothing.
+    // Waits for the metadata server, as closing what was opened does.
     std::function<Result<std::unique_ptr<ports::Storage>>(ports::Direction)> open;
-    std::function<void()> close;
 };
 
 struct WorldReport {

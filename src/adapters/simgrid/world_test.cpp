@@ -102,6 +102,19 @@ TEST(Writes, PassTheClientItsInterfaceTheServersLinkAndTheTarget) {
     EXPECT_NEAR(told[0][0], 0.003 + 0.011, 1e-5);
 }
 
+TEST(Metadata, OpeningAndClosingWaitForTheServer) {
+    const auto told = run_alone(simple(), hosts_of_ranks(1, 2), [](RankPorts& ports) {
+        const auto storage = *ports.open(ports::Direction::write);
+        const double opened = seconds(ports);
+        EXPECT_TRUE(storage->close());
+        return Times{opened, seconds(ports)};
+    });
+    EXPECT_NEAR(told[0][0], 0.003, 1e-5);
+    EXPECT_NEAR(told[1][0], 0.006, 1e-5);
+    EXPECT_NEAR(told[0][1], 0.008, 1e-5);
+    EXPECT_NEAR(told[1][1], 0.010, 1e-5);
+}
+
 // Nobody gives or takes content: only the length of a message counts.
 void send(RankPorts& ports, std::int32_t to, std::int64_t bytes) {
     ports.imagined->absent(bytes);

@@ -24,8 +24,10 @@ public:
 struct Told {
     std::int64_t bytes = 0;
     std::int64_t wrong = 0;
-    double opened = 0;
+    double began = 0;
     double ended = 0;
+    double opening = 0;  // seconds
+    double closing = 0;
     std::int64_t rounds = 0;
     std::string error;
     std::optional<ports::SlowTarget> slow;
@@ -55,6 +57,8 @@ public:
     Told run();
 
 private:
+    [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
+    [[nodiscard]] engine::FileOptions options() const;
     pattern::Memory memory();
     void fill(std::int64_t position);
     std::int64_t differing(std::int64_t position) const;
@@ -85,9 +89,7 @@ std::int64_t RankProgram::differing(std::int64_t position) const {
     return wrong;
 }
 
-Told RankProgram::run() {
-    Told told;
-    NoRecorder recorder;
+engine::FileOptions RankProgram::options() const {
     engine::FileOptions options;
     options.path = "/simulated/file";
     const adapters::Platform& platform = experiment_.platform;
@@ -95,12 +97,24 @@ Told RankProgram::run() {
     options.tuning = experiment_.tuning;
     options.aggregators_per_node_max = experiment_.per_node;
     options.imagined = ports_.imagined;
-    engine::File file{ports_.communicator, ports_.clock, recorder, ports_.open, options};
+    return options;
+}
+
+Told RankProgram::run() {
+    Told told;
+    NoRecorder recorder;
+    const auto open = [&](ports::Direction direction) {
+        const double begin = now();
+        auto opened = ports_.open(direction);
+        told.opening += now() - begin;
+        return opened;
+    };
+    engine::File file{ports_.communicator, ports_.clock, recorder, open, options()};
     if (experiment_.verify) {
         bytes_.resize(static_cast<std::size_t>(length_));
     }
     static_cast<void>(file.agree(std::nullopt));
-    told.opened = static_cast<double>(ports_.clock.now_ns()) * 1e-9;
+    told.began = now();
     for (std::int32_t call = 0; call < experiment_.calls && told.error.empty(); ++call) {
         const std::int64_t position = call * length_;
         const engine::Call what{&view_, {position, length_}, memory(), engine::Refusal::none};
@@ -117,9 +131,11 @@ Told RankProgram::run() {
         told.error = out.error ? out.error->message : "";
         told.slow = out.slow;
     }
-    told.ended = static_cast<double>(ports_.clock.now_ns()) * 1e-9;
-    told.rounds = recorder.rounds;
+    const double closes = now();
     static_cast<void>(file.close());
+    told.ended = now();
+    told.closing = told.ended - closes;
+    told.rounds = recorder.rounds;
     return told;
 }
 
@@ -157,11 +173,14 @@ Outcome run(const Experiment& experiment) {
         RankProgram program{experiment, ports};
         told[ports.communicator.place().rank.position()] = program.run();
     });
+    double began = 0;
     double ended = 0;
     for (const Told& one : told) {
         outcome.bytes += one.bytes;
         outcome.wrong += one.wrong;
-        outcome.open_seconds = std::max(outcome.open_seconds, one.opened);
+        outcome.open_seconds = std::max(outcome.open_seconds, one.opening);
+        outcome.close_seconds = std::max(outcome.close_seconds, one.closing);
+        began = std::max(began, one.began);
         ended = std::max(ended, one.ended);
         outcome.rounds = std::max(outcome.rounds, one.rounds);
         outcome.error = outcome.error.empty() ? one.error : outcome.error;
@@ -170,7 +189,7 @@ Outcome run(const Experiment& experiment) {
         outcome.slow_target = slow->target.value();
         outcome.slow_limit = slow->limit;
     }
-    outcome.io_seconds = ended - outcome.open_seconds;
+    outcome.seconds = ended - began;
     outcome.bound_seconds = bound_of(experiment, outcome.bytes);
     return outcome;
 }
@@ -185,8 +204,9 @@ std::string as_json(const Experiment& experiment, const Outcome& outcome) {
     line["targets"] = experiment.platform.target.count;
     line["seed"] = experiment.seed;
     line["bytes"] = outcome.bytes;
-    line["seconds"] = outcome.io_seconds;
+    line["seconds"] = outcome.seconds;
     line["seconds_open"] = outcome.open_seconds;
+    line["seconds_close"] = outcome.close_seconds;
     line["seconds_bound"] = outcome.bound_seconds;
     line["rounds"] = outcome.rounds;
     line["messages"] = outcome.world.messages;

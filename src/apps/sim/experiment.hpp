@@ -37,10 +37,11 @@ struct Experiment {
 
 struct Outcome {
     adapters::WorldReport world;
-    double open_seconds = 0;  // until the last rank has opened
-    double io_seconds = 0;    // from there to the end of the last call
-    std::int64_t bytes = 0;   // acknowledged, all ranks
-    std::int64_t wrong = 0;   // bytes that a verification found to differ
+    double seconds = 0;        // from before the first call until the last rank has closed
+    double open_seconds = 0;   // of these, the most that a rank waited for opening
+    double close_seconds = 0;  // and for closing
+    std::int64_t bytes = 0;    // acknowledged, all ranks
+    std::int64_t wrong = 0;    // bytes that a verification found to differ
     std::int64_t rounds = 0;
     double bound_seconds = 0;  // the slowest of network, links and targets, all busy all the time
     std::int32_t slow_target = -1;  // that stands out; -1: none does
