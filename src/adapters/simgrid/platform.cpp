@@ -1,6 +1,8 @@
 // One table says which keys a platform has and in which unit; everything else follows from it.
 #include "adapters/simgrid/platform.hpp"
 
+#include "base/contracts.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -39,12 +41,23 @@ tl::unexpected<Error> refuse(const std::string& path, std::string_view key, std:
                     fmt::format("cannot use the platform {}: {} ({}). {}", path, key, why, next)});
 }
 
-// A key of the file and where its number goes. An empty unit: a plain number.
+constexpr Bounds counts{1, 65536, true};
+constexpr Bounds free_of_charge{0, 1e6, true};
+constexpr Bounds rates{1, 1e15};
+constexpr Bounds times{0, 3600};
+constexpr Bounds factors{0, 1000};
+constexpr Bounds shares{0, 1};
+constexpr Bounds stripes{4096, 1099511627776.0, true};  // the engine takes none for smaller
+
+// A key of the file, what its number may be and where it goes. An empty unit: a plain number.
 struct Key {
     const char* section;
     const char* name;
     const char* unit;
+    Bounds bounds;
     std::function<void(Platform&, double)> put;
+
+    [[nodiscard]] std::string full_name() const { return fmt::format("{}.{}", section, name); }
 };
 
 template <class Part>
@@ -65,33 +78,42 @@ std::vector<Key> keys() {
     using T = TargetPlatform;
     using M = MetadataPlatform;
     return {
-        {"node", "count", "", into(&P::node, &N::count)},
-        {"node", "ranks", "", into(&P::node, &N::ranks)},
-        {"node", "link_rate", "B/s", into(&P::node, &N::link_rate)},
-        {"node", "link_latency", "s", into(&P::node, &N::link_latency)},
-        {"node", "memory_rate", "B/s", into(&P::node, &N::memory_rate)},
-        {"node", "copy_rate", "B/s", into(&P::node, &N::copy_rate)},
-        {"node", "piece_time", "s", into(&P::node, &N::piece_time)},
-        {"node", "message_time", "s", into(&P::node, &N::message_time)},
-        {"node", "rank_message_time", "s", into(&P::node, &N::rank_message_time)},
-        {"server", "count", "", into(&P::server, &ServerPlatform::count)},
-        {"server", "link_rate", "B/s", into(&P::server, &ServerPlatform::link_rate)},
-        {"target", "count", "", into(&P::target, &T::count)},
-        {"target", "rate", "B/s", into(&P::target, &T::rate)},
-        {"target", "request_time", "s", into(&P::target, &T::request_time)},
-        {"target", "interference_per_stream", "", into(&P::target, &T::interference_per_stream)},
-        {"target", "streams_free", "", into(&P::target, &T::streams_free)},
-        {"target", "interference_per_queued", "", into(&P::target, &T::interference_per_queued)},
-        {"target", "queued_free", "", into(&P::target, &T::queued_free)},
-        {"target", "lock_time", "s", into(&P::target, &T::lock_time)},
-        {"target", "jitter", "", into(&P::target, &T::jitter)},
-        {"target", "stripe", "B",
+        {"node", "count", "", counts, into(&P::node, &N::count)},
+        {"node", "ranks", "", counts, into(&P::node, &N::ranks)},
+        {"node", "link_rate", "B/s", rates, into(&P::node, &N::link_rate)},
+        {"node", "link_latency", "s", times, into(&P::node, &N::link_latency)},
+        {"node", "memory_rate", "B/s", rates, into(&P::node, &N::memory_rate)},
+        {"node", "copy_rate", "B/s", rates, into(&P::node, &N::copy_rate)},
+        {"node", "piece_time", "s", times, into(&P::node, &N::piece_time)},
+        {"node", "message_time", "s", times, into(&P::node, &N::message_time)},
+        {"node", "rank_message_time", "s", times, into(&P::node, &N::rank_message_time)},
+        {"server", "count", "", counts, into(&P::server, &ServerPlatform::count)},
+        {"server", "link_rate", "B/s", rates, into(&P::server, &ServerPlatform::link_rate)},
+        {"target", "count", "", counts, into(&P::target, &T::count)},
+        {"target", "rate", "B/s", rates, into(&P::target, &T::rate)},
+        {"target", "request_time", "s", times, into(&P::target, &T::request_time)},
+        {"target", "interference_per_stream", "", factors,
+         into(&P::target, &T::interference_per_stream)},
+        {"target", "streams_free", "", free_of_charge, into(&P::target, &T::streams_free)},
+        {"target", "interference_per_queued", "", factors,
+         into(&P::target, &T::interference_per_queued)},
+        {"target", "queued_free", "", free_of_charge, into(&P::target, &T::queued_free)},
+        {"target", "lock_time", "s", times, into(&P::target, &T::lock_time)},
+        {"target", "jitter", "", shares, into(&P::target, &T::jitter)},
+        {"target", "stripe", "B", stripes,
          [](Platform& platform, double value) { platform.stripe_bytes = std::llround(value); }},
-        {"metadata", "threads", "", into(&P::metadata, &M::threads)},
-        {"metadata", "open_time", "s", into(&P::metadata, &M::open_time)},
-        {"metadata", "close_time", "s", into(&P::metadata, &M::close_time)},
-        {"metadata", "crowding", "", into(&P::metadata, &M::crowding)},
+        {"metadata", "threads", "", counts, into(&P::metadata, &M::threads)},
+        {"metadata", "open_time", "s", times, into(&P::metadata, &M::open_time)},
+        {"metadata", "close_time", "s", times, into(&P::metadata, &M::close_time)},
+        {"metadata", "crowding", "", factors, into(&P::metadata, &M::crowding)},
     };
+}
+
+Key key_named(std::string_view name) {
+    const std::vector<Key> known = keys();
+    const auto found = std::ranges::find(known, name, &Key::full_name);
+    expects(found != known.end(), "a platform has such a key");
+    return *found;
 }
 
 Result<double> number_of(const toml::node& node, const char* unit) {
@@ -110,7 +132,7 @@ Result<double> number_of(const toml::node& node, const char* unit) {
 
 Result<void> take(const toml::table& file, const Key& key, const std::string& path,
                   Platform& platform) {
-    const std::string name = fmt::format("{}.{}", key.section, key.name);
+    const std::string name = key.full_name();
     const toml::node* node = file[key.section][key.name].node();
     if (node == nullptr) {
         return refuse(path, name, "the key is missing",
@@ -125,8 +147,8 @@ Result<void> take(const toml::table& file, const Key& key, const std::string& pa
     if (!number) {
         return refuse(path, name, number.error().message, "Correct the value.");
     }
-    if (!std::isfinite(*number) || *number < 0) {
-        return refuse(path, name, "it is negative", "Give a number from 0 on.");
+    if (const auto right = key.bounds.check(*number); !right) {
+        return refuse(path, name, right.error().message, "Correct the value.");
     }
     const auto source = entry->get("source")->value_or(std::string{});
     if (source.empty()) {
@@ -157,30 +179,24 @@ Result<void> find_strangers(const toml::table& file, const std::string& path) {
     return {};
 }
 
-Result<void> check(const Platform& platform, const std::string& path) {
-    const auto positive = [&](double value, const char* key) -> Result<void> {
-        return value > 0 ? Result<void>{}
-                         : refuse(path, key, "it must be more than 0", "Correct the value.");
-    };
-    return positive(static_cast<double>(platform.node.count), "node.count")
-        .and_then([&] { return positive(static_cast<double>(platform.node.ranks), "node.ranks"); })
-        .and_then([&] { return positive(platform.node.link_rate, "node.link_rate"); })
-        .and_then([&] { return positive(platform.node.memory_rate, "node.memory_rate"); })
-        .and_then([&] { return positive(platform.node.copy_rate, "node.copy_rate"); })
-        .and_then(
-            [&] { return positive(static_cast<double>(platform.server.count), "server.count"); })
-        .and_then([&] { return positive(platform.server.link_rate, "server.link_rate"); })
-        .and_then(
-            [&] { return positive(static_cast<double>(platform.target.count), "target.count"); })
-        .and_then([&] { return positive(platform.target.rate, "target.rate"); })
-        .and_then(
-            [&] { return positive(static_cast<double>(platform.stripe_bytes), "target.stripe"); })
-        .and_then([&] {
-            return positive(static_cast<double>(platform.metadata.threads), "metadata.threads");
-        });
+}  // namespace
+
+Result<void> Bounds::check(double value) const {
+    const bool inside = value >= minimum && value <= maximum;  // false for nan
+    if (inside && (!whole || std::trunc(value) == value)) {
+        return {};
+    }
+    return failure({ErrorCode::argument, 0,
+                    fmt::format("it must be a {} from {} to {}", whole ? "whole number" : "number",
+                                minimum, maximum)});
 }
 
-}  // namespace
+Result<void> set_number(Platform& platform, std::string_view key, double value) {
+    const Key one = key_named(key);
+    return one.bounds.check(value).map([&] { one.put(platform, value); });
+}
+
+std::string unit_of(std::string_view key) { return key_named(key).unit; }
 
 Result<double> parse_quantity(const std::string& text, const std::string& unit) {
     char* end = nullptr;
@@ -218,9 +234,6 @@ Result<Platform> parse_platform(const std::string& text, const std::string& path
     }
     if (const auto none = find_strangers(file, path); !none) {
         return failure(none.error());
-    }
-    if (const auto right = check(platform, path); !right) {
-        return failure(right.error());
     }
     return platform;
 }

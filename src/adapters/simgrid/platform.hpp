@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace forebay::adapters {
@@ -67,6 +68,21 @@ struct Platform {
     // What was assumed, not found anywhere: "node.piece_time", …
     std::vector<std::string> assumed;
 };
+
+// What a number may be. The message of an error (ErrorCode::argument) is the reason alone: "it must
+// be a whole number from 1 to 65536".
+struct Bounds {
+    double minimum = 0;
+    double maximum = 0;
+    bool whole = false;
+
+    [[nodiscard]] Result<void> check(double value) const;
+};
+
+// Sets one number by its name in the file, "node.count". Contract: there is such a key.
+[[nodiscard]] Result<void> set_number(Platform& platform, std::string_view key, double value);
+// "" for a plain number, else the unit in which parse_quantity takes it. Contract as above.
+[[nodiscard]] std::string unit_of(std::string_view key);
 
 // Errors (ErrorCode::argument) name the file, the key and what to write there.
 [[nodiscard]] Result<Platform> parse_platform(const std::string& text, const std::string& path);

@@ -60,10 +60,25 @@ TEST(Platform, AnUnknownKeyIsRefused) {
               std::string::npos);
 }
 
-TEST(Platform, ZeroNodesAreRefused) {
-    EXPECT_NE(complaint(changed(R"((\[node\]\ncount = \{ value = )\d+)", "$010"))
-                  .find("node.count (it must be more than 0"),
-              std::string::npos);
+std::string with_nodes(const std::string& count) {
+    return complaint(changed(R"((\[node\]\ncount = \{ value = )\d+)", "$01" + count));
+}
+
+TEST(Platform, NodesOutOfBoundsAreRefused) {
+    for (const char* count : {"0", "-1", "1.5", "65537", "inf", "nan"}) {
+        const std::string said = with_nodes(count);
+        EXPECT_NE(said.find("node.count (it must be a whole number from 1 to 65536)"),
+                  std::string::npos)
+            << count << ": " << said;
+    }
+}
+
+TEST(Platform, AnEndlessRateIsNotCalledNegative) {
+    const std::string said =
+        complaint(changed(R"((\ncopy_rate = \{ value = ")[^"]*")", "$01inf B/s\""));
+    EXPECT_NE(said.find("node.copy_rate (it must be a number from 1 to 1000000000000000)"),
+              std::string::npos)
+        << said;
 }
 
 TEST(Quantity, TakesDecimalAndBinaryPrefixes) {
