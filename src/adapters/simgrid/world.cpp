@@ -20,7 +20,8 @@ class SimulatedClock final : public ports::Clock {
 public:
     SimulatedClock(const Machine& machine, std::int32_t rank) : machine_{machine}, rank_{rank} {}
     [[nodiscard]] std::int64_t now_ns() const noexcept override {
-        return static_cast<std::int64_t>(machine_.now(rank_) * 1e9);
+        constexpr double most_ns = 9e18;  // 285 years
+        return static_cast<std::int64_t>(std::min(machine_.now(rank_) * 1e9, most_ns));
     }
 
 private:

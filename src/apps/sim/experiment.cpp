@@ -33,11 +33,6 @@ struct Told {
     std::optional<ports::SlowTarget> slow;
 };
 
-std::int32_t ranks_of(const Experiment& experiment) {
-    return static_cast<std::int32_t>(experiment.platform.node.count *
-                                     experiment.platform.node.ranks);
-}
-
 std::byte byte_of(std::int64_t rank, std::int64_t position) {
     return static_cast<std::byte>((rank * 131 + position * 7 + (position >> 8) * 13) & 0xff);
 }
@@ -152,6 +147,10 @@ double bound_of(const Experiment& experiment, std::int64_t bytes) {
 
 }  // namespace
 
+std::int64_t ranks_of(const Experiment& experiment) noexcept {
+    return experiment.platform.node.count * experiment.platform.node.ranks;
+}
+
 Outcome run(const Experiment& experiment) {
     const adapters::Platform& platform = experiment.platform;
     adapters::WorldOptions options;
@@ -159,8 +158,8 @@ Outcome run(const Experiment& experiment) {
     options.ranks_per_host = static_cast<std::int32_t>(platform.node.ranks);
     options.ranks_per_node = experiment.ranks_alone ? 1 : options.ranks_per_host;
     options.mapping = experiment.mapping;
-    options.node_bytes =
-        engine::File::lane_bytes(ranks_of(experiment), experiment.tuning.staging_bytes_max);
+    const auto ranks = static_cast<std::int32_t>(ranks_of(experiment));
+    options.node_bytes = engine::File::lane_bytes(ranks, experiment.tuning.staging_bytes_max);
     options.seed = experiment.seed;
     options.sickness = experiment.sickness;
     std::optional<adapters::MemoryFile> content;

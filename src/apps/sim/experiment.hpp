@@ -35,6 +35,8 @@ struct Experiment {
     adapters::Sickness sickness;
 };
 
+[[nodiscard]] std::int64_t ranks_of(const Experiment& experiment) noexcept;
+
 struct Outcome {
     adapters::WorldReport world;
     double seconds = 0;        // from before the first call until the last rank has closed

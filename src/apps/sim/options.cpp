@@ -2,8 +2,10 @@
 #include "apps/sim/options.hpp"
 
 #include "apps/sim/variants.hpp"
+#include "plan/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fmt/format.h>
 #include <functional>
@@ -12,77 +14,129 @@ namespace forebay::sim {
 
 namespace {
 
+using adapters::Bounds;
+
 tl::unexpected<Error> refuse(const std::string& word, const std::string& why) {
     return failure(
         {ErrorCode::argument, 0,
          fmt::format("cannot use \"{}\" ({}). See forebay simulate --help.", word, why)});
 }
 
-Result<double> number(const std::string& text) {
+Result<double> number(const std::string& text, const std::string& unit) {
     double value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code == std::errc{} && end == text.data() + text.size() && value >= 0) {
+    if (code == std::errc{} && end == text.data() + text.size()) {
         return value;
     }
-    return adapters::parse_quantity(text, "B");
+    if (unit.empty()) {
+        return failure({ErrorCode::argument, 0, "it is no number"});
+    }
+    return adapters::parse_quantity(text, unit);
 }
 
+// A word that changes a number of the platform, and that number's name there.
+struct PlatformKey {
+    const char* name;
+    const char* number;
+};
+
+constexpr std::array<PlatformKey, 17> platform_keys{{
+    {"nodes", "node.count"},
+    {"ranks_per_node", "node.ranks"},
+    {"link_rate", "node.link_rate"},
+    {"memory_rate", "node.memory_rate"},
+    {"copy_rate", "node.copy_rate"},
+    {"message_time", "node.message_time"},
+    {"rank_message_time", "node.rank_message_time"},
+    {"servers", "server.count"},
+    {"targets", "target.count"},
+    {"target_rate", "target.rate"},
+    {"request_time", "target.request_time"},
+    {"interference_per_stream", "target.interference_per_stream"},
+    {"streams_free", "target.streams_free"},
+    {"interference_per_queued", "target.interference_per_queued"},
+    {"queued_free", "target.queued_free"},
+    {"jitter", "target.jitter"},
+    {"stripe_bytes", "target.stripe"},
+}};
+
+// Any other word.
 struct Key {
     const char* name;
+    const char* unit;
+    Bounds bounds;
     std::function<void(Experiment&, double)> put;
 };
 
 template <class Place>
-Key whole(const char* name, Place place) {
-    return {name, [place](Experiment& experiment, double value) {
+Key plain(const char* name, const Bounds& bounds, Place place) {
+    return {name, "", bounds, [place](Experiment& experiment, double value) {
                 using Number = std::remove_reference_t<decltype(place(experiment))>;
                 place(experiment) = static_cast<Number>(value);
             }};
 }
 
+template <class Place>
+Key bytes(const char* name, const Bounds& bounds, Place place) {
+    Key key = plain(name, bounds, place);
+    key.unit = "B";
+    return key;
+}
+
+constexpr double kibibyte = 1024;
+constexpr double gibibyte = 1024 * 1024 * kibibyte;
+constexpr double tebibyte = 1024 * gibibyte;
+
+// Settings have the bounds of schema/settings.toml, but for buffers: the published have one.
 std::vector<Key> keys() {
     using E = Experiment;
+    constexpr Bounds yes_or_no{0, 1, true};
+    constexpr Bounds lengths{0, tebibyte, true};
+    constexpr Bounds windows{64 * kibibyte, gibibyte, true};
+    constexpr Bounds staging{4096 * kibibyte, 64 * gibibyte, true};
     return {
-        whole("nodes", [](E& e) -> auto& { return e.platform.node.count; }),
-        whole("ranks_per_node", [](E& e) -> auto& { return e.platform.node.ranks; }),
-        whole("targets", [](E& e) -> auto& { return e.platform.target.count; }),
-        whole("servers", [](E& e) -> auto& { return e.platform.server.count; }),
-        whole("stripe_bytes", [](E& e) -> auto& { return e.platform.stripe_bytes; }),
-        whole("interference_per_stream",
-              [](E& e) -> auto& { return e.platform.target.interference_per_stream; }),
-        whole("interference_per_queued",
-              [](E& e) -> auto& { return e.platform.target.interference_per_queued; }),
-        whole("jitter", [](E& e) -> auto& { return e.platform.target.jitter; }),
-        whole("message_time", [](E& e) -> auto& { return e.platform.node.message_time; }),
-        whole("rank_message_time", [](E& e) -> auto& { return e.platform.node.rank_message_time; }),
-        whole("request_time", [](E& e) -> auto& { return e.platform.target.request_time; }),
-        whole("copy_rate", [](E& e) -> auto& { return e.platform.node.copy_rate; }),
-        whole("aggregators_per_target",
+        plain("aggregators_per_target", {1, 1024, true},
               [](E& e) -> auto& { return e.tuning.aggregators_per_target; }),
-        whole("memory_rate", [](E& e) -> auto& { return e.platform.node.memory_rate; }),
-        whole("link_rate", [](E& e) -> auto& { return e.platform.node.link_rate; }),
-        whole("target_rate", [](E& e) -> auto& { return e.platform.target.rate; }),
-        whole("streams_free", [](E& e) -> auto& { return e.platform.target.streams_free; }),
-        whole("queued_free", [](E& e) -> auto& { return e.platform.target.queued_free; }),
-        whole("cb_nodes", [](E& e) -> auto& { return e.tuning.aggregators_max; }),
-        whole("cb_buffer_size", [](E& e) -> auto& { return e.tuning.window_bytes; }),
-        whole("buffers", [](E& e) -> auto& { return e.tuning.buffers; }),
-        whole("staging_bytes_max", [](E& e) -> auto& { return e.tuning.staging_bytes_max; }),
-        whole("requests_in_flight", [](E& e) -> auto& { return e.tuning.requests_in_flight; }),
-        whole("request_bytes_max", [](E& e) -> auto& { return e.tuning.request_bytes_max; }),
-        whole("per_node", [](E& e) -> auto& { return e.per_node; }),
-        whole("region_count", [](E& e) -> auto& { return e.regions.count; }),
-        whole("region_bytes", [](E& e) -> auto& { return e.regions.bytes; }),
-        whole("region_spacing", [](E& e) -> auto& { return e.regions.spacing; }),
-        whole("calls", [](E& e) -> auto& { return e.calls; }),
-        whole("seed", [](E& e) -> auto& { return e.seed; }),
-        whole("sick_target", [](E& e) -> auto& { return e.sickness.target; }),
-        whole("sick_slower", [](E& e) -> auto& { return e.sickness.slower; }),
-        whole("sick_error_from", [](E& e) -> auto& { return e.sickness.error_from; }),
-        whole("ranks_alone", [](E& e) -> auto& { return e.ranks_alone; }),
-        whole("read", [](E& e) -> auto& { return e.read; }),
-        whole("verify", [](E& e) -> auto& { return e.verify; }),
+        plain("cb_nodes", {0, 1048576, true},
+              [](E& e) -> auto& { return e.tuning.aggregators_max; }),
+        bytes("cb_buffer_size", windows, [](E& e) -> auto& { return e.tuning.window_bytes; }),
+        plain("buffers", {1, 64, true}, [](E& e) -> auto& { return e.tuning.buffers; }),
+        bytes("staging_bytes_max", staging,
+              [](E& e) -> auto& { return e.tuning.staging_bytes_max; }),
+        plain("requests_in_flight", {0, plan::unlimited_requests_in_flight, true},
+              [](E& e) -> auto& { return e.tuning.requests_in_flight; }),
+        bytes("request_bytes_max", windows,
+              [](E& e) -> auto& { return e.tuning.request_bytes_max; }),
+        plain("per_node", {1, 65536, true}, [](E& e) -> auto& { return e.per_node; }),
+        plain("region_count", {0, 1e12, true}, [](E& e) -> auto& { return e.regions.count; }),
+        bytes("region_bytes", {1, tebibyte, true}, [](E& e) -> auto& { return e.regions.bytes; }),
+        bytes("region_spacing", lengths, [](E& e) -> auto& { return e.regions.spacing; }),
+        plain("calls", {1, 1e6, true}, [](E& e) -> auto& { return e.calls; }),
+        plain("seed", {0, 1e15, true}, [](E& e) -> auto& { return e.seed; }),
+        plain("sick_target", {-1, 65535, true}, [](E& e) -> auto& { return e.sickness.target; }),
+        plain("sick_slower", {0, 1e6}, [](E& e) -> auto& { return e.sickness.slower; }),
+        plain("sick_error_from", {-1, 1e9}, [](E& e) -> auto& { return e.sickness.error_from; }),
+        plain("ranks_alone", yes_or_no, [](E& e) -> auto& { return e.ranks_alone; }),
+        plain("read", yes_or_no, [](E& e) -> auto& { return e.read; }),
+        plain("verify", yes_or_no, [](E& e) -> auto& { return e.verify; }),
     };
+}
+
+Result<void> put(const std::string& name, const std::string& text, Experiment& experiment) {
+    const auto* of_platform = std::ranges::find(platform_keys, name, &PlatformKey::name);
+    if (of_platform != platform_keys.end()) {
+        return number(text, adapters::unit_of(of_platform->number)).and_then([&](double value) {
+            return adapters::set_number(experiment.platform, of_platform->number, value);
+        });
+    }
+    const std::vector<Key> known = keys();
+    const auto found = std::ranges::find(known, name, &Key::name);
+    if (found == known.end()) {
+        return failure({ErrorCode::argument, 0, "there is no such key"});
+    }
+    return number(text, found->unit).and_then([&](double value) {
+        return found->bounds.check(value).map([&] { found->put(experiment, value); });
+    });
 }
 
 Result<void> take(const std::string& word, Experiment& experiment) {
@@ -95,16 +149,70 @@ Result<void> take(const std::string& word, Experiment& experiment) {
     if (name == "variant") {
         return apply_variant(text, experiment);
     }
-    const std::vector<Key> known = keys();
-    const auto key = std::ranges::find(known, name, [](const Key& one) { return one.name; });
-    if (key == known.end()) {
-        return refuse(word, "there is no such key");
+    const auto done = put(name, text, experiment);
+    return done ? done : refuse(word, done.error().message);
+}
+
+// Numbers may be right alone and not together.
+Result<void> check_ranks(const Experiment& experiment) {
+    constexpr std::int64_t ranks_max = 65536;
+    constexpr std::int64_t nodes_max = 8192;  // each holds 170 bytes of each: together 11 GB
+    const adapters::NodePlatform& node = experiment.platform.node;
+    const std::int64_t ranks = ranks_of(experiment);
+    const bool too_many = (experiment.ranks_alone ? ranks : node.count) > nodes_max;
+    if (ranks > ranks_max || too_many) {
+        return refuse(fmt::format("nodes={} ranks_per_node={}", node.count, node.ranks),
+                      fmt::format("there may be {} ranks on {} nodes, or {} that are alone",
+                                  ranks_max, nodes_max, nodes_max));
     }
-    const Result<double> value = number(text);
-    if (!value) {
-        return refuse(word, value.error().message);
+    if (!experiment.ranks_alone && experiment.mapping != adapters::RankMapping::by_block) {
+        return refuse("ranks_alone=0",
+                      fmt::format("in variant={} every rank is alone", experiment.variant));
     }
-    key->put(experiment, *value);
+    return {};
+}
+
+Result<void> check_targets(const Experiment& experiment) {
+    const std::int64_t targets = experiment.platform.target.count;
+    return experiment.sickness.target < targets
+               ? Result<void>{}
+               : refuse(fmt::format("sick_target={}", experiment.sickness.target),
+                        fmt::format("there are {}, and the first is 0", targets));
+}
+
+Result<void> check_staging(const Experiment& experiment) {
+    constexpr double mapped_bytes_max = 64 * tebibyte;       // half of a process's addresses
+    constexpr std::int64_t staged_for_a_window = 128 << 10;  // the smallest window, with its marks
+    const plan::Tuning& tuning = experiment.tuning;
+    const std::int64_t locals = experiment.ranks_alone ? 1 : experiment.platform.node.ranks;
+    const std::int64_t windows =
+        std::min<std::int64_t>(locals, experiment.per_node) * std::min(tuning.buffers, 3) +
+        plan::staged_for_others;
+    const Bounds bounds{
+        static_cast<double>(windows * staged_for_a_window),
+        mapped_bytes_max * static_cast<double>(locals) / static_cast<double>(ranks_of(experiment)),
+        true};
+    const auto right = bounds.check(static_cast<double>(tuning.staging_bytes_max));
+    return right ? right
+                 : refuse(fmt::format("staging_bytes_max={}", tuning.staging_bytes_max),
+                          fmt::format("with these nodes and per_node={} {}", experiment.per_node,
+                                      right.error().message));
+}
+
+Result<void> check_file(const Experiment& experiment) {
+    constexpr double file_bytes_max = 1024 * tebibyte;
+    constexpr double verified_bytes_max = gibibyte;  // they are in this machine's memory, twice
+    const Regions& regions = experiment.regions;
+    const double bytes = static_cast<double>(regions.bytes + regions.spacing) *
+                         static_cast<double>(regions.count) * experiment.calls *
+                         static_cast<double>(ranks_of(experiment));
+    const double most = experiment.verify ? verified_bytes_max : file_bytes_max;
+    if (bytes > most) {
+        return refuse(fmt::format("region_count={} region_bytes={} region_spacing={}",
+                                  regions.count, regions.bytes, regions.spacing),
+                      fmt::format("the file would have {} bytes; {} are the most{}", bytes, most,
+                                  experiment.verify ? " with verify=1" : ""));
+    }
     return {};
 }
 
@@ -126,7 +234,11 @@ Result<Experiment> parse_options(const std::vector<std::string>& words) {
             return failure(taken.error());
         }
     }
-    return experiment;
+    return check_ranks(experiment)
+        .and_then([&] { return check_targets(experiment); })
+        .and_then([&] { return check_staging(experiment); })
+        .and_then([&] { return check_file(experiment); })
+        .map([&] { return std::move(experiment); });
 }
 
 }  // namespace forebay::sim

@@ -24,10 +24,13 @@ void as_romio(Experiment& experiment) {
 // The k of "earth(wr:k)"; 0: the name is another one.
 std::int32_t limit_in(const std::string& name, std::string_view before) {
     std::int32_t limit = 0;
-    if (name.starts_with(before) && name.ends_with(")")) {
-        std::from_chars(name.data() + before.size(), name.data() + name.size() - 1, limit);
+    if (!name.starts_with(before) || !name.ends_with(")")) {
+        return 0;
     }
-    return limit;
+    const char* close = name.data() + name.size() - 1;
+    const auto [end, code] = std::from_chars(name.data() + before.size(), close, limit);
+    const bool right = code == std::errc{} && end == close;
+    return right && limit <= plan::unlimited_requests_in_flight ? limit : 0;
 }
 
 }  // namespace
