@@ -41,11 +41,11 @@ Machine::Machine(const Platform& platform, const WorldOptions& options)
         rank.gate = s4u::Semaphore::create(0);
     }
     brief_.resize(static_cast<std::size_t>(nodes()));
-    for (std::int32_t node = 0; node < nodes(); ++node) {
-        Result<Mapping> mapping = Mapping::anonymous(options.node_bytes);
-        expects(mapping.has_value(), "there is address space for an imagined node");
-        memory_.push_back(std::move(*mapping));
-    }
+    // In one piece: Linux lets a process have 65530, and stacks need them.
+    Result<Mapping> mapping =
+        Mapping::anonymous(options.node_bytes * static_cast<std::size_t>(nodes()));
+    expects(mapping.has_value(), "there is address space for imagined nodes");
+    memory_ = std::move(*mapping);
 }
 
 std::int32_t Machine::host_of(std::int32_t rank) const noexcept {
@@ -53,7 +53,8 @@ std::int32_t Machine::host_of(std::int32_t rank) const noexcept {
 }
 
 std::span<std::byte> Machine::memory(std::int32_t node) {
-    return memory_[static_cast<std::size_t>(node)].bytes();
+    return memory_.bytes().subspan(options_.node_bytes * static_cast<std::size_t>(node),
+                                   options_.node_bytes);
 }
 
 double Machine::now(std::int32_t rank) const { return clock_now() + at(rank).debt; }

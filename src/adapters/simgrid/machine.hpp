@@ -128,7 +128,7 @@ private:
     WorldOptions options_;
     Lustre lustre_;
     std::vector<RankState> ranks_;
-    std::vector<Mapping> memory_;  // of each node
+    Mapping memory_;  // of all nodes
     std::vector<Queue> memory_busy_;
     std::vector<Queue> out_messages_;  // interfaces of hosts, as messages see them
     std::vector<Queue> in_messages_;

@@ -254,7 +254,11 @@ std::vector<s4u::Host*> build_hosts(const Platform& platform, const WorldOptions
 
 WorldReport run_world(const Platform& platform, const WorldOptions& options,
                       const std::function<void(RankPorts&)>& body) {
+    // A guarded stack is two mappings, of which Linux lets a process have 65530.
+    constexpr std::int32_t guarded_max = 16384;
+    const bool guarded = options.hosts * options.ranks_per_host <= guarded_max;
     std::array words{std::string{"forebay_sim"},
+                     std::string{"--cfg=contexts/guard-size:"} + (guarded ? "1" : "0"),
                      std::string{"--cfg=smpi/simulate-computation:no"},
                      std::string{"--cfg=contexts/stack-size:128"},
                      std::string{"--cfg=network/crosstraffic:0"},
