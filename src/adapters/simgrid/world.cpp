@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <simgrid/kernel/Timer.hpp>
 #include <smpi/smpi.h>
 #include <string>
@@ -113,11 +114,16 @@ Result<void> SimulatedCommunicator::all_gather(std::span<const std::byte> mine,
     for (std::int32_t have = 1; have < place_.nodes;) {
         const std::int32_t more = std::min(have, place_.nodes - have);
         const auto bytes = static_cast<int>(part * static_cast<std::size_t>(more));
-        if (MPI_Sendrecv(turned.data(), bytes, MPI_BYTE, leader_of(node - have), tag,
+        const int code =
+            MPI_Sendrecv(turned.data(), bytes, MPI_BYTE, leader_of(node - have), tag,
                          turned.data() + part * static_cast<std::size_t>(have), bytes, MPI_BYTE,
-                         leader_of(node + have), tag, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-            return failure({ErrorCode::input_output, 0, "cannot gather from the leaders"});
+                         leader_of(node + have), tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS) {
+            return failure({ErrorCode::input_output, 0,
+                            fmt::format("cannot gather from the leaders of {} nodes (SMPI's "
+                                        "MPI_Sendrecv returned {}). Report it, with the words "
+                                        "that forebay simulate was given.",
+                                        place_.nodes, code)});
         }
         have += more;
     }
