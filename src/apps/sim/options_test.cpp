@@ -22,6 +22,7 @@ struct Wrong {
     const char* word;
     const char* why;
 
+    // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
     friend void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.word; }
 };
 
