@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from suite import ior_regressions
 from suite import mpi as m
 from suite.faults import mounted_tmpfs
 from suite.ior import INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior, program
@@ -151,6 +152,7 @@ def _descendants(root: int, name: str) -> list[int]:
 
 
 def tests() -> Iterator[Test]:
+    yield from ior_regressions.tests()
     for mpi in m.DEBIAN:
         for function in (
             disk_full,

@@ -52,6 +52,8 @@ public:
             if (writes_ && o_.fsync) {
                 keep(context_.backend->sync());
             }
+        } else if (!together_ && wears_out()) {
+            goal_of_all(0);  // the others wait for this rank's word
         }
         out_.times.transfers_end = since_begin();
         if (o_.barriers) {
@@ -118,15 +120,20 @@ private:
                    : request_.transfers_max;
     }
 
+    [[nodiscard]] bool is_walled() const noexcept {
+        return o_.stonewall_seconds > 0 && request_.purpose != Purpose::check;
+    }
+    [[nodiscard]] bool wears_out() const noexcept { return is_walled() && o_.wear_out; }
+
     void transfers() {
         find_repetition();
         first_ = clock_.now();
-        if (o_.stonewall_seconds > 0 && request_.purpose != Purpose::check) {
+        if (is_walled()) {
             wall_ = first_ + o_.stonewall_seconds * 1'000'000'000;
         }
         const std::int64_t count = planned();
         std::int64_t done = run_to(0, count);
-        if (o_.stonewall_seconds > 0 && request_.purpose != Purpose::check) {
+        if (is_walled()) {
             done = wear_out(done, count);
         }
         while (o_.duration_min_seconds > 0 && request_.purpose != Purpose::check &&
@@ -170,10 +177,14 @@ private:
             return done;
         }
         wall_ = 0;
+        return run_to(done, std::min(goal_of_all(done), count));
+    }
+
+    std::int64_t goal_of_all(std::int64_t done) const {
         working(0);
-        const std::int64_t goal = std::min(context_.session->most(done), count);
+        const std::int64_t goal = context_.session->most(done);
         working(1);
-        return run_to(done, goal);
+        return goal;
     }
 
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return context_.buffer->bytes(); }
