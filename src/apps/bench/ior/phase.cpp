@@ -137,7 +137,7 @@ private:
             done = wear_out(done, count);
         }
         while (o_.duration_min_seconds > 0 && request_.purpose != Purpose::check &&
-               repeats_again()) {
+               repeats_again(done)) {
             run_to(0, done);
         }
         out_.wall_transfers = done;
@@ -160,13 +160,12 @@ private:
         clock_.resume_at(since);
     }
 
-    [[nodiscard]] bool repeats_again() {
+    // Not after the wall, and not nothing: the clock would stand still.
+    [[nodiscard]] bool repeats_again(std::int64_t done) {
         const bool mine =
+            done > 0 && !hit_wall_ && !out_.error &&
             measure::seconds_of(last_ - first_) < static_cast<double>(o_.duration_min_seconds);
-        if (!together_) {
-            return mine && !out_.error;
-        }
-        return context_.session->from_first(mine && !out_.error ? 1 : 0) != 0;
+        return together_ ? context_.session->from_first(mine ? 1 : 0) != 0 : mine;
     }
 
     // All go on to what the fastest did before the wall, so that what was written can be read.
@@ -205,6 +204,7 @@ private:
         last_ = clock_.now();
         for (prepare(done, count); done < count; prepare(++done, count)) {
             if (wall_ != 0 && stops_here()) {
+                hit_wall_ = true;
                 break;
             }
             const auto moved = writes_ ? write_one() : read_one();
@@ -313,6 +313,7 @@ private:
     std::int64_t first_ = 0;
     std::int64_t last_ = 0;  // when the last transfer ended
     std::int64_t wall_ = 0;
+    bool hit_wall_ = false;
 };
 
 }  // namespace
