@@ -88,6 +88,7 @@ public:
         return fmt::format("({}.{})", MPI_VERSION, MPI_SUBVERSION);
     }
     [[nodiscard]] bool together() const noexcept override { return options_.collective; }
+    [[nodiscard]] bool syncs_together() const noexcept override { return true; }
     [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
 private:

@@ -32,7 +32,7 @@ public:
           o_(*context.options),
           offsets_(context.geometry, request.task),
           writes_(request.purpose == Purpose::write),
-          together_(context.backend->together()),
+          together_(context.backend->together() || (syncs_each() && syncs_together())),
           plain_(o_.delay_between_transfers_us == 0 && o_.operations_prefix.empty() &&
                  !o_.fsync_per_write) {}
 
@@ -104,6 +104,12 @@ private:
                            : MPI_COMM_SELF;
         keep(context_.backend->open(request));
         opened_ = !out_.error;
+    }
+
+    [[nodiscard]] bool syncs_each() const noexcept { return writes_ && o_.fsync_per_write; }
+    [[nodiscard]] bool syncs_together() const noexcept {
+        return context_.backend->syncs_together() &&
+               context_.geometry.sharing == ior::FileSharing::shared;
     }
 
     // Collective transfers need all ranks: when one could not open, none begins.
@@ -281,7 +287,7 @@ private:
     }
 
     void after(const Result<std::int64_t>& moved) {
-        if (moved && writes_ && o_.fsync_per_write) {
+        if (syncs_each() && (moved || together_)) {
             keep(context_.backend->sync());
         }
         if (o_.delay_between_transfers_us > 0) {
@@ -303,7 +309,7 @@ private:
     const ior::Options& o_;
     ior::Offsets offsets_;
     bool writes_;
-    bool together_;
+    bool together_;  // every rank makes the same calls, come what may
     bool plain_;
     bool opened_ = false;
     PhaseOutcome out_;
