@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -39,10 +40,20 @@ def fsync_per_write_is_collective(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
+def a_delay_is_no_latency(mpi: m.Mpi, folder: Path) -> None:
+    """interIODelay belongs to the phase and to no transfer."""
+    run = Ior(mpi=mpi, folder=folder)
+    run("-a DUMMY -w -t 1k -b 20k -O interIODelay=20000 -o tf --json a.json")
+    result = json.loads((folder / "a.json").read_text())["tests"][0]["Results"][0]
+    ensure(result["latency_of_transfers"]["p50_ns"] < 10_000_000, f"{result}")
+    ensure(result["wrRdTime"] > 0.39, f"{result}")
+
+
 REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     one_open_fails_under_wear_out,
     least_time_is_longer_than_the_wall,
     fsync_per_write_is_collective,
+    a_delay_is_no_latency,
 )
 
 

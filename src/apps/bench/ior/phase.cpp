@@ -32,9 +32,7 @@ public:
           o_(*context.options),
           offsets_(context.geometry, request.task),
           writes_(request.purpose == Purpose::write),
-          together_(context.backend->together() || (syncs_each() && syncs_together())),
-          plain_(o_.delay_between_transfers_us == 0 && o_.operations_prefix.empty() &&
-                 !o_.fsync_per_write) {}
+          together_(context.backend->together() || (syncs_each() && syncs_together())) {}
 
     PhaseOutcome run() {
         context_.session->barrier();
@@ -214,10 +212,13 @@ private:
                 break;
             }
             const auto moved = writes_ ? write_one() : read_one();
-            if (!plain_) {
-                after(moved);
+            if (syncs_each() && (moved || together_)) {
+                keep(context_.backend->sync());
             }
             note_end();
+            if (o_.delay_between_transfers_us > 0) {
+                delay();
+            }
             if (!moved) [[unlikely]] {
                 keep(moved);
                 if (!together_) {
@@ -286,15 +287,12 @@ private:
         }
     }
 
-    void after(const Result<std::int64_t>& moved) {
-        if (syncs_each() && (moved || together_)) {
-            keep(context_.backend->sync());
-        }
-        if (o_.delay_between_transfers_us > 0) {
-            const timespec wait{o_.delay_between_transfers_us / 1'000'000,
-                                (o_.delay_between_transfers_us % 1'000'000) * 1000};
-            ::clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr);
-        }
+    // Part of the phase, of no transfer.
+    void delay() {
+        const timespec wait{o_.delay_between_transfers_us / 1'000'000,
+                            (o_.delay_between_transfers_us % 1'000'000) * 1000};
+        ::clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr);
+        last_ = clock_.now();
     }
 
     void note_operation(std::int64_t now) {
@@ -310,14 +308,13 @@ private:
     ior::Offsets offsets_;
     bool writes_;
     bool together_;  // every rank makes the same calls, come what may
-    bool plain_;
     bool opened_ = false;
     PhaseOutcome out_;
     PhaseClock clock_;
     Offset at_;
     std::int64_t begin_ = 0;
     std::int64_t first_ = 0;
-    std::int64_t last_ = 0;  // when the last transfer ended
+    std::int64_t last_ = 0;  // when the last transfer and its delay ended
     std::int64_t wall_ = 0;
     bool hit_wall_ = false;
 };
