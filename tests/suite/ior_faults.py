@@ -90,7 +90,7 @@ def file_vanishes(mpi: m.Mpi, folder: Path) -> None:
         file.truncate(65536)
     text = run("-t 64k -b 1m -r -G 1 -F -o tf", status=INPUT_OUTPUT)
     ensure("the file ends 0 bytes later" in text, text[-500:])
-    run.ensure_clean()
+    run.ensure_clean("tf.00000000", "tf.00000001")
 
 
 def rank_is_killed(mpi: m.Mpi, words: str, folder: Path) -> None:

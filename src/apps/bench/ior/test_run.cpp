@@ -40,8 +40,10 @@ public:
         const std::int64_t begin = measure::now_ns();
         for (std::int64_t rep = 0; rep < o_.repetitions; ++rep) {
             const auto wrong = repetition(rep);
-            if (wrong || (wrong_data_ > 0 && o_.quit_on_error)) {
+            if (wrong && o_.writes()) {  // otherwise the file is somebody else's
                 clean(rep);
+            }
+            if (wrong || (wrong_data_ > 0 && o_.quit_on_error)) {
                 return ended(wrong);
             }
             const double minutes = measure::seconds_of(measure::now_ns() - begin) / 60.0;
