@@ -10,6 +10,7 @@
 #include "ior/tables.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -61,10 +62,10 @@ public:
     }
 
 private:
-    void say(const std::string& text) const {
-        if (rank_ == 0) {
-            std::fputs(text.c_str(), out_);
-            std::fflush(out_);
+    void say(const std::string& text) {
+        if (rank_ == 0 && (std::fputs(text.c_str(), out_) < 0 || std::fflush(out_) != 0) &&
+            lost_ == 0) {
+            lost_ = errno;
         }
     }
     void tell(const std::string& line) const {
@@ -187,17 +188,17 @@ private:
         if (!file_.empty() && format_ == "default" && rank_ == 0) {
             out_ = std::fopen(file_.c_str(), "we");
         }
-        int good = out_ != nullptr ? 1 : 0;
-        MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (good == 0) {
+        int why = out_ != nullptr ? 0 : errno;
+        MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (why != 0) {
             out_ = stdout;
-            return failure(system_error(ENOENT, "write " + file_));
+            return failure(system_error(why, "write " + file_));
         }
         return {};
     }
 
     [[nodiscard]] bool human() const noexcept { return format_ == "default"; }
-    void print(const std::string& text) const {
+    void print(const std::string& text) {
         if (human()) {
             say(text);
         }
@@ -451,9 +452,12 @@ private:
         if (!o.own.csv_file.empty() && !o.dry()) {
             lost += written(o.own.csv_file, ior::csv_document(run_));
         }
-        if (out_ != stdout) {
-            std::fclose(out_);
-            out_ = stdout;
+        if (out_ != stdout && std::fclose(out_) != 0 && lost_ == 0) {
+            lost_ = errno;
+        }
+        out_ = stdout;
+        if (lost_ != 0) {
+            lost += system_error(lost_, "write " + (file_.empty() ? "standard output" : file_)).message;
         }
         return lost;
     }
@@ -467,6 +471,7 @@ private:
     int rank_ = 0;
     int size_ = 1;
     std::FILE* out_ = stdout;
+    int lost_ = 0;  // errno of the first text that could not be written to out_
     std::string format_ = "default";
     std::string file_;
     std::vector<ior::Parsed> tests_;
