@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from suite import mpi as m
-from suite.ior import INPUT_OUTPUT, Ior
+from suite.ior import DATA_WRONG, INPUT_OUTPUT, Ior
 from suite.runner import Test, ensure
 
 PATIENCE = 30
@@ -49,11 +51,106 @@ def a_delay_is_no_latency(mpi: m.Mpi, folder: Path) -> None:
     ensure(result["wrRdTime"] > 0.39, f"{result}")
 
 
+def a_failed_read_keeps_the_file(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    run("-w -k -t 64k -b 1m -G 5 -o tf")
+    text = run("-r -t 64k -b 2m -o tf", status=INPUT_OUTPUT)
+    ensure("cannot read tf" in text, text[-800:])
+    run.ensure_clean("tf")
+
+
+def one_rank_takes_the_space_of_a_mapped_file(mpi: m.Mpi, folder: Path) -> None:
+    """Where the file system has no fallocate, the C library writes into every block: that of
+    a late rank went over data of another."""
+    (folder / "late.c").write_text(LATE_ALLOCATION)
+    compiler = shutil.which(mpi.cc)
+    ensure(compiler, f"no {mpi.cc}. See tests/apt-packages.txt.")
+    shim = folder / "late.so"
+    subprocess.run(
+        [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "late.c")], check=True
+    )
+    run = Ior(mpi=mpi, folder=folder, ranks=3)
+    run("-a MMAP -t 64k -b 64k -s 4 -w -r -R -W -e -o tf", LD_PRELOAD=str(shim))
+    text = run("-a MMAP -t 64k -b 64k -w -o missing/tf", status=INPUT_OUTPUT)
+    ensure("rank 0: cannot open missing/tf" in text, text[-800:])
+    run.ensure_clean("late.c", "late.so")
+
+
+LATE_ALLOCATION = """
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <unistd.h>
+static int fill(int fd, off_t begin, off_t bytes) {
+    const char *rank = getenv("PMI_RANK");
+    if (rank == NULL) { rank = getenv("OMPI_COMM_WORLD_RANK"); }
+    usleep(400000 * (rank == NULL ? 0 : atoi(rank)));
+    for (off_t at = begin; at < begin + bytes; at += 4096) {
+        if (pwrite(fd, "", 1, at) != 1) { return 5; }
+    }
+    return ftruncate(fd, begin + bytes);
+}
+int posix_fallocate(int fd, off_t begin, off_t bytes) { return fill(fd, begin, bytes); }
+int posix_fallocate64(int fd, off_t begin, off_t bytes) { return fill(fd, begin, bytes); }
+"""
+
+
+def a_summary_that_cannot_be_written_is_an_error(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    line = "-w -t 4k -b 4k -o tf -O summaryFile="
+    for words in ("/dev/full", "/dev/full,summaryFormat=JSON"):
+        text = run(line + words, status=INPUT_OUTPUT)
+        ensure("cannot write /dev/full (No space left on device)" in text, text[-800:])
+    text = run(line + ".", status=INPUT_OUTPUT)
+    ensure("cannot write . (Is a directory)" in text, text[-800:])
+    run.ensure_clean()
+
+
+def phases_and_tests_share_their_files_of_numbers(mpi: m.Mpi, folder: Path) -> None:
+    """Each phase replaced the calls of the one before, each test of a script the ranks."""
+    run = Ior(mpi=mpi, folder=folder)
+    (folder / "script").write_text(
+        "IOR START\ntestFile=tf\nblockSize=64k\ntransferSize=16k\nsavePerOpDataCSV=ops\n"
+        "saveRankPerformanceDetailsCSV=ranks.csv\nRUN\nsegmentCount=2\nRUN\nIOR STOP\n"
+    )
+    run("-f script")
+    lines = (folder / "ops-0-1.csv").read_text().splitlines()
+    ensure(lines[0].startswith("time,runtime,tp,"), lines[0])
+    phases = [tuple(line.split(",")[3:]) for line in lines[1:]]
+    for test, calls in (("0", 4), ("1", 8)):
+        for access in ("write", "read"):
+            ensure(phases.count((access, test)) == calls, f"{access} of test {test}: {phases}")
+    lines = (folder / "ranks.csv").read_text().splitlines()
+    ensure(lines[0].endswith(",iter,test") and len(lines) == 1 + 2 * 2 * 2, f"{lines}")
+    run.ensure_clean("script", "ops-0-0.csv", "ops-0-1.csv", "ranks.csv")
+
+
+def documents_keep_what_was_said_at_once(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    run("-w -k -t 64k -b 1m -G 5 -o tf")
+    line = "-r -R -k -t 64k -b 1m -G 6 -o tf --json a.json -O summaryFormat="
+    run(line + "default", status=DATA_WRONG)
+    for text in ((folder / "a.json").read_text(), run(line + "JSON", status=DATA_WRONG)):
+        made = json.loads(text[text.index("{") : text.rindex("}") + 1])["tests"][0]
+        ensure(len(made["mismatches"]) == 10, f"{made['mismatches']}")
+        ensure("tf, offset 0: expected 0x" in made["mismatches"][0], f"{made['mismatches']}")
+        ensure("Incorrect data on read (32 errors found)" in made["warnings"][0], f"{made}")
+    text = run(line + "CSV", status=DATA_WRONG)
+    ensure("Incorrect data on read (32 errors found)" in text, text)
+    text = run("-w -t 64k -b 1m -G 6 -o tf -O summaryFormat=JSON")
+    made = json.loads(text[text.index("{") : text.rindex("}") + 1])["tests"][0]
+    ensure("exists already" in made["warnings"][0], f"{made['warnings']}")
+
+
 REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     one_open_fails_under_wear_out,
     least_time_is_longer_than_the_wall,
     fsync_per_write_is_collective,
     a_delay_is_no_latency,
+    a_failed_read_keeps_the_file,
+    one_rank_takes_the_space_of_a_mapped_file,
+    a_summary_that_cannot_be_written_is_an_error,
+    phases_and_tests_share_their_files_of_numbers,
+    documents_keep_what_was_said_at_once,
 )
 
 
