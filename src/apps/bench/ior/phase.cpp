@@ -298,7 +298,7 @@ private:
     void note_operation(std::int64_t now) {
         const double seconds = measure::seconds_of(now - last_);
         out_.operation_lines.push_back(
-            fmt::format("{:.9f},{:.9f},{:.3f}\n", measure::seconds_of(last_ - begin_), seconds,
+            fmt::format("{:.9f},{:.9f},{:.3f}", measure::seconds_of(last_ - begin_), seconds,
                         seconds > 0 ? static_cast<double>(o_.transfer_bytes) / seconds : 0.0));
     }
 

@@ -204,6 +204,15 @@ private:
         }
     }
 
+    // Standard output is a document's in the other formats.
+    void warn(const std::string& line) {
+        if (human()) {
+            say(line + "\n");
+        } else {
+            tell(line);
+        }
+    }
+
     void describe_run() {
         const ior::Options& o = tests_.front().options;
         for (const ior::Parsed& parsed : tests_) {
@@ -366,6 +375,8 @@ private:
         std::atomic<bool> holds_files{false};
         setting.holds_files = &holds_files;
         setting.print = [this](const std::string& text) { print(text); };
+        setting.warn = [this](const std::string& line) { warn(line); };
+        setting.numbers = &numbers_;
         const ior::OwnOptions& own = test.options.own;
         measure::Monitor::Options watch;
         watch.slots = session.slots();
@@ -433,7 +444,7 @@ private:
 
     static bool warnings_count(const ior::Test& test) {
         return test.options.warnings_are_errors &&
-               (test.warnings_told > 0 || !test.warnings.empty());
+               (!test.warnings_told.empty() || !test.warnings.empty());
     }
 
     // On rank 0, in every form that was asked for. Returns why some could not be written.
@@ -476,6 +487,7 @@ private:
     std::string file_;
     std::vector<ior::Parsed> tests_;
     ior::Run run_;
+    Numbers numbers_;
 };
 
 }  // namespace
