@@ -123,7 +123,8 @@ std::optional<Stop> Monitor::tick() {
                                     options_.first_rank + static_cast<std::int64_t>(i))};
         }
     }
-    if (options_.limit_seconds && seconds_of(now - began_ns_) > *options_.limit_seconds) {
+    const double spent = options_.spent_seconds + seconds_of(now - began_ns_);
+    if (options_.limit_seconds && spent > *options_.limit_seconds) {
         return Stop{StopCause::time_over,
                     fmt::format("the run is ended (its {:.0f} s are over). Make it shorter, or "
                                 "allow more with --budget-time.",

@@ -31,6 +31,7 @@ public:
         std::int64_t first_rank = 0;          // world rank of the first
         std::optional<double> stall_seconds;  // one call may take; unset: for ever
         std::optional<double> limit_seconds;  // the whole run may take
+        double spent_seconds = 0;             // of them, before the monitor was made
         bool live = false;                    // write the live line to standard error
         // Called once, in the monitor's thread; must not return to a healthy program: it removes
         // files and ends the process.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from suite import mpi as m
-from suite.ior import DATA_WRONG, INPUT_OUTPUT, Ior
+from suite.ior import DATA_WRONG, INPUT_OUTPUT, REFUSED, TIME_LIMIT, Ior
 from suite.runner import Test, ensure
 
 PATIENCE = 30
@@ -141,6 +142,24 @@ def documents_keep_what_was_said_at_once(mpi: m.Mpi, folder: Path) -> None:
     ensure("exists already" in made["warnings"][0], f"{made['warnings']}")
 
 
+def a_budget_is_of_all_tests_of_a_script(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    script = folder / "script"
+    head = "IOR START\ntestFile=tf\nblockSize=1m\nwriteFile=1\n"
+    script.write_text(head + "RUN\nRUN\nIOR STOP\n")
+    text = run("-f script --budget-bytes 3m", status=REFUSED)
+    ensure("it writes 4 MiB, the budget allows 3 MiB" in text, text[-800:])
+    ensure("Max(MiB)" in text and not re.search(r"^write", text, re.M), text[-800:])
+    run("-f script --budget-bytes 4m")
+    delay = "api=DUMMY\ndummy.delay-xfer=300000\n"
+    script.write_text(head + delay + "RUN\nRUN\nRUN\nRUN\nRUN\nRUN\nIOR STOP\n")
+    text = run("-f script --budget-time 3", status=TIME_LIMIT)
+    ensure("its 3 s are over" in text, text[-800:])
+    text = run("-D 300 -b 1m -t 1m -o tf")
+    ensure("at most 600 s" in text and "at least" not in text, text[:2000])
+    run.ensure_clean("script")
+
+
 REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     one_open_fails_under_wear_out,
     least_time_is_longer_than_the_wall,
@@ -151,6 +170,7 @@ REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     a_summary_that_cannot_be_written_is_an_error,
     phases_and_tests_share_their_files_of_numbers,
     documents_keep_what_was_said_at_once,
+    a_budget_is_of_all_tests_of_a_script,
 )
 
 

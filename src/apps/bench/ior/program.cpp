@@ -4,10 +4,12 @@
 #include "apps/bench/ior/test_run.hpp"
 #include "apps/bench/session/output.hpp"
 #include "ior/documents/documents.hpp"
+#include "ior/estimate.hpp"
 #include "ior/file_names.hpp"
 #include "ior/option_table.hpp"
 #include "ior/parse.hpp"
 #include "ior/tables.hpp"
+#include "measure/clock.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -51,6 +53,11 @@ public:
             return complain(opened.error(), ExitStatus::input_output);
         }
         describe_run();
+        if (const auto refused = gate_all()) {
+            run_.errors.push_back(refused->message);
+            complain(*refused, ExitStatus::refused);
+            return finish(ExitStatus::refused);
+        }
         ExitStatus status = ExitStatus::good;
         for (ior::Parsed& parsed : tests_) {
             status = std::max(status, run_one(parsed));
@@ -245,6 +252,32 @@ private:
         }
     }
 
+    // A script's tests together, before the first; of a single one its own gate says the same.
+    std::optional<Error> gate_all() {
+        if (tests_.size() < 2) {
+            return std::nullopt;
+        }
+        std::vector<ior::Planned> plans;
+        std::optional<std::int64_t> free_bytes;
+        for (const ior::Parsed& parsed : tests_) {
+            const ior::Options& o = parsed.options;
+            plans.push_back(
+                {o, ior::geometry_of(o, tasks_of(o)).value_or(ior::Geometry{})});  // checked
+            const auto here = rank_ == 0 ? free_bytes_at(ior::shown_name(o).on_disk) : std::nullopt;
+            free_bytes = here && free_bytes ? std::min(*here, *free_bytes) : here ? here : free_bytes;
+        }
+        const measure::Estimate all = ior::estimate_of(plans);
+        print(fmt::format("Estimate of all {} tests: {}.\n\n", tests_.size(),
+                          measure::describe(all)));
+        const auto budget = budget_of(tests_.front().options.own);
+        const auto may = rank_ == 0 && budget ? measure::allowed(all, *budget, free_bytes)
+                                              : Result<void>{};
+        int refused = may ? 0 : 1;
+        MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        return refused == 0 ? std::nullopt
+                            : std::optional<Error>(may ? Error{} : may.error());
+    }
+
     ExitStatus run_one(ior::Parsed& parsed) {
         const std::int64_t tasks = tasks_of(parsed.options);
         MPI_Comm comm = MPI_COMM_NULL;
@@ -276,7 +309,7 @@ private:
             test.options.signature != 0
                 ? test.options.signature
                 : session.from_first(static_cast<std::int64_t>(std::time(nullptr)) + test.id));
-        test.estimate = estimate_of(test);
+        test.estimate = ior::estimate_of(ior::Planned{test.options, test.geometry});
         look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
             test.warnings.push_back(
@@ -285,36 +318,6 @@ private:
                             session.ranks_of_node(), session.cores_of_node()));
         }
         return test;
-    }
-
-    static measure::Estimate estimate_of(const ior::Test& test) {
-        const ior::Options& o = test.options;
-        const std::int64_t all = test.geometry.bytes_of_all();
-        const std::int64_t files = o.multi_file ? o.repetitions : 1;
-        const auto times = [](std::int64_t bytes, std::int64_t count) {
-            std::int64_t product = 0;
-            return __builtin_mul_overflow(bytes, count, &product)
-                       ? std::numeric_limits<std::int64_t>::max()
-                       : product;
-        };
-        measure::Estimate made;
-        const std::int64_t reads = (o.reads() ? 1 : 0) + (o.check_write ? 1 : 0);
-        made.bytes_read = times(all, reads * o.repetitions);
-        if (o.writes()) {
-            const bool filled = o.random_prefill > 0 && o.random_offset > 0;
-            made.bytes_written = times(all, o.repetitions * (filled ? 2 : 1));
-            made.bytes_kept_max = o.api == "DUMMY" ? 0 : times(all, o.keep_file ? files : 1);
-            made.files =
-                o.api == "DUMMY" ? 0 : files * (o.file_per_process ? test.geometry.tasks : 1);
-        }
-        const std::int64_t phases = reads + (o.writes() ? 1 : 0);
-        const std::int64_t seconds =
-            o.repetitions * (phases * std::max(o.stonewall_seconds, o.duration_min_seconds) +
-                             std::max<std::int64_t>(phases - 1, 0) * o.delay_between_tests);
-        if (seconds > 0) {
-            made.seconds = static_cast<double>(seconds);
-        }
-        return made;
     }
 
     ExitStatus take_part(const ior::Parsed& parsed, MPI_Comm comm) {
@@ -385,6 +388,7 @@ private:
         watch.stall_seconds = measure::parse_seconds(own.stall_limit).value_or(300.0);
         if (session.first() && !own.budget_time.empty()) {
             watch.limit_seconds = measure::parse_seconds(own.budget_time).value_or(0.0);
+            watch.spent_seconds = measure::seconds_of(measure::now_ns() - began_ns_);
         }
         watch.live = session.first() && !own.no_live && (own.live || ::isatty(STDERR_FILENO) != 0);
         watch.stop = [&test, &session, &holds_files](const measure::Stop& stop) {
@@ -486,6 +490,7 @@ private:
     std::string format_ = "default";
     std::string file_;
     std::vector<ior::Parsed> tests_;
+    std::int64_t began_ns_ = measure::now_ns();
     ior::Run run_;
     Numbers numbers_;
 };
