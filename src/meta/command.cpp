@@ -3,6 +3,7 @@
 
 #include "command_line/options.hpp"
 #include "measure/byte_units.hpp"
+#include "measure/saturated.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,8 @@ namespace {
 
 using command_line::Option;
 using command_line::Takes;
+using measure::saturated_product;
+using measure::saturated_sum;
 
 tl::unexpected<Error> wrong(std::string message) {
     return failure({.code = ErrorCode::argument, .message = std::move(message)});
@@ -327,7 +330,11 @@ Result<void> settle_items(Request& request) {
                         "least one item a directory.",
                         request.items, holders));
     }
-    request.items = request.items_each * holders;
+    if (__builtin_mul_overflow(request.items_each, holders, &request.items)) {
+        return wrong(fmt::format(
+            "too many items (-I {} in {} directories each). Give less of either.",
+            request.items_each, holders));
+    }
     return {};
 }
 
@@ -443,33 +450,56 @@ Result<std::vector<std::int64_t>> ramp_of(const Request& request, std::int64_t r
     return ramp;
 }
 
+namespace {
+
+using Ramp = std::vector<std::int64_t>;
+
+// Of a file or a directory without bytes, about a block.
+constexpr std::int64_t item_bytes = 4096;
+
+measure::Estimate estimate_of_storms(const Request& request, const Ramp& ramp) {
+    measure::Estimate total;
+    for (const std::int64_t tasks : ramp) {
+        for (const Storm storm : request.storms) {
+            const std::int64_t files =
+                storm == Storm::shared ? 1 : saturated_product(tasks, request.items);
+            total.files = saturated_sum(total.files, files);
+        }
+    }
+    const std::int64_t most = *std::max_element(ramp.begin(), ramp.end());
+    total.bytes_kept_max = saturated_product(most, request.items, item_bytes);
+    return total;
+}
+
+measure::Estimate estimate_of_phases(const Request& request, const Ramp& ramp) {
+    const std::int64_t most = *std::max_element(ramp.begin(), ramp.end());
+    const std::int64_t trees = request.unique_tree ? most : 1;
+    const std::int64_t kinds = (request.files ? 1 : 0) + (request.folders ? 1 : 0);
+    const std::int64_t made = saturated_sum(saturated_product(most, request.items, kinds),
+                                            saturated_product(trees, request.tree.directories()));
+    const std::int64_t rounds =
+        saturated_product(request.iterations, static_cast<std::int64_t>(ramp.size()));
+    const std::int64_t files = request.files ? saturated_product(most, request.items) : 0;
+    measure::Estimate total;
+    if (request.creates) {
+        total.files = saturated_product(made, rounds);
+        total.bytes_written = saturated_product(files, request.write_bytes, rounds);
+        total.bytes_kept_max = saturated_sum(saturated_product(files, request.write_bytes),
+                                             saturated_product(made, item_bytes));
+    }
+    total.bytes_read = request.reads ? saturated_product(files, request.read_bytes, rounds) : 0;
+    return total;
+}
+
+}  // namespace
+
 Result<measure::Estimate> estimate(const Request& request, std::int64_t ranks) {
     const auto ramp = ramp_of(request, ranks);
     if (!ramp) {
         return failure(ramp.error());
     }
-    measure::Estimate total;
-    const std::int64_t most = *std::max_element(ramp->begin(), ramp->end());
-    if (request.mode == Mode::storm) {
-        for (const std::int64_t tasks : *ramp) {
-            for (const Storm storm : request.storms) {
-                total.files += storm == Storm::shared ? 1 : tasks * request.items;
-            }
-        }
-        total.bytes_kept_max = most * request.items * 4096;
-        return total;
-    }
-    const std::int64_t trees = request.unique_tree ? most : 1;
-    const std::int64_t kinds = (request.files ? 1 : 0) + (request.folders ? 1 : 0);
-    const std::int64_t made = most * request.items * kinds + trees * request.tree.directories();
-    const std::int64_t rounds = request.iterations * static_cast<std::int64_t>(ramp->size());
-    const std::int64_t data = request.files ? most * request.items : 0;
-    total.files = request.creates ? made * rounds : 0;
-    total.bytes_written = request.creates ? data * request.write_bytes * rounds : 0;
-    total.bytes_read = request.reads ? data * request.read_bytes * rounds : 0;
-    // Of a file or a directory without bytes, about a block.
-    total.bytes_kept_max = request.creates ? data * request.write_bytes + made * 4096 : 0;
-    return total;
+    return request.mode == Mode::storm ? estimate_of_storms(request, *ramp)
+                                       : estimate_of_phases(request, *ramp);
 }
 
 }  // namespace forebay::meta

@@ -5,6 +5,7 @@
 #include "meta/table.hpp"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <set>
 
 namespace forebay::meta {
@@ -99,6 +100,18 @@ TEST(Command, RampAndEstimate) {
     const auto files = estimate(parse("-n 10 -i 2 -w 100").value(), 4).value();
     EXPECT_EQ(files.files, 2 * (80 + 1));
     EXPECT_EQ(files.bytes_written, 2 * 40 * 100);
+}
+
+TEST(Command, EstimateOfNonsenseDoesNotWrap) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    for (const char* line : {"-n 9000000000000000000", "-n 9000000000000000000 --storm all"}) {
+        const auto request = parse(line).value();
+        const auto total = estimate(request, 4).value();
+        EXPECT_EQ(total.files, most) << line;
+        EXPECT_EQ(total.bytes_kept_max, most) << line;
+        EXPECT_FALSE(measure::allowed(total, request.budget, std::int64_t{1} << 40)) << line;
+    }
+    EXPECT_FALSE(parse("-I 9000000000000000000 -b 3 -z 2"));
 }
 
 TEST(Table, IsMdtests) {

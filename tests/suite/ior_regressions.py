@@ -160,6 +160,15 @@ def a_budget_is_of_all_tests_of_a_script(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean("script")
 
 
+def blocks_of_many_transfers_fit_a_view(mpi: m.Mpi, folder: Path) -> None:
+    """2^31 transfers of a block are more than an int counts."""
+    run = Ior(mpi=mpi, folder=folder)
+    line = "-t 8 -b 16g -w -D 1 -o tf -a MPIIO --mpiio.useFileView"
+    run(f"{line}")
+    run("-t 64k -b 256k -s 3 -w -r -R -o tf -a MPIIO -c --mpiio.useFileView")
+    run.ensure_clean()
+
+
 REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     one_open_fails_under_wear_out,
     least_time_is_longer_than_the_wall,
@@ -171,6 +180,7 @@ REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     phases_and_tests_share_their_files_of_numbers,
     documents_keep_what_was_said_at_once,
     a_budget_is_of_all_tests_of_a_script,
+    blocks_of_many_transfers_fit_a_view,
 )
 
 
