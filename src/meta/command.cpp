@@ -473,7 +473,8 @@ measure::Estimate estimate_of_storms(const Request& request, const Ramp& ramp) {
 
 measure::Estimate estimate_of_phases(const Request& request, const Ramp& ramp) {
     const std::int64_t most = *std::max_element(ramp.begin(), ramp.end());
-    const std::int64_t trees = request.unique_tree ? most : 1;
+    const std::int64_t trees =
+        request.unique_tree ? most : std::min(most, std::ssize(request.directories));
     const std::int64_t kinds = (request.files ? 1 : 0) + (request.folders ? 1 : 0);
     const std::int64_t made = saturated_sum(saturated_product(most, request.items, kinds),
                                             saturated_product(trees, request.tree.directories()));

@@ -100,6 +100,8 @@ TEST(Command, RampAndEstimate) {
     const auto files = estimate(parse("-n 10 -i 2 -w 100").value(), 4).value();
     EXPECT_EQ(files.files, 2 * (80 + 1));
     EXPECT_EQ(files.bytes_written, 2 * 40 * 100);
+    // A shared tree is in each directory that a rank is given.
+    EXPECT_EQ(estimate(parse("-n 10 -d a@b@c").value(), 2).value().files, 2 * 20 + 2);
 }
 
 TEST(Command, EstimateOfNonsenseDoesNotWrap) {

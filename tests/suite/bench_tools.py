@@ -84,6 +84,11 @@ def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
         rows = [row for row in MDTEST_ROWS if any(line.startswith(row + "  ") for line in lines)]
         ensure(len(rows) == (10 if not extra or extra == ["-u"] else 6), f"rows {rows}")
         ensure_clean(folder)
+    for extra in ([], ["-u"], ["-F", "-c"], ["-F", "-S"], ["--storm", "all", "-i", "2"]):
+        files = ["-w", "100", "-e", "100", "-X", "-N", "1", "-b", "2", "-z", "1"]
+        words = ["-n", "9", *files[: None if extra[:1] != ["--storm"] else 0], *extra]
+        run(mpi, "meta", ranks, [*words, "-d", f"{folder}/md@{folder}/me"], GOOD)
+        ensure_clean(folder)
     words = ["--storm", "all", "-n", "5", "-d", folder / "md", "--json", folder / "s.json"]
     run(mpi, "meta", ranks, words, GOOD)
     rows_of = json.loads((folder / "s.json").read_text())["rows"]

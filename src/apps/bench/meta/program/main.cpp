@@ -72,6 +72,16 @@ std::optional<std::int64_t> free_at(std::string path) {
     return bytes ? bytes : free_bytes(".");
 }
 
+// Of the directory that has least.
+std::optional<std::int64_t> least_free(const meta::Request& request) {
+    std::optional<std::int64_t> least;
+    for (const std::string& directory : request.directories) {
+        const auto here = free_at(directory);
+        least = least && here ? std::min(*least, *here) : here ? here : least;
+    }
+    return least;
+}
+
 // Directories of -d that this run will make; they go when it is over and they are empty.
 std::vector<std::string> missing(const Session& session, const meta::Request& request) {
     std::vector<std::string> folders;
@@ -152,7 +162,7 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
     }
     const Result<void> gate = session.is_first()
                                   ? measure::allowed(report.estimate, request->budget,
-                                                     free_at(request->directories.front()))
+                                                     least_free(*request))
                                   : Result<void>{};
     if (auto fine = session.agreed(gate); !fine) {
         return refused(session, gate ? fine.error() : gate.error(), ExitStatus::refused);
