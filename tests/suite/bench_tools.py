@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -224,7 +225,7 @@ def read_only(mpi: m.Mpi, folder: Path) -> None:
             ensure("mounted read-write" in ended.text, ended.tail)
 
 
-def killed_rank(mpi: m.Mpi, tool: str, line: str, folder: Path) -> None:
+def killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) -> None:
     words = [str(program(mpi, tool)), *line.split(), "-d", str(folder / "md")]
     (folder / "md").mkdir()
     with (folder / "out").open("w") as out:
@@ -237,32 +238,52 @@ def killed_rank(mpi: m.Mpi, tool: str, line: str, folder: Path) -> None:
             env=m.clean_environment(),
         )
         try:
-            os.kill(_a_rank(words, seconds_max=20), signal.SIGKILL)
+            os.kill(_a_rank(words, rank, seconds_max=20), signal.SIGKILL)
             begin = time.monotonic()
             status = process.wait(PATIENCE)
         finally:
             m.end_group(process)
     ensure(status != 0, "a killed rank passes for success")
     ensure(time.monotonic() - begin < 20, "the others go on for long")
-    ensure_clean(folder / "md")
+    _wait_until_empty(folder / "md")
 
 
-def _a_rank(words: Sequence[str], seconds_max: float) -> int:
+def _wait_until_empty(folder: Path) -> None:
+    """A process of the node removes what killed ranks have left, a moment later."""
+    end = time.monotonic() + 10
+    while list(folder.iterdir()) and time.monotonic() < end:
+        time.sleep(0.1)
+    ensure_clean(folder)
+
+
+def _a_rank(words: Sequence[str], rank: int, seconds_max: float) -> int:
     end = time.monotonic() + seconds_max
-    wanted = "\0".join(words).encode()
     while time.monotonic() < end:
-        found = []
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                if path.read_bytes().startswith(wanted):
-                    found.append(int(path.parent.name))
-            except OSError:
-                continue
-        if len(found) == 3:
+        found = _ranks(words)
+        if set(found) == {0, 1, 2}:
             time.sleep(1)  # past MPI_Init
-            return max(found)
+            return found[rank]
         time.sleep(0.1)
     raise AssertionError("the ranks did not start")
+
+
+def _ranks(words: Sequence[str]) -> dict[int, int]:
+    """The process of each rank; its janitor has its words and environment, and it for parent."""
+    wanted = "\0".join(words).encode()
+    processes = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "cmdline").read_bytes().startswith(wanted):
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                processes[int(entry.name)] = (parent, (entry / "environ").read_bytes())
+        except OSError:
+            continue
+    found = {}
+    for process, (parent, environment) in processes.items():
+        rank = re.search(rb"\0(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=(\d+)", b"\0" + environment)
+        if rank and parent not in processes:
+            found[int(rank[1])] = process
+    return found
 
 
 def bounded_memory(mpi: m.Mpi, folder: Path) -> None:
@@ -347,8 +368,18 @@ def tests() -> Iterator[Test]:
             yield test(f"bench-full_disk-{mpi.name}-{name}", full_disk, mpi, bits)
         yield test(f"bench-mdtest_options-{mpi.name}", mdtest_options, mpi)
         yield test(f"bench-read_only-{mpi.name}", read_only, mpi)
-        for tool, line in (("hpio", "-r 3 -w 30"), ("meta", "-n 4 -i 3 -p 30")):
-            yield test(f"bench-killed_rank-{mpi.name}-{tool}", killed_rank, mpi, tool, line)
+        for tool, name, line in (
+            ("hpio", "waits", "-r 3 -w 30"),
+            ("hpio", "writes", "-n 0001 -O 10 -r 9 -c 64k -s 4k"),
+            ("meta", "waits", "-n 4 -i 3 -p 30"),
+            ("meta", "creates", "-n 1000000 -F -y -w 1"),
+            ("meta", "storms", "--storm private -n 1000000 --phase-time 30"),
+        ):
+            for rank in (0, 2):
+                yield test(
+                    f"bench-killed_rank-{mpi.name}-{tool}-{name}-{rank}",
+                    *[killed_rank, mpi, tool, line, rank],
+                )
         yield test(f"bench-memory-{mpi.name}", bounded_memory, mpi)
         yield test(f"bench-command-{mpi.name}", command, mpi)
     yield test("bench-command_lines", command_lines)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/bench/ior/backend.hpp"
-#include "apps/bench/ior/janitor.hpp"
+#include "apps/bench/session/janitor.hpp"
 #include "apps/bench/ior/phase.hpp"
 #include "apps/bench/ior/surroundings.hpp"
 #include "apps/bench/ior/test_ranks.hpp"

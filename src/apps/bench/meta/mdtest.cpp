@@ -434,20 +434,24 @@ Result<void> iterate(Team& team, Made& made) {
 void Made::add(std::string directory) {
     const std::lock_guard lock(mutex_);
     directories_.push_back(std::move(directory));
+    janitor_.watch_over_trees(directories_);
 }
 
 void Made::forget(const std::string& directory) {
     const std::lock_guard lock(mutex_);
     std::erase(directories_, directory);
+    janitor_.watch_over_trees(directories_);
 }
 
 void Made::remove() {
     const std::lock_guard lock(mutex_);
-    for (const std::string& directory : directories_) {
+    std::erase_if(directories_, [](const std::string& directory) {
         std::error_code error;
         std::filesystem::remove_all(directory, error);
-    }
-    directories_.clear();
+        return !error;
+    });
+    // In what is left somebody is still at work; the janitor removes it when that has ended.
+    janitor_.watch_over_trees(directories_);
 }
 
 MPI_Comm first_ranks(const Session& session, std::int64_t tasks) {

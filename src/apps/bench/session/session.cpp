@@ -52,7 +52,7 @@ ExitStatus status_of(const Error& error) noexcept {
                : ExitStatus::input_output;
 }
 
-Session::Session(int* argc, char*** argv) {
+Session::Session(int* argc, char*** argv) : janitor_(Janitor::of_this_node()) {
     MPI_Init(argc, argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);

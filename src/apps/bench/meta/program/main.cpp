@@ -97,7 +97,7 @@ std::vector<std::string> missing(const Session& session, const meta::Request& re
 ExitStatus run(Session& session, const meta::Request& request, Report& report) {
     const std::vector<std::string> own = missing(session, request);
     const std::int64_t before = peak_memory_bytes();
-    Made made;
+    Made made(session.janitor());
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
                    .live = request.live,
