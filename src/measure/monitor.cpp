@@ -142,7 +142,7 @@ void Monitor::write_live_line(std::int64_t now) {
         return;
     }
     const PhaseText text{phase_, phase_bytes_, seconds_of(now - phase_begin_ns_),
-                         options_.first_rank};
+                         options_.first_rank, options_.counted};
     const std::string line =
         fmt::format("\r{}\x1b[K", live_line(text, progress_of(options_.slots)));
     std::fputs(line.c_str(), stderr);

@@ -38,6 +38,7 @@ struct Team {
     const Calls& calls;
     FileData& data;
     Outcome& outcome;
+    std::int64_t& wrong_files;
     std::vector<std::string>& wrong;
 };
 
@@ -144,7 +145,7 @@ Result<void> phase(Team& team, const std::string& name, std::int64_t count, doub
 
 void note_wrong(Team& team, const std::string& path, std::uint64_t stream, std::int64_t bytes) {
     if (const auto mismatch = team.data.check(stream, bytes)) {
-        ++team.outcome.wrong_files;
+        ++team.wrong_files;
         if (team.wrong.size() < 8) {
             team.wrong.push_back(fmt::format("{}: {}", path, describe(*mismatch)));
         }
@@ -465,6 +466,7 @@ Result<void> run_mdtest(Session& session, const meta::Request& request, std::int
                         Made& made, Outcome& outcome) {
     MPI_Comm ranks = first_ranks(session, tasks);
     Result<void> result;
+    std::int64_t wrong_files = 0;
     std::vector<std::string> wrong;
     if (ranks != MPI_COMM_NULL) {
         FileData data(request);
@@ -476,14 +478,15 @@ Result<void> run_mdtest(Session& session, const meta::Request& request, std::int
                       session.rank(), items_of(request),
                       iteration,      fmt::format("test-dir.{}-{}", iteration, tasks),
                       calls,          data,
-                      outcome,        wrong};
+                      outcome,        wrong_files,
+                      wrong};
             result = iterate(team, made);
         }
         MPI_Comm_free(&ranks);
     }
     session.quiet_barrier();
     auto all = session.agreed(result);
-    outcome.wrong_files = session.sum(outcome.wrong_files);
+    outcome.wrong_files += session.sum(wrong_files);
     for (std::string& line : session.gathered(wrong, 8)) {
         outcome.mismatches.push_back(std::move(line));
     }

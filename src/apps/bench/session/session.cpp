@@ -280,6 +280,7 @@ void Session::watch(const MonitorOptions& options) {
         .stall_seconds = options.stall_seconds,
         .limit_seconds = options.limit_seconds,
         .live = live,
+        .counted = options.counted,
         .stop = [rank = rank_, clean_up = options.clean_up](const measure::Stop& stop) {
             stop_process(stop, rank, clean_up);
         }});

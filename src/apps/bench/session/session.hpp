@@ -43,6 +43,7 @@ struct MonitorOptions {
     std::optional<double> stall_seconds;
     std::optional<double> limit_seconds;
     bool live = true;
+    measure::Counted counted = measure::Counted::bytes;
     std::function<void()> clean_up;  // called in the monitor's thread; removes this rank's files
 };
 

@@ -101,6 +101,7 @@ ExitStatus run(Session& session, const meta::Request& request, Report& report) {
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
                    .live = request.live,
+                   .counted = measure::Counted::operations,
                    .clean_up = [&made] { made.remove(); }});
     const auto done = run_all(session, request, made, report.outcome);
     session.unwatch();
