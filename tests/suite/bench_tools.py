@@ -158,6 +158,10 @@ def mdtest_options(mpi: m.Mpi, folder: Path) -> None:
     ensure(noted.read_text().split() == ["b", "a"] * phases, noted.read_text())
     ended = run(mpi, "meta", 2, [*common, "--run-cmd-before-phase=exit 3"], INPUT_OUTPUT)
     ensure('"exit 3" failed (status 3)' in ended.text, ended.tail)
+    noted.unlink()
+    command = f"exec grep SigBlk /proc/self/status > {noted}"
+    run(mpi, "meta", 2, [*common, f"--run-cmd-before-phase={command}"], GOOD)
+    ensure(noted.read_text().split()[1] == "0" * 16, f"signals are blocked: {noted.read_text()}")
     ensure_clean(folder, "noted")
     run(mpi, "meta", 2, [*common, "-i", "2", f"--savePerOpDataCSV={folder}/ops"], GOOD)
     for phase in ("File_creation", "File_stat", "File_read", "File_removal"):
@@ -185,6 +189,9 @@ def wrong_data(mpi: m.Mpi, folder: Path) -> None:
     ended = run(mpi, "meta", 2, [*files, "-E", "-G", "2"], DATA_WRONG)
     ensure("12 file(s) hold other data" in ended.text, ended.tail)
     run(mpi, "meta", 2, [*files, "-E", "-r", "-G", "1"], GOOD)
+    run(mpi, "meta", 2, [*files, "-C", "-G", "1", "-l", "2"], GOOD)
+    ended = run(mpi, "meta", 2, [*files, "-E", "-r", "-G", "2", "-l", "2"], DATA_WRONG)
+    ensure("18 file(s) hold other data" in ended.text, ended.tail)
     ensure_clean(folder, "md")
 
 
