@@ -95,8 +95,7 @@ private:
         if (rank == 0) {
             const OwnFd fd(::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0664));
             failed[0] = fd.valid() ? 0 : errno;
-            failed[1] =
-                fd.valid() ? ::posix_fallocate(fd.get(), 0, geometry_.bytes_of_file()) : 0;
+            failed[1] = fd.valid() ? ::posix_fallocate(fd.get(), 0, geometry_.bytes_of_file()) : 0;
         }
         MPI_Bcast(failed.data(), 2, MPI_INT, 0, ranks);
         if (failed[0] != 0) {

@@ -136,8 +136,7 @@ void PhaseReport::save_operations(const PhaseOutcome& outcome, const ior::Phase&
     }
     std::FILE* const file = std::fopen(path.c_str(), begins ? "we" : "ae");
     const bool opened = file != nullptr;
-    const bool written =
-        opened && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const bool written = opened && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     std::optional<Error> wrong;
     if (!opened || std::fclose(file) != 0 || !written) {
         wrong = system_error(errno, "write " + path);

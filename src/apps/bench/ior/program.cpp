@@ -264,18 +264,19 @@ private:
             plans.push_back(
                 {o, ior::geometry_of(o, tasks_of(o)).value_or(ior::Geometry{})});  // checked
             const auto here = rank_ == 0 ? free_bytes_at(ior::shown_name(o).on_disk) : std::nullopt;
-            free_bytes = here && free_bytes ? std::min(*here, *free_bytes) : here ? here : free_bytes;
+            free_bytes = here && free_bytes ? std::min(*here, *free_bytes)
+                         : here             ? here
+                                            : free_bytes;
         }
         const measure::Estimate all = ior::estimate_of(plans);
         print(fmt::format("Estimate of all {} tests: {}.\n\n", tests_.size(),
                           measure::describe(all)));
         const auto budget = budget_of(tests_.front().options.own);
-        const auto may = rank_ == 0 && budget ? measure::allowed(all, *budget, free_bytes)
-                                              : Result<void>{};
+        const auto may =
+            rank_ == 0 && budget ? measure::allowed(all, *budget, free_bytes) : Result<void>{};
         int refused = may ? 0 : 1;
         MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        return refused == 0 ? std::nullopt
-                            : std::optional<Error>(may ? Error{} : may.error());
+        return refused == 0 ? std::nullopt : std::optional<Error>(may ? Error{} : may.error());
     }
 
     ExitStatus run_one(ior::Parsed& parsed) {
@@ -472,7 +473,8 @@ private:
         }
         out_ = stdout;
         if (lost_ != 0) {
-            lost += system_error(lost_, "write " + (file_.empty() ? "standard output" : file_)).message;
+            lost +=
+                system_error(lost_, "write " + (file_.empty() ? "standard output" : file_)).message;
         }
         return lost;
     }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "apps/bench/ior/backend.hpp"
-#include "apps/bench/session/janitor.hpp"
 #include "apps/bench/ior/phase.hpp"
 #include "apps/bench/ior/surroundings.hpp"
 #include "apps/bench/ior/test_ranks.hpp"
+#include "apps/bench/session/janitor.hpp"
 #include "ior/results.hpp"
 #include "measure/exit_status.hpp"
 #include "measure/monitor.hpp"
