@@ -61,8 +61,9 @@ Result<void> allowed(const Estimate& estimate, const Budget& budget,
     }
     const auto seconds = estimate.seconds ? estimate.seconds : estimate.seconds_min;
     if (budget.seconds && seconds && *seconds > *budget.seconds) {
-        return over(estimate.seconds ? "it can take" : "it takes", fmt::format("{:.0f} s", *seconds),
-                    fmt::format("{:.0f} s", *budget.seconds), "--budget-time");
+        return over(estimate.seconds ? "it can take" : "it takes",
+                    fmt::format("{:.0f} s", *seconds), fmt::format("{:.0f} s", *budget.seconds),
+                    "--budget-time");
     }
     if (budget.free_share && free_bytes) {
         const double most = *budget.free_share * static_cast<double>(*free_bytes);

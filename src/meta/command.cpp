@@ -166,7 +166,8 @@ constexpr Entry entries[]{
     Entry{{'i', "", yes, "iterations", "1"}, put_number<&Request::iterations, 1>},
     Entry{{'N', "", yes, "look at the items of the rank so far away", "0"},
           put_number<&Request::stride, 0>},
-    Entry{{'f', "", yes, "first number of tasks", "1 with -l, else all"}, put_number<&Request::first_tasks, 0>},
+    Entry{{'f', "", yes, "first number of tasks", "1 with -l, else all"},
+          put_number<&Request::first_tasks, 0>},
     Entry{{'l', "", yes, "last number of tasks", "all"}, put_number<&Request::last_tasks, 0>},
     Entry{{'s', "", yes, "step between numbers of tasks", "1"},
           put_number<&Request::step_tasks, 1>},
@@ -259,6 +260,8 @@ constexpr Entry entries[]{
     Entry{{0, "dry-run", no, "print the estimate; touch nothing", ""}, put_flag<&Request::dry_run>},
     Entry{{0, "json", yes, "write the result here as JSON (forebay.bench.meta/1)", ""},
           put_text<&Request::json_file>},
+    Entry{{0, "csv", yes, "write a line for each row and iteration here", ""},
+          put_text<&Request::csv_file>},
     Entry{{0, "budget-time", yes, "end the run after so long (60, 5m, 2h)", ""},
           [](Request& to, const std::string& v) {
               return put_parsed(to.budget.seconds, measure::parse_seconds(v));
@@ -292,9 +295,9 @@ constexpr std::array<std::pair<Option, bool Phases::*>, 4> phase_entries{
 
 // Of mdtest's back ends: they say how data are moved, of which there are few here.
 constexpr std::array<std::string_view, 26> modules{
-    "posix", "dummy", "mpiio",    "ncmpi",   "hdf5",    "mmap",   "aio",     "dfs",  "daos",
-    "chfs",  "cephfs", "finchfs", "rados",   "hdfs",    "ime",    "im",      "s3",   "s3-libs3",
-    "s3-4c", "S3_plus", "S3_EMC", "s3-curl", "libnfs",  "nfs",  "gfarm",  "pmdk"};
+    "posix", "dummy",   "mpiio",   "ncmpi",   "hdf5",   "mmap", "aio",   "dfs", "daos",
+    "chfs",  "cephfs",  "finchfs", "rados",   "hdfs",   "ime",  "im",    "s3",  "s3-libs3",
+    "s3-4c", "S3_plus", "S3_EMC",  "s3-curl", "libnfs", "nfs",  "gfarm", "pmdk"};
 
 bool is_of_a_module(std::string_view word) {
     const std::size_t dot = word.find('.');
@@ -352,9 +355,9 @@ Result<void> settle_items(Request& request) {
                         request.items, holders));
     }
     if (__builtin_mul_overflow(request.items_each, holders, &request.items)) {
-        return wrong(fmt::format(
-            "too many items (-I {} in {} directories each). Give less of either.",
-            request.items_each, holders));
+        return wrong(
+            fmt::format("too many items (-I {} in {} directories each). Give less of either.",
+                        request.items_each, holders));
     }
     return {};
 }

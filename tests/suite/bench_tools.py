@@ -91,14 +91,17 @@ def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
         run(mpi, "meta", ranks, [*words, "-d", f"{folder}/md@{folder}/me"], GOOD)
         ensure_clean(folder)
     words = ["--storm", "all", "-n", "5", "-d", folder / "md", "--json", folder / "s.json"]
-    run(mpi, "meta", ranks, words, GOOD)
+    run(mpi, "meta", ranks, [*words, "--csv", folder / "s.csv"], GOOD)
     rows_of = json.loads((folder / "s.json").read_text())["rows"]
     ramp = sorted({row["ranks"] for row in rows_of})
     ensure(ramp == sorted({one for one in (1, 2, 4) if one < ranks} | {ranks}), f"ramp {ramp}")
     ensure({row["mode"] for row in rows_of} == {"existing", "private", "shared"}, "modes")
     for row in rows_of:
         ensure(row["latency"]["calls"] == 5 * row["ranks"], f"calls of {row['name']}")
-    ensure_clean(folder, "s.json")
+    lines = (folder / "s.csv").read_text().splitlines()
+    ensure(lines[0].startswith("mode,operation,ranks,repetition,operations,"), lines[0])
+    ensure(len(lines) == 1 + len(rows_of), f"{len(lines)} lines of {len(rows_of)} rows")
+    ensure_clean(folder, "s.json", "s.csv")
 
 
 def statuses(mpi: m.Mpi, folder: Path) -> None:

@@ -60,9 +60,8 @@ std::string base_path(const Team& team, std::int64_t number) {
 std::string item_path(const Team& team, Kind kind, std::int64_t rank, std::int64_t item) {
     const meta::Request& request = team.request;
     const std::int64_t owner = request.unique_tree ? rank : 0;
-    const std::string folder =
-        request.tree.path(base_path(team, rank), owner,
-                          request.tree.holder_of(item, request.items_each));
+    const std::string folder = request.tree.path(base_path(team, rank), owner,
+                                                 request.tree.holder_of(item, request.items_each));
     if (request.shared_file && kind == Kind::file) {
         return folder + "/file.mdtest.shared";
     }
@@ -212,15 +211,14 @@ Result<void> trees(Team& team, bool create) {
     const std::int64_t owner = unique ? team.rank : 0;
     const std::int64_t trees = unique ? 1 : team.rank == 0 ? bases(team) : 0;
     const std::int64_t count = tree.directories() * trees;
-    return phase(team, create ? "Tree creation" : "Tree removal", count, 0, nullptr,
-                 [&](std::int64_t number) {
-                     const std::int64_t which = create ? number : count - 1 - number;
-                     const std::string path =
-                         tree.path(base_path(team, owner + which / tree.directories()), owner,
-                                   which % tree.directories());
-                     return create ? team.calls.make_directory(path)
-                                   : team.calls.remove_directory(path);
-                 });
+    return phase(
+        team, create ? "Tree creation" : "Tree removal", count, 0, nullptr,
+        [&](std::int64_t number) {
+            const std::int64_t which = create ? number : count - 1 - number;
+            const std::string path = tree.path(base_path(team, owner + which / tree.directories()),
+                                               owner, which % tree.directories());
+            return create ? team.calls.make_directory(path) : team.calls.remove_directory(path);
+        });
 }
 
 // After a stonewall every rank comes to the number that the fastest one reached.
@@ -287,10 +285,9 @@ Result<void> remove_items(Team& team, Kind kind) {
         count = team.rank == 0 ? holders * bases(team) : 0;
     }
     return phase(team, name, count, 0, nullptr, [&](std::int64_t number) {
-        const std::string path = shared
-                                     ? item_path(team, kind, number / holders,
-                                                 number % holders * each)
-                                     : item_path(team, kind, seen_rank(team), number);
+        const std::string path =
+            shared ? item_path(team, kind, number / holders, number % holders * each)
+                   : item_path(team, kind, seen_rank(team), number);
         return kind == Kind::file ? team.calls.unlink(path) : team.calls.remove_directory(path);
     });
 }

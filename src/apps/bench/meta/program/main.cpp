@@ -127,6 +127,7 @@ ExitStatus run(Session& session, const meta::Request& request, Report& report) {
     }
     print(tables(request, report));
     for (const auto& [path, text] : {std::pair{request.json_file, as_json(request, report)},
+                                     std::pair{request.csv_file, as_csv(report)},
                                      std::pair{request.ranks_csv_file, ranks_csv(report)}}) {
         if (auto written = write_text(path, text); !written) {
             report.status = complain(written.error().message);
@@ -161,10 +162,10 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
     if (session.is_first()) {
         print(heading(*request, report));
     }
-    const Result<void> gate = session.is_first()
-                                  ? measure::allowed(report.estimate, request->budget,
-                                                     least_free(*request))
-                                  : Result<void>{};
+    const Result<void> gate =
+        session.is_first()
+            ? measure::allowed(report.estimate, request->budget, least_free(*request))
+            : Result<void>{};
     if (auto fine = session.agreed(gate); !fine) {
         return refused(session, gate ? fine.error() : gate.error(), ExitStatus::refused);
     }
