@@ -180,6 +180,18 @@ def mdtest_options(mpi: m.Mpi, folder: Path) -> None:
     ensure_clean(folder, "noted")
 
 
+def cores_that_ranks_may_use(mpi: m.Mpi, folder: Path) -> None:
+    """Two ranks on one core are too many, however many cores the machine has."""
+    for tool, line in (("hpio", "-O 10"), ("meta", "-n 4"), ("ior", "-t 4k -b 4k")):
+        place = ["-o", str(folder / "tf")] if tool == "ior" else ["-d", str(folder)]
+        words = [str(program(mpi, tool)), *line.split(), *place]
+        ended = m.launch([*mpi.start(2, {}), "taskset", "-c", "0", *words], seconds_max=PATIENCE)
+        ensure("2 ranks share" in ended.ensure_success().text, ended.tail)
+        ended = m.launch([*mpi.start(1, {}), *words], seconds_max=PATIENCE).ensure_success()
+        ensure("ranks share" not in ended.text, ended.tail)
+    ensure_clean(folder)
+
+
 def wrong_data(mpi: m.Mpi, folder: Path) -> None:
     """Data of another seed are wrong data, and are shown with file and offset."""
     point = ["-n", "0001", "-c", "5", "-d", folder]
@@ -378,6 +390,7 @@ def tests() -> Iterator[Test]:
             yield test(f"bench-full_disk-{mpi.name}-{name}", full_disk, mpi, bits)
         yield test(f"bench-mdtest_options-{mpi.name}", mdtest_options, mpi)
         yield test(f"bench-read_only-{mpi.name}", read_only, mpi)
+        yield test(f"bench-cores-{mpi.name}", cores_that_ranks_may_use, mpi)
         for tool, name, line in (
             ("hpio", "waits", "-r 3 -w 30"),
             ("hpio", "writes", "-n 0001 -O 10 -r 9 -c 64k -s 4k"),

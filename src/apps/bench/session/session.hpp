@@ -108,6 +108,7 @@ private:
     std::int32_t local_rank_ = 0;
     std::int32_t local_ranks_ = 1;
     std::int32_t first_here_ = 0;
+    std::int32_t cores_here_ = 1;
     MPI_Comm node_ = MPI_COMM_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
     std::span<measure::ProgressSlot> slots_;
