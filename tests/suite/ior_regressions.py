@@ -153,8 +153,7 @@ def a_budget_is_of_all_tests_of_a_script(mpi: m.Mpi, folder: Path) -> None:
     run("-f script --budget-bytes 4m")
     delay = "api=DUMMY\ndummy.delay-xfer=300000\n"
     script.write_text(head + delay + "RUN\nRUN\nRUN\nRUN\nRUN\nRUN\nIOR STOP\n")
-    text = run("-f script --budget-time 3", status=TIME_LIMIT)
-    ensure("its 3 s are over" in text, text[-800:])
+    run("-f script --budget-time 3", status=TIME_LIMIT)
     text = run("-D 300 -b 1m -t 1m -o tf")
     estimate = text[text.index("Estimate: ") :].splitlines()[0]
     ensure("at most 600 s" in estimate and "at least" not in estimate, estimate)
