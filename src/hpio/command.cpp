@@ -4,6 +4,7 @@
 #include "command_line/options.hpp"
 #include "hpio/grammar.hpp"
 #include "measure/byte_units.hpp"
+#include "measure/saturated.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@ namespace {
 using command_line::Given;
 using command_line::Option;
 using command_line::Takes;
+using measure::saturated_product;
 using Numbers = std::vector<std::int64_t>;
 
 tl::unexpected<Error> wrong(std::string message) {
@@ -543,6 +545,14 @@ std::string help_text() {
            "the budget.\n";
 }
 
+namespace {
+
+void add_to(std::int64_t& total, std::int64_t more) noexcept {
+    total = measure::saturated_sum(total, more);
+}
+
+}  // namespace
+
 Result<measure::Estimate> estimate(const Request& request, std::int32_t ranks) {
     measure::Estimate total;
     for (const Point& point : request.points) {
@@ -553,19 +563,24 @@ Result<measure::Estimate> estimate(const Request& request, std::int32_t ranks) {
         const Job job{.pattern = *pattern, .ranks = ranks};
         const std::int64_t files = request.same_file ? 1 : request.repetitions;
         const bool writes = point.direction == Direction::write;
-        const std::int64_t data = job.data_bytes() * request.repetitions;
+        const std::int64_t data = saturated_product(job.data_bytes(), request.repetitions);
         // Before a point gaps (or all) are filled, and after it they are looked at.
         const bool fills =
             request.verify == Verify::whole_file || request.generate == Generate::full || !writes;
-        const std::int64_t filled = fills ? job.watched_bytes() * files : 0;
+        const std::int64_t kept = saturated_product(job.watched_bytes(), files);
         const std::int64_t looked =
-            request.verify == Verify::nothing ? 0 : job.watched_bytes() * request.repetitions;
-        total.bytes_written += filled + (writes ? data : 0);
-        total.bytes_read += writes ? looked : data;
-        total.files += files;
-        const std::int64_t kept = job.watched_bytes() * files;
-        total.bytes_kept_max =
-            request.keep_files ? total.bytes_kept_max + kept : std::max(total.bytes_kept_max, kept);
+            request.verify == Verify::nothing
+                ? 0
+                : saturated_product(job.watched_bytes(), request.repetitions);
+        add_to(total.bytes_written, fills ? kept : 0);
+        add_to(total.bytes_written, writes ? data : 0);
+        add_to(total.bytes_read, writes ? looked : data);
+        add_to(total.files, files);
+        if (request.keep_files) {
+            add_to(total.bytes_kept_max, kept);
+        } else {
+            total.bytes_kept_max = std::max(total.bytes_kept_max, kept);
+        }
     }
     total.seconds = request.budget.seconds;
     return total;

@@ -5,6 +5,7 @@
 #include "hpio/grammar.hpp"
 
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace forebay::hpio {
 namespace {
@@ -107,6 +108,15 @@ TEST(Command, EstimateCountsFillingWritingAndReading) {
     EXPECT_EQ(total.files, 6);
     EXPECT_EQ(total.bytes_kept_max, 3 * 128);
     EXPECT_FALSE(estimate(parse("--pattern block:shape=8,grid=3").value(), 4));
+}
+
+// 2^58 B sixteen times over came to 512 MiB.
+TEST(Command, EstimateOfNonsenseDoesNotWrap) {
+    const auto request = parse("-c 1048576 -s 256g -r 16").value();
+    const auto total = estimate(request, 2).value();
+    EXPECT_EQ(total.bytes_written, std::numeric_limits<std::int64_t>::max());
+    EXPECT_FALSE(measure::allowed(total, request.budget, std::int64_t{1} << 40));
+    EXPECT_FALSE(estimate(parse("-c 1 -s 8000000000g").value(), 2));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Result<Pattern> checked(const Regions& regions, std::int32_t ranks) {
                             regions.count, regions.size_bytes, regions.spacing_bytes)});
     }
     const auto fits = checked_product(
-        {regions.count, ranks, std::max(regions.size_bytes, regions.spacing_bytes) * 2});
+        {regions.count, ranks, std::max(regions.size_bytes, regions.spacing_bytes), 2});
     if (!fits) {
         return failure(fits.error());
     }

@@ -135,6 +135,29 @@ void note_odd_ones(Parsed& parsed) {
     if (o.unique_directory && !o.file_per_process) {
         note("-u has no effect (it needs -F).");
     }
+    if (o.dual_mount) {
+        note("-y has no effect (files are where -o says). Name both mounts: -o /m0/f@/m1/f.");
+    }
+    if (o.posix.ignore_locks) {
+        note("posix.lustre.ignorelocks has no effect (Lustre's own locks stay).");
+    }
+}
+
+// These back ends make the file anew when they open it to write: nothing stays that was in it.
+void note_new_files(Parsed& parsed) {
+    Options& o = parsed.options;
+    if ((o.api != "HDF5" && o.api != "NCMPI") || !o.writes()) {
+        return;
+    }
+    if (o.random_prefill > 0) {
+        parsed.advice.push_back(
+            fmt::format("--randomPrefill has no effect ({} makes the file anew).", o.api));
+        o.random_prefill = 0;
+    }
+    if (o.use_existing) {
+        parsed.advice.push_back(
+            fmt::format("-E keeps nothing of an existing file ({} makes it anew).", o.api));
+    }
 }
 
 }  // namespace
@@ -146,6 +169,7 @@ Result<void> check_options(Parsed& parsed) {
         }
     }
     note_odd_ones(parsed);
+    note_new_files(parsed);
     return {};
 }
 

@@ -2,6 +2,7 @@
 #include "ior/geometry.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace forebay::ior {
@@ -69,11 +70,13 @@ Offset Offsets::operator()(std::int64_t index) const noexcept {
 }
 
 std::int64_t Reordering::source_of(std::int64_t task, std::int64_t further) const noexcept {
-    const std::int64_t node_step = by_block ? tasks_of_node : 1;
-    const std::int64_t away = (task_per_node_offset + further) * node_step;
+    // Of what -Q says, only the place among the tasks counts.
+    const std::int64_t node_step = by_block ? std::clamp<std::int64_t>(tasks_of_node, 1, tasks) : 1;
+    const std::int64_t away = (task_per_node_offset % tasks + further) * node_step;
     if (random == 1) {
         // Any of the tasks that are at least so far away, going round.
-        const std::int64_t near = std::min(task_per_node_offset * node_step, tasks - 1);
+        const std::int64_t nodes = std::abs(std::clamp(task_per_node_offset, -tasks, tasks));
+        const std::int64_t near = std::min(nodes * node_step, tasks - 1);
         const std::uint64_t draw =
             measure::mixed(measure::mixed(seed, static_cast<std::uint64_t>(further)),
                            static_cast<std::uint64_t>(task));

@@ -4,6 +4,7 @@
 #include "ior/file_names.hpp"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <rapidcheck/gtest.h>
 #include <set>
 
@@ -91,6 +92,26 @@ TEST(Reordering, constant_ones_go_to_another_node) {
     EXPECT_EQ(order.source_of(1, 1), 1);
     order.by_block = false;
     EXPECT_EQ(order.source_of(7, 0), 0);
+}
+
+TEST(Reordering, of_nonsense_stays_among_the_tasks) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    for (const std::int64_t offset : {std::int64_t{-1}, std::int64_t{-9}, most, -most - 1}) {
+        for (const std::int64_t random : {0, 1, 2}) {
+            Reordering order;
+            order.tasks = 8;
+            order.tasks_of_node = 4;
+            order.task_per_node_offset = offset;
+            order.random = random;
+            order.constant = random == 0;
+            for (std::int64_t task = 0; task < order.tasks; ++task) {
+                for (const std::int64_t further : {0, 1}) {
+                    const std::int64_t source = order.source_of(task, further);
+                    EXPECT_TRUE(source >= 0 && source < order.tasks) << offset << ' ' << random;
+                }
+            }
+        }
+    }
 }
 
 RC_GTEST_PROP(Reordering, random_ones_are_at_least_so_far_away_and_permutations_are_ones, ()) {

@@ -5,6 +5,7 @@
 #include "measure/byte_units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <optional>
 
@@ -27,13 +28,24 @@ std::string_view trimmed(std::string_view text) noexcept {
     return text;
 }
 
+// "300s": a number of seconds may say so.
+std::string_view in_seconds(const Spec& spec, std::string_view value) {
+    constexpr std::array<std::string_view, 4> seconds{"deadlineForStonewalling", "interTestDelay",
+                                                      "minTimeDuration", "outlierThreshold"};
+    if (value.ends_with('s') &&
+        std::find(seconds.begin(), seconds.end(), spec.name) != seconds.end()) {
+        value.remove_suffix(1);
+    }
+    return value;
+}
+
 Result<void> set_value(const Spec& spec, const std::string& shown, std::string_view value,
                        Parsed& parsed) {
     if (spec.kind == Kind::text) {
         std::get<Text>(spec.place)(parsed.options) = std::string(value);
         return {};
     }
-    const auto number = measure::parse_size(value);
+    const auto number = measure::parse_size(in_seconds(spec, value));
     if (!number) {
         return usage(fmt::format("{} has no good value: {}", shown, number.error().message));
     }

@@ -191,5 +191,36 @@ TEST(Table, has_every_name_and_letter_once) {
     EXPECT_THAT(help_text(), HasSubstr("--posix.odirect"));
 }
 
+TEST(Script, directives_that_no_run_follows_are_an_error) {
+    const auto made =
+        parse_script("IOR START\napi=DUMMY\nRUN\n\nblockSize=4m\nIOR STOP\n", "s", {});
+    ASSERT_FALSE(made);
+    EXPECT_NE(made.error().message.find("s, line 5: \"blockSize=4m\""), std::string::npos)
+        << made.error().message;
+}
+
+TEST(Values, times_may_end_in_s_and_sizes_have_a_blank) {
+    const std::vector<std::string> words{"-D", "300s", "-t", "1 m", "-O", "minTimeDuration=5s"};
+    const auto made = parse_words(words);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->options.stonewall_seconds, 300);
+    EXPECT_EQ(made->options.duration_min_seconds, 5);
+    EXPECT_EQ(made->options.transfer_bytes, 1 << 20);
+    EXPECT_FALSE(parse_words(std::vector<std::string>{"-T", "300s"}));
+}
+
+TEST(Check, what_has_no_effect_is_said) {
+    const std::vector<std::vector<std::string>> lines{{"-y", "-F"},
+                                                      {"--posix.lustre.ignorelocks"},
+                                                      {"-a", "HDF5", "-z", "--randomPrefill=64k"},
+                                                      {"-a", "NCMPI", "-E"}};
+    for (const auto& words : lines) {
+        auto made = parse_words(words);
+        ASSERT_TRUE(made && check_options(*made));
+        EXPECT_EQ(made->advice.size(), 1U) << words.front();
+        EXPECT_EQ(made->options.random_prefill, 0);
+    }
+}
+
 }  // namespace
 }  // namespace forebay::ior

@@ -95,8 +95,9 @@ struct Test {
     std::int64_t inodes = 0;
     double used_inodes_share = 0.0;
     std::vector<Phase> phases;
-    std::vector<std::string> warnings;
-    std::int64_t warnings_told = 0;  // at once, and not among `warnings`
+    std::vector<std::string> warnings;       // said after the tables
+    std::vector<std::string> warnings_told;  // said at once
+    std::vector<std::string> mismatches;     // the first wrong data of each phase
 };
 
 struct Run {

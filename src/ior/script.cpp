@@ -46,7 +46,11 @@ public:
         } else if (word == "run" && inside()) {
             tests_.push_back(current_);
             current_.advice.clear();
+            unused_.clear();
         } else if (!text.empty() && inside()) {
+            if (unused_.empty()) {
+                unused_ = fmt::format("{}, line {}: \"{}\"", file_, number_, text);
+            }
             return directives(text);
         }
         return {};
@@ -58,6 +62,12 @@ public:
         }
         if (tests_.empty()) {
             return wrong("it has no line \"RUN\", so nothing would happen");
+        }
+        if (!unused_.empty()) {
+            return failure({ErrorCode::argument, 0,
+                            fmt::format("{} has no effect (no RUN comes after it). Add a line RUN "
+                                        "or take it out.",
+                                        unused_)});
         }
         return std::move(tests_);
     }
@@ -91,6 +101,7 @@ private:
     std::string file_;
     Parsed current_;
     std::vector<Parsed> tests_;
+    std::string unused_;  // the first line that no test has used yet
     std::size_t number_ = 0;
     bool started_ = false;
     bool stopped_ = false;

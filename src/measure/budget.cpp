@@ -20,6 +20,17 @@ tl::unexpected<Error> over(std::string_view what, const std::string& is, const s
 
 std::string amount(std::int64_t bytes) { return human_size(bytes); }
 
+std::string time_text(const Estimate& estimate) {
+    std::string text;
+    if (estimate.seconds_min) {
+        text = fmt::format("at least {:.0f} s", *estimate.seconds_min);
+    }
+    if (estimate.seconds) {
+        text += fmt::format("{}at most {:.0f} s", text.empty() ? "" : ", ", *estimate.seconds);
+    }
+    return text.empty() ? "time not known before" : text;
+}
+
 std::optional<double> number(std::string_view text) {
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -32,12 +43,10 @@ std::optional<double> number(std::string_view text) {
 }  // namespace
 
 std::string describe(const Estimate& estimate) {
-    const std::string time = estimate.seconds ? fmt::format("at least {:.0f} s", *estimate.seconds)
-                                              : std::string("time not known before");
     return fmt::format("writes {} into {} file{}, reads {}, holds {} at a time, {}",
                        amount(estimate.bytes_written), estimate.files,
                        estimate.files == 1 ? "" : "s", amount(estimate.bytes_read),
-                       amount(estimate.bytes_kept_max), time);
+                       amount(estimate.bytes_kept_max), time_text(estimate));
 }
 
 Result<void> allowed(const Estimate& estimate, const Budget& budget,
@@ -50,9 +59,11 @@ Result<void> allowed(const Estimate& estimate, const Budget& budget,
         return over("files made:", std::to_string(estimate.files), std::to_string(*budget.files),
                     "--budget-files");
     }
-    if (budget.seconds && estimate.seconds && *estimate.seconds > *budget.seconds) {
-        return over("it takes", fmt::format("{:.0f} s", *estimate.seconds),
-                    fmt::format("{:.0f} s", *budget.seconds), "--budget-time");
+    const auto seconds = estimate.seconds ? estimate.seconds : estimate.seconds_min;
+    if (budget.seconds && seconds && *seconds > *budget.seconds) {
+        return over(estimate.seconds ? "it can take" : "it takes",
+                    fmt::format("{:.0f} s", *seconds), fmt::format("{:.0f} s", *budget.seconds),
+                    "--budget-time");
     }
     if (budget.free_share && free_bytes) {
         const double most = *budget.free_share * static_cast<double>(*free_bytes);

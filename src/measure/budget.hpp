@@ -16,7 +16,8 @@ struct Estimate {
     std::int64_t bytes_read = 0;
     std::int64_t bytes_kept_max = 0;  // on the file system at the same time
     std::int64_t files = 0;
-    std::optional<double> seconds;
+    std::optional<double> seconds_min;  // it takes so long for certain
+    std::optional<double> seconds;      // it is over by then
 };
 
 // Unset is unlimited.

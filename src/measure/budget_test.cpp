@@ -31,7 +31,10 @@ TEST(Budget, refuses_bytes_files_time_and_share) {
     EXPECT_TRUE(allowed(some(), time, {}).has_value());
     Estimate longer = some();
     longer.seconds = 11;
-    EXPECT_THAT(allowed(longer, time, {}).error().message, HasSubstr("11 s"));
+    EXPECT_THAT(allowed(longer, time, {}).error().message, HasSubstr("it can take 11 s"));
+    longer.seconds.reset();
+    longer.seconds_min = 12;
+    EXPECT_THAT(allowed(longer, time, {}).error().message, HasSubstr("it takes 12 s"));
     Budget share;
     share.free_share = 0.01;
     EXPECT_TRUE(allowed(some(), share, {}).has_value());
@@ -44,6 +47,10 @@ TEST(Budget, estimate_reads_as_a_sentence) {
     EXPECT_EQ(describe(some()),
               "writes 16 MiB into 4 files, reads 0 bytes, holds 16 MiB at a time, "
               "time not known before");
+    Estimate timed = some();
+    timed.seconds_min = 3;
+    timed.seconds = 600;
+    EXPECT_THAT(describe(timed), HasSubstr("a time, at least 3 s, at most 600 s"));
 }
 
 TEST(Budget, times_and_shares_are_parsed) {

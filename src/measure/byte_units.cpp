@@ -85,9 +85,13 @@ Result<std::int64_t> parse_size(std::string_view text) {
     if (end == first || digits.substr(first) == ".") {
         return no_size(text, "it does not begin with a number");
     }
-    const std::optional<int> power = power_of(number.substr(end));
+    std::size_t unit = number.find_first_not_of(' ', end);
+    if (unit == std::string_view::npos) {
+        unit = end;
+    }
+    const std::optional<int> power = power_of(number.substr(unit));
     if (!power) {
-        return no_size(text, fmt::format("\"{}\" is no unit", number.substr(end)));
+        return no_size(text, fmt::format("\"{}\" is no unit", number.substr(unit)));
     }
     return digits.find('.') == std::string_view::npos ? whole(text, digits, *power)
                                                       : fraction(text, digits, *power);

@@ -18,6 +18,7 @@ TEST(ByteUnits, are_read_as_ior_reads_them) {
     EXPECT_EQ(parse_size("1P").value_or(-1), k * k * k * k * k);
     EXPECT_EQ(parse_size("-311476410").value_or(0), -311476410);
     EXPECT_EQ(parse_size("100b").value_or(-1), 100);
+    EXPECT_EQ(parse_size("1 m").value_or(-1), k * k);
 }
 
 TEST(ByteUnits, a_half_mebibyte_is_not_zero) {
@@ -28,7 +29,7 @@ TEST(ByteUnits, a_half_mebibyte_is_not_zero) {
 
 TEST(ByteUnits, nonsense_is_refused) {
     for (const char* text : {"", "k", "4x", "4k4", "-", ".", "1.2.3m", "9999999999999999999",
-                             "9999999999p", "4 k", "1e6"}) {
+                             "9999999999p", "4 ", "4 k4", "1e6"}) {
         EXPECT_FALSE(parse_size(text).has_value()) << text;
     }
 }

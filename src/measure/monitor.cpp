@@ -121,7 +121,8 @@ std::optional<Stop> Monitor::tick() {
                                     options_.first_rank + static_cast<std::int64_t>(i))};
         }
     }
-    if (options_.limit_seconds && seconds_of(now - began_ns_) > *options_.limit_seconds) {
+    const double spent = options_.spent_seconds + seconds_of(now - began_ns_);
+    if (options_.limit_seconds && spent > *options_.limit_seconds) {
         return Stop{StopCause::time_over,
                     fmt::format("the run is ended (its {:.0f} s are over). Make it shorter, or "
                                 "allow more with --budget-time.",
@@ -139,7 +140,7 @@ void Monitor::write_live_line(std::int64_t now) {
         return;
     }
     const PhaseText text{phase_, phase_bytes_, seconds_of(now - phase_begin_ns_),
-                         options_.first_rank};
+                         options_.first_rank, options_.counted};
     const std::string line =
         fmt::format("\r{}\x1b[K", live_line(text, progress_of(options_.slots)));
     std::fputs(line.c_str(), stderr);

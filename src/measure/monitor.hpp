@@ -31,7 +31,9 @@ public:
         std::int64_t first_rank = 0;          // world rank of the first
         std::optional<double> stall_seconds;  // one call may take; unset: for ever
         std::optional<double> limit_seconds;  // the whole run may take
+        double spent_seconds = 0;             // of them, before the monitor was made
         bool live = false;                    // write the live line to standard error
+        Counted counted = Counted::bytes;     // for the live line
         // Called once, in the monitor's thread; must not return to a healthy program: it removes
         // files and ends the process.
         std::function<void(const Stop&)> stop;

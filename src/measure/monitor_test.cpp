@@ -22,6 +22,10 @@ TEST(Progress, names_the_slowest_of_a_node) {
     EXPECT_EQ(live_line({"write", 14 << 20, 2.0, 8}, node),
               "write 50 %  3.5 MiB/s  slowest rank 9 at 25 % of the fastest");
     EXPECT_EQ(live_line({"read", 0, 0.0, 0}, {}), "read");
+    NodeProgress calls;
+    calls.bytes = 5000;
+    EXPECT_EQ(live_line({"File creation", 0, 2.0, 0, Counted::operations}, calls),
+              "File creation  2500 ops/s");
 }
 
 std::future<Stop> watched(std::array<ProgressSlot, 2>& slots, Monitor::Options options,

@@ -58,12 +58,15 @@ Interval median_interval(std::span<const double> values, double level) {
     const std::vector<double> in_order = sorted(values);
     const std::size_t count = in_order.size();
     // P(at most k of count values lie below the median), added up until half of 1 - level is spent.
-    double probability = std::pow(0.5, static_cast<double>(count));
-    double below = probability;
+    // By logarithms: 0.5^count is nought for more than a thousand values.
+    double logarithm = -std::log(2.0) * static_cast<double>(count);
+    double below = std::exp(logarithm);
     std::size_t skipped = 0;
     double coverage = 1.0 - 2.0 * below;
     while (skipped + 1 < (count + 1) / 2) {
-        probability *= static_cast<double>(count - skipped) / static_cast<double>(skipped + 1);
+        logarithm += std::log(static_cast<double>(count - skipped)) -
+                     std::log(static_cast<double>(skipped + 1));
+        const double probability = std::exp(logarithm);
         if (1.0 - 2.0 * (below + probability) < level) {
             break;
         }

@@ -38,6 +38,16 @@ TEST(Statistics, interval_is_that_of_the_tables) {
     EXPECT_DOUBLE_EQ(median_interval(twenty).upper, 15.0);
 }
 
+// 0.5^n is nought from n = 1075 on.
+TEST(Statistics, interval_of_many_values_is_narrow) {
+    std::vector<double> many(10'000);
+    std::iota(many.begin(), many.end(), 1.0);
+    const Interval made = median_interval(many);
+    EXPECT_NEAR(made.lower, 4902, 2);
+    EXPECT_NEAR(made.upper, 5099, 2);
+    EXPECT_NEAR(made.coverage, 0.951, 0.002);
+}
+
 TEST(Statistics, few_values_say_that_they_are_few) {
     const Interval three = median_interval(std::vector<double>{3, 1, 2});
     EXPECT_DOUBLE_EQ(three.lower, 1.0);

@@ -3,6 +3,7 @@
 
 #include "command_line/options.hpp"
 #include "measure/byte_units.hpp"
+#include "measure/saturated.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,8 @@ namespace {
 
 using command_line::Option;
 using command_line::Takes;
+using measure::saturated_product;
+using measure::saturated_sum;
 
 tl::unexpected<Error> wrong(std::string message) {
     return failure({.code = ErrorCode::argument, .message = std::move(message)});
@@ -163,14 +166,18 @@ constexpr Entry entries[]{
     Entry{{'i', "", yes, "iterations", "1"}, put_number<&Request::iterations, 1>},
     Entry{{'N', "", yes, "look at the items of the rank so far away", "0"},
           put_number<&Request::stride, 0>},
-    Entry{{'f', "", yes, "first number of tasks", "0"}, put_number<&Request::first_tasks, 0>},
-    Entry{{'l', "", yes, "last number of tasks", "0"}, put_number<&Request::last_tasks, 0>},
+    Entry{{'f', "", yes, "first number of tasks", "1 with -l, else all"},
+          put_number<&Request::first_tasks, 0>},
+    Entry{{'l', "", yes, "last number of tasks", "all"}, put_number<&Request::last_tasks, 0>},
     Entry{{'s', "", yes, "step between numbers of tasks", "1"},
           put_number<&Request::step_tasks, 1>},
     Entry{{'w', "", yes, "bytes to write to each file", "0"}, put_number<&Request::write_bytes, 0>},
     Entry{{'e', "", yes, "bytes to read from each file", "0"}, put_number<&Request::read_bytes, 0>},
     Entry{{'W', "", yes, "stop creating after so many seconds", "0"},
-          put_number<&Request::stonewall_seconds, 0>},
+          [](Request& to, const std::string& v) {
+              return put_number<&Request::stonewall_seconds, 0>(
+                  to, v.ends_with('s') ? v.substr(0, v.size() - 1) : v);
+          }},
     Entry{{'x', "", yes, "file with the number of items that -W reached", ""},
           put_text<&Request::stonewall_file>},
     Entry{{'p', "", yes, "seconds before each iteration", "0"},
@@ -253,6 +260,8 @@ constexpr Entry entries[]{
     Entry{{0, "dry-run", no, "print the estimate; touch nothing", ""}, put_flag<&Request::dry_run>},
     Entry{{0, "json", yes, "write the result here as JSON (forebay.bench.meta/1)", ""},
           put_text<&Request::json_file>},
+    Entry{{0, "csv", yes, "write a line for each row and iteration here", ""},
+          put_text<&Request::csv_file>},
     Entry{{0, "budget-time", yes, "end the run after so long (60, 5m, 2h)", ""},
           [](Request& to, const std::string& v) {
               return put_parsed(to.budget.seconds, measure::parse_seconds(v));
@@ -285,17 +294,36 @@ constexpr std::array<std::pair<Option, bool Phases::*>, 4> phase_entries{
 };
 
 // Of mdtest's back ends: they say how data are moved, of which there are few here.
-constexpr std::array<Option, 11> foreign{Option{0, "posix.odirect", no, "", ""},
-                                         Option{0, "posix.rangelocks", no, "", ""},
-                                         Option{0, "posix.lustre.stripecount", yes, "", ""},
-                                         Option{0, "posix.lustre.stripesize", yes, "", ""},
-                                         Option{0, "posix.lustre.startost", yes, "", ""},
-                                         Option{0, "posix.lustre.ignorelocks", no, "", ""},
-                                         Option{0, "dummy.delay-create", yes, "", ""},
-                                         Option{0, "dummy.delay-close", yes, "", ""},
-                                         Option{0, "dummy.delay-sync", yes, "", ""},
-                                         Option{0, "dummy.delay-xfer", yes, "", ""},
-                                         Option{0, "dummy.delay-only-rank0", no, "", ""}};
+constexpr std::array<std::string_view, 26> modules{
+    "posix", "dummy",   "mpiio",   "ncmpi",   "hdf5",   "mmap", "aio",   "dfs", "daos",
+    "chfs",  "cephfs",  "finchfs", "rados",   "hdfs",   "ime",  "im",    "s3",  "s3-libs3",
+    "s3-4c", "S3_plus", "S3_EMC",  "s3-curl", "libnfs", "nfs",  "gfarm", "pmdk"};
+
+bool is_of_a_module(std::string_view word) {
+    const std::size_t dot = word.find('.');
+    return word.starts_with("--") && dot != std::string_view::npos && dot > 2 &&
+           std::find(modules.begin(), modules.end(), word.substr(2, dot - 2)) != modules.end();
+}
+
+// The words without those options, for each of which there is a line of advice.
+std::vector<std::string> without_modules(std::span<const std::string> words,
+                                         std::vector<std::string>& advice) {
+    std::vector<std::string> rest;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const std::string& word = words[at];
+        if (!is_of_a_module(word)) {
+            rest.push_back(word);
+            continue;
+        }
+        advice.push_back(fmt::format("{} is ignored (the calls are plain ones of POSIX).",
+                                     word.substr(0, word.find('='))));
+        const bool has_value = word.find('=') != std::string::npos;
+        if (!has_value && at + 1 < words.size() && !words[at + 1].starts_with('-')) {
+            ++at;
+        }
+    }
+    return rest;
+}
 
 std::vector<Option> table() {
     std::vector<Option> result;
@@ -305,7 +333,6 @@ std::vector<Option> table() {
     for (const auto& [option, member] : phase_entries) {
         result.push_back(option);
     }
-    result.insert(result.end(), foreign.begin(), foreign.end());
     return result;
 }
 
@@ -327,7 +354,11 @@ Result<void> settle_items(Request& request) {
                         "least one item a directory.",
                         request.items, holders));
     }
-    request.items = request.items_each * holders;
+    if (__builtin_mul_overflow(request.items_each, holders, &request.items)) {
+        return wrong(
+            fmt::format("too many items (-I {} in {} directories each). Give less of either.",
+                        request.items_each, holders));
+    }
     return {};
 }
 
@@ -356,7 +387,8 @@ std::string_view name_of(Storm storm) noexcept {
 
 Result<Request> parse_command(std::span<const std::string> words) {
     const std::vector<Option> known = table();
-    const auto parsed = command_line::parse(known, words);
+    Request request;
+    const auto parsed = command_line::parse(known, without_modules(words, request.advice));
     if (!parsed) {
         return failure(parsed.error());
     }
@@ -364,16 +396,10 @@ Result<Request> parse_command(std::span<const std::string> words) {
         return wrong(fmt::format("\"{}\" is no option. Take it away or put its option in front.",
                                  parsed->rest.front()));
     }
-    Request request;
     request.budget.free_share = 0.5;
     Phases phases;
     for (const command_line::Given& given : parsed->given) {
         const Option& option = known[given.option];
-        if (given.option >= std::size(entries) + phase_entries.size()) {
-            request.advice.push_back(
-                fmt::format("--{} is ignored (the calls are plain ones of POSIX).", option.name));
-            continue;
-        }
         if (given.option >= std::size(entries)) {
             phases.*phase_entries[given.option - std::size(entries)].second = true;
             phases.any = true;
@@ -415,7 +441,8 @@ std::string help_text() {
 Result<std::vector<std::int64_t>> ramp_of(const Request& request, std::int64_t ranks) {
     std::vector<std::int64_t> ramp = request.ramp;
     if (request.mode == Mode::mdtest) {
-        const std::int64_t first = request.first_tasks == 0 ? ranks : request.first_tasks;
+        const std::int64_t least = request.last_tasks == 0 ? ranks : 1;
+        const std::int64_t first = request.first_tasks == 0 ? least : request.first_tasks;
         const std::int64_t last = request.last_tasks == 0 ? ranks : request.last_tasks;
         for (std::int64_t tasks = first; tasks <= std::min(last, ranks);
              tasks += request.step_tasks) {
@@ -443,33 +470,57 @@ Result<std::vector<std::int64_t>> ramp_of(const Request& request, std::int64_t r
     return ramp;
 }
 
+namespace {
+
+using Ramp = std::vector<std::int64_t>;
+
+// Of a file or a directory without bytes, about a block.
+constexpr std::int64_t item_bytes = 4096;
+
+measure::Estimate estimate_of_storms(const Request& request, const Ramp& ramp) {
+    measure::Estimate total;
+    for (const std::int64_t tasks : ramp) {
+        for (const Storm storm : request.storms) {
+            const std::int64_t files =
+                storm == Storm::shared ? 1 : saturated_product(tasks, request.items);
+            total.files = saturated_sum(total.files, files);
+        }
+    }
+    const std::int64_t most = *std::max_element(ramp.begin(), ramp.end());
+    total.bytes_kept_max = saturated_product(most, request.items, item_bytes);
+    return total;
+}
+
+measure::Estimate estimate_of_phases(const Request& request, const Ramp& ramp) {
+    const std::int64_t most = *std::max_element(ramp.begin(), ramp.end());
+    const std::int64_t trees =
+        request.unique_tree ? most : std::min(most, std::ssize(request.directories));
+    const std::int64_t kinds = (request.files ? 1 : 0) + (request.folders ? 1 : 0);
+    const std::int64_t made = saturated_sum(saturated_product(most, request.items, kinds),
+                                            saturated_product(trees, request.tree.directories()));
+    const std::int64_t rounds =
+        saturated_product(request.iterations, static_cast<std::int64_t>(ramp.size()));
+    const std::int64_t files = request.files ? saturated_product(most, request.items) : 0;
+    measure::Estimate total;
+    if (request.creates) {
+        total.files = saturated_product(made, rounds);
+        total.bytes_written = saturated_product(files, request.write_bytes, rounds);
+        total.bytes_kept_max = saturated_sum(saturated_product(files, request.write_bytes),
+                                             saturated_product(made, item_bytes));
+    }
+    total.bytes_read = request.reads ? saturated_product(files, request.read_bytes, rounds) : 0;
+    return total;
+}
+
+}  // namespace
+
 Result<measure::Estimate> estimate(const Request& request, std::int64_t ranks) {
     const auto ramp = ramp_of(request, ranks);
     if (!ramp) {
         return failure(ramp.error());
     }
-    measure::Estimate total;
-    const std::int64_t most = *std::max_element(ramp->begin(), ramp->end());
-    if (request.mode == Mode::storm) {
-        for (const std::int64_t tasks : *ramp) {
-            for (const Storm storm : request.storms) {
-                total.files += storm == Storm::shared ? 1 : tasks * request.items;
-            }
-        }
-        total.bytes_kept_max = most * request.items * 4096;
-        return total;
-    }
-    const std::int64_t trees = request.unique_tree ? most : 1;
-    const std::int64_t kinds = (request.files ? 1 : 0) + (request.folders ? 1 : 0);
-    const std::int64_t made = most * request.items * kinds + trees * request.tree.directories();
-    const std::int64_t rounds = request.iterations * static_cast<std::int64_t>(ramp->size());
-    const std::int64_t data = request.files ? most * request.items : 0;
-    total.files = request.creates ? made * rounds : 0;
-    total.bytes_written = request.creates ? data * request.write_bytes * rounds : 0;
-    total.bytes_read = request.reads ? data * request.read_bytes * rounds : 0;
-    // Of a file or a directory without bytes, about a block.
-    total.bytes_kept_max = request.creates ? data * request.write_bytes + made * 4096 : 0;
-    return total;
+    return request.mode == Mode::storm ? estimate_of_storms(request, *ramp)
+                                       : estimate_of_phases(request, *ramp);
 }
 
 }  // namespace forebay::meta

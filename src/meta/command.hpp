@@ -72,6 +72,7 @@ struct Request {
     bool help = false;
     bool version = false;
     std::string json_file;
+    std::string csv_file;
     measure::Budget budget;
     std::optional<double> stall_seconds = 600;
     bool live = true;

@@ -5,6 +5,7 @@
 #include "meta/table.hpp"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <set>
 
 namespace forebay::meta {
@@ -72,6 +73,14 @@ TEST(Command, OldSpellings) {
     EXPECT_EQ(parse("-n 10 -g --posix.odirect --dummy.delay-xfer=5").value().advice.size(), 3U);
 }
 
+TEST(Command, OptionsOfBackEndsAreNoNonsense) {
+    EXPECT_EQ(parse("-n 4 --mpiio.showHints --mpiio.hintsFileName h -F").value().advice.size(), 2U);
+    const auto refused = parse("-a DFS --dfs.pool=x --dfs.cont y -n 4");
+    EXPECT_NE(refused.error().message.find("not built: DFS ("), std::string::npos);
+    EXPECT_FALSE(parse("-n 4 --possix.odirect"));
+    EXPECT_EQ(parse("-n 4 -W 300s").value().stonewall_seconds, 300);
+}
+
 TEST(Command, ItemsOfATree) {
     EXPECT_EQ(parse("-n 100 -b 3 -z 2").value().items, 91);
     EXPECT_EQ(parse("-I 10 -b 3 -z 2").value().items, 130);
@@ -95,10 +104,26 @@ TEST(Command, RampAndEstimate) {
     EXPECT_EQ(ramp_of(parse("--storm all").value(), 1).value(), (Ramp{1}));
     EXPECT_EQ(ramp_of(parse("--storm all --ranks 1,3").value(), 4).value(), (Ramp{1, 3}));
     EXPECT_FALSE(ramp_of(parse("--storm all --ranks 5").value(), 4));
+    EXPECT_EQ(ramp_of(parse("-n 1 -l 3").value(), 4).value(), (Ramp{1, 2, 3}));
+    EXPECT_EQ(ramp_of(parse("-n 1 -f 3").value(), 4).value(), (Ramp{3, 4}));
     EXPECT_EQ(ramp_of(parse("-n 1 -f 1 -l 4 -s 2").value(), 4).value(), (Ramp{1, 3}));
     const auto files = estimate(parse("-n 10 -i 2 -w 100").value(), 4).value();
     EXPECT_EQ(files.files, 2 * (80 + 1));
     EXPECT_EQ(files.bytes_written, 2 * 40 * 100);
+    // A shared tree is in each directory that a rank is given.
+    EXPECT_EQ(estimate(parse("-n 10 -d a@b@c").value(), 2).value().files, 2 * 20 + 2);
+}
+
+TEST(Command, EstimateOfNonsenseDoesNotWrap) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    for (const char* line : {"-n 9000000000000000000", "-n 9000000000000000000 --storm all"}) {
+        const auto request = parse(line).value();
+        const auto total = estimate(request, 4).value();
+        EXPECT_EQ(total.files, most) << line;
+        EXPECT_EQ(total.bytes_kept_max, most) << line;
+        EXPECT_FALSE(measure::allowed(total, request.budget, std::int64_t{1} << 40)) << line;
+    }
+    EXPECT_FALSE(parse("-I 9000000000000000000 -b 3 -z 2"));
 }
 
 TEST(Table, IsMdtests) {

@@ -157,7 +157,11 @@ Json test_of(const Test& test) {
     for (const Phase& phase : test.phases) {
         made["Results"].push_back(result_of(phase, test.options));
     }
-    made["warnings"] = test.warnings;
+    made["warnings"] = test.warnings_told;
+    for (const std::string& warning : test.warnings) {
+        made["warnings"].push_back(warning);
+    }
+    made["mismatches"] = test.mismatches;
     return made;
 }
 
@@ -207,18 +211,20 @@ std::string csv_document(const Run& run) {
 }
 
 std::string rank_head() {
-    return "access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput\n";
+    return "access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput,iter,"
+           "test\n";
 }
 
-std::string rank_lines(const Phase& phase) {
+std::string rank_lines(const Phase& phase, std::int64_t test) {
     std::string text;
     for (std::size_t rank = 0; rank < phase.ranks.size(); ++rank) {
         const RankTimes& t = phase.ranks[rank];
         const double all = t.close_end - t.open_begin;
         const double busy = t.transfers_end - t.transfers_begin;
         const auto bytes = static_cast<double>(t.bytes);
-        text += fmt::format("{},{},{:.9f},{:.9f},{:.3f},{:.3f}\n", phase.access, rank, all, busy,
-                            all > 0 ? bytes / all : 0.0, busy > 0 ? bytes / busy : 0.0);
+        text += fmt::format("{},{},{:.9f},{:.9f},{:.3f},{:.3f},{},{}\n", phase.access, rank, all,
+                            busy, all > 0 ? bytes / all : 0.0, busy > 0 ? bytes / busy : 0.0,
+                            phase.repetition, test);
     }
     return text;
 }

@@ -19,7 +19,7 @@ using ports::PathKind;
 
 constexpr std::uint64_t lustre_file_system = 0x0BD00BD0;
 constexpr std::uint64_t ceph_file_system = 0x00C36400;
-constexpr int directories_max = 256;  // between a file and the root of its file system
+constexpr int directories_max = 256;  // between a file and the root of its file system, or ".."s
 
 std::string directory_of(const std::string& path) {
     const std::size_t slash = path.find_last_of('/');
@@ -27,6 +27,15 @@ std::string directory_of(const std::string& path) {
         return ".";
     }
     return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Of a directory: names that begin nowhere else than here go up by "..".
+std::string directory_above(const std::string& path) {
+    const std::string last = path.substr(path.find_last_of('/') + 1);
+    if (path == ".") {
+        return "..";
+    }
+    return last == "." || last == ".." ? path + "/.." : directory_of(path);
 }
 
 std::string_view text_of(const AttributeValue& value) noexcept {
@@ -73,7 +82,7 @@ Result<Described> inherited(const Attributes& files, std::string path, Source so
         if (layout->source != Source::none) {
             return Described{PathKind::directory, 0, std::move(*layout), path};
         }
-        std::string above = directory_of(path);
+        std::string above = directory_above(path);
         const auto facts = files.look(above);
         if (path == "/" || path == above || !facts || facts->device != device) {
             break;

@@ -140,6 +140,21 @@ TEST(Directories, pass_on_what_the_nearest_above_has) {
     EXPECT_EQ(stripes_of(described->layout, 0), (Stripes{5, 4 * mib}));
 }
 
+// The one above "." was taken for "." itself.
+TEST(Directories, with_relative_names_look_above_where_they_begin) {
+    ImaginedFiles files(Source::ceph);
+    for (const char* path : {"a", ".", "..", "../.."}) {
+        files.add_directory(path);
+    }
+    ASSERT_FALSE(set_layout(files, "../..", {.stripe_count = 5}).differs.has_value());
+    for (const char* path : {"a", ".", ".."}) {
+        const auto described = describe(files, path);
+        ASSERT_TRUE(described.has_value());
+        EXPECT_EQ(described->from, "../..") << path;
+        EXPECT_EQ(stripes_of(described->layout, 0), (Stripes{5, 4 * mib})) << path;
+    }
+}
+
 TEST(Directories, on_lustre_have_a_default_that_may_be_nowhere) {
     ImaginedFiles files(Source::lustre);
     files.add_directory("/a");

@@ -129,16 +129,17 @@ private:
     Result<void> counted(const Request& request, MPI_Status& status) const {
         MPI_Count elements = 0;
         MPI_Get_elements_x(&status, request.memory.get(), &elements);
-        int size = 0;
-        MPI_Type_size(request.memory.get(), &size);
+        MPI_Count size = 0;
+        MPI_Type_size_x(request.memory.get(), &size);
         const std::int64_t wanted = std::int64_t{size} * request.count;
         if (elements == MPI_UNDEFINED || elements >= wanted) {
             return {};
         }
         return failure(
             {.code = ErrorCode::input_output,
-             .message = fmt::format("{} moved {} of {} B (the MPI reports no error). Is "
-                                    "the disk full, or the file shorter than it was?",
+             .message = fmt::format("{} moved {} of {} B (the MPI reports no error). "
+                                    "See whether the disk is full, or the file shorter than it "
+                                    "was.",
                                     work_.path, static_cast<std::int64_t>(elements), wanted)});
     }
 
@@ -174,8 +175,8 @@ Result<void> posix_loop(int fd, Session& session, const Work& work, measure::His
             }
             if (moved == 0) {
                 return failure({.code = ErrorCode::input_output,
-                                .message = fmt::format("{} ends at {} (it has become shorter). Who "
-                                                       "else uses it?",
+                                .message = fmt::format("{} ends at {} (it has become shorter). See "
+                                                       "who else uses it.",
                                                        work.path, to.offset + done)});
             }
             done += moved;
@@ -207,7 +208,10 @@ Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& 
         result = failure(system_error(errno, "sync " + work.path));
     }
     laps.lap(done.durations.sync_ns);
-    fd = OwnFd();
+    if (fd.valid()) {
+        auto closed = fd.close(work.path);
+        result = result ? closed : result;
+    }
     laps.lap(done.durations.close_ns);
     done.durations.total_ns = laps.total();
     auto all = session.agreed(result);

@@ -268,9 +268,14 @@ Result<Durations> run_once(const Stage& stage, std::span<std::byte> memory, Poin
 void Leftover::set(std::string path) {
     const std::lock_guard lock(mutex_);
     path_ = std::move(path);
+    janitor_.watch_over({path_});
 }
 
-void Leftover::clear() { set(""); }
+void Leftover::clear() {
+    const std::lock_guard lock(mutex_);
+    path_.clear();
+    janitor_.dismiss();
+}
 
 void Leftover::remove() {
     const std::lock_guard lock(mutex_);

@@ -35,12 +35,14 @@ struct PointResult {
 // The file that is to go when the run is ended from outside; shared with the monitor's thread.
 class Leftover {
 public:
+    explicit Leftover(Janitor& janitor) : janitor_(janitor) {}
     void set(std::string path);
     void clear();
     // Removes the file if there is one.
     void remove();
 
 private:
+    Janitor& janitor_;  // of what all ranks leave that are killed at once
     std::mutex mutex_;  // guards path_
     std::string path_;
 };

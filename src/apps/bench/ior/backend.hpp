@@ -45,6 +45,8 @@ public:
     [[nodiscard]] virtual std::string version() const { return {}; }
     // Whether ranks that share a file have to make the same calls.
     [[nodiscard]] virtual bool together() const noexcept { return false; }
+    // Whether ranks that share a file have to sync it together, whatever their transfers are.
+    [[nodiscard]] virtual bool syncs_together() const noexcept { return false; }
     // Whether bytes lie in the file where the geometry says, so that its size can be compared.
     [[nodiscard]] virtual bool plain_file() const noexcept { return true; }
     // Settings asked for that did not take effect, or that the user wants to see.

@@ -123,6 +123,7 @@ public:
         return fmt::format("{}.{}.{} (Parallel)", major, minor, release);
     }
     [[nodiscard]] bool together() const noexcept override { return options_.collective; }
+    [[nodiscard]] bool syncs_together() const noexcept override { return true; }
     [[nodiscard]] bool plain_file() const noexcept override { return false; }
 
 private:

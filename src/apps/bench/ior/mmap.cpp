@@ -4,6 +4,7 @@
 #include "base/own_fd.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -27,16 +28,15 @@ public:
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
         const bool writes = request.access == Access::write;
+        if (writes) {
+            if (auto taken = take_space(request.comm); !taken) {
+                return taken;
+            }
+        }
         fd_ =
             OwnFd(::open(path_.c_str(), (writes ? O_CREAT | O_RDWR : O_RDONLY) | O_CLOEXEC, 0664));
         if (!fd_.valid()) {
             return failure(system_error(errno, "open " + path_));
-        }
-        if (writes) {
-            const int why = ::posix_fallocate(fd_.get(), 0, geometry_.bytes_of_file());
-            if (why != 0) {
-                return failure(system_error(why, "take space for " + path_));
-            }
         }
         struct stat known{};
         if (::fstat(fd_.get(), &known) != 0) {
@@ -86,6 +86,25 @@ public:
     }
 
 private:
+    // By the first of the ranks that share the file, before another writes to it: where there is no
+    // fallocate, the C library writes into every block. The others take its word.
+    Result<void> take_space(MPI_Comm ranks) const {
+        int rank = 0;
+        MPI_Comm_rank(ranks, &rank);
+        std::array<int, 2> failed{};  // errno of opening and of allocating
+        if (rank == 0) {
+            const OwnFd fd(::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0664));
+            failed[0] = fd.valid() ? 0 : errno;
+            failed[1] = fd.valid() ? ::posix_fallocate(fd.get(), 0, geometry_.bytes_of_file()) : 0;
+        }
+        MPI_Bcast(failed.data(), 2, MPI_INT, 0, ranks);
+        if (failed[0] != 0) {
+            return failure(system_error(failed[0], "open " + path_));
+        }
+        return failed[1] == 0 ? Result<void>{}
+                              : failure(system_error(failed[1], "take space for " + path_));
+    }
+
     [[nodiscard]] std::int64_t within(Offset at, std::size_t size) const noexcept {
         return std::clamp<std::int64_t>(size_ - at.bytes(), 0, static_cast<std::int64_t>(size));
     }

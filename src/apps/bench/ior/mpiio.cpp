@@ -88,6 +88,7 @@ public:
         return fmt::format("({}.{})", MPI_VERSION, MPI_SUBVERSION);
     }
     [[nodiscard]] bool together() const noexcept override { return options_.collective; }
+    [[nodiscard]] bool syncs_together() const noexcept override { return true; }
     [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
 private:
@@ -99,18 +100,29 @@ private:
     Result<void> set_view() {
         const bool shared = geometry_.sharing == ior::FileSharing::shared;
         const MPI_Aint stride = geometry_.block_bytes * (shared ? geometry_.tasks : 1);
-        MPI_Datatype words = MPI_DATATYPE_NULL;
-        MPI_Type_contiguous(static_cast<int>(geometry_.transfer_bytes), MPI_BYTE, &words);
-        MPI_Datatype block = MPI_DATATYPE_NULL;
-        MPI_Type_contiguous(static_cast<int>(geometry_.transfers_of_block()), words, &block);
+        MPI_Datatype block = bytes_type(geometry_.block_bytes);
         MPI_Type_create_resized(block, 0, stride, &type_);
         MPI_Type_commit(&type_);
-        MPI_Type_free(&words);
         MPI_Type_free(&block);
         const MPI_Offset begin = shared ? task_ * geometry_.block_bytes : 0;
         const int code = MPI_File_set_view(file_, begin, MPI_BYTE, type_, "native", MPI_INFO_NULL);
         return code == MPI_SUCCESS ? Result<void>{}
                                    : failure(mpi_error(code, "set a view of " + path_));
+    }
+
+    // So many bytes end to end; MPI's counts end at 2^31-1.
+    static MPI_Datatype bytes_type(std::int64_t bytes) {
+        constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
+        MPI_Datatype piece = MPI_DATATYPE_NULL;
+        MPI_Type_contiguous(static_cast<int>(piece_bytes), MPI_BYTE, &piece);
+        const std::array<int, 2> counts{static_cast<int>(bytes / piece_bytes),
+                                        static_cast<int>(bytes % piece_bytes)};
+        const std::array<MPI_Aint, 2> places{0, bytes - bytes % piece_bytes};
+        const std::array<MPI_Datatype, 2> parts{piece, MPI_BYTE};
+        MPI_Datatype all = MPI_DATATYPE_NULL;
+        MPI_Type_create_struct(2, counts.data(), places.data(), parts.data(), &all);
+        MPI_Type_free(&piece);
+        return all;
     }
 
     [[nodiscard]] MPI_Offset place(Offset at) const noexcept {

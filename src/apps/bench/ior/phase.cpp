@@ -32,9 +32,7 @@ public:
           o_(*context.options),
           offsets_(context.geometry, request.task),
           writes_(request.purpose == Purpose::write),
-          together_(context.backend->together()),
-          plain_(o_.delay_between_transfers_us == 0 && o_.operations_prefix.empty() &&
-                 !o_.fsync_per_write) {}
+          together_(context.backend->together() || (syncs_each() && syncs_together())) {}
 
     PhaseOutcome run() {
         context_.session->barrier();
@@ -52,6 +50,8 @@ public:
             if (writes_ && o_.fsync) {
                 keep(context_.backend->sync());
             }
+        } else if (!together_ && wears_out()) {
+            goal_of_all(0);  // the others wait for this rank's word
         }
         out_.times.transfers_end = since_begin();
         if (o_.barriers) {
@@ -104,6 +104,12 @@ private:
         opened_ = !out_.error;
     }
 
+    [[nodiscard]] bool syncs_each() const noexcept { return writes_ && o_.fsync_per_write; }
+    [[nodiscard]] bool syncs_together() const noexcept {
+        return context_.backend->syncs_together() &&
+               context_.geometry.sharing == ior::FileSharing::shared;
+    }
+
     // Collective transfers need all ranks: when one could not open, none begins.
     [[nodiscard]] bool can_go_on() const {
         if (!together_) {
@@ -118,19 +124,24 @@ private:
                    : request_.transfers_max;
     }
 
+    [[nodiscard]] bool is_walled() const noexcept {
+        return o_.stonewall_seconds > 0 && request_.purpose != Purpose::check;
+    }
+    [[nodiscard]] bool wears_out() const noexcept { return is_walled() && o_.wear_out; }
+
     void transfers() {
         find_repetition();
         first_ = clock_.now();
-        if (o_.stonewall_seconds > 0 && request_.purpose != Purpose::check) {
+        if (is_walled()) {
             wall_ = first_ + o_.stonewall_seconds * 1'000'000'000;
         }
         const std::int64_t count = planned();
         std::int64_t done = run_to(0, count);
-        if (o_.stonewall_seconds > 0 && request_.purpose != Purpose::check) {
+        if (is_walled()) {
             done = wear_out(done, count);
         }
         while (o_.duration_min_seconds > 0 && request_.purpose != Purpose::check &&
-               repeats_again()) {
+               repeats_again(done)) {
             run_to(0, done);
         }
         out_.wall_transfers = done;
@@ -153,13 +164,12 @@ private:
         clock_.resume_at(since);
     }
 
-    [[nodiscard]] bool repeats_again() {
+    // Not after the wall, and not nothing: the clock would stand still.
+    [[nodiscard]] bool repeats_again(std::int64_t done) {
         const bool mine =
+            done > 0 && !hit_wall_ && !out_.error &&
             measure::seconds_of(last_ - first_) < static_cast<double>(o_.duration_min_seconds);
-        if (!together_) {
-            return mine && !out_.error;
-        }
-        return context_.session->from_first(mine && !out_.error ? 1 : 0) != 0;
+        return together_ ? context_.session->from_first(mine ? 1 : 0) != 0 : mine;
     }
 
     // All go on to what the fastest did before the wall, so that what was written can be read.
@@ -170,10 +180,14 @@ private:
             return done;
         }
         wall_ = 0;
+        return run_to(done, std::min(goal_of_all(done), count));
+    }
+
+    std::int64_t goal_of_all(std::int64_t done) const {
         working(0);
-        const std::int64_t goal = std::min(context_.session->most(done), count);
+        const std::int64_t goal = context_.session->most(done);
         working(1);
-        return run_to(done, goal);
+        return goal;
     }
 
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return context_.buffer->bytes(); }
@@ -194,13 +208,17 @@ private:
         last_ = clock_.now();
         for (prepare(done, count); done < count; prepare(++done, count)) {
             if (wall_ != 0 && stops_here()) {
+                hit_wall_ = true;
                 break;
             }
             const auto moved = writes_ ? write_one() : read_one();
-            if (!plain_) {
-                after(moved);
+            if (syncs_each() && (moved || together_)) {
+                keep(context_.backend->sync());
             }
             note_end();
+            if (o_.delay_between_transfers_us > 0) {
+                delay();
+            }
             if (!moved) [[unlikely]] {
                 keep(moved);
                 if (!together_) {
@@ -269,21 +287,18 @@ private:
         }
     }
 
-    void after(const Result<std::int64_t>& moved) {
-        if (moved && writes_ && o_.fsync_per_write) {
-            keep(context_.backend->sync());
-        }
-        if (o_.delay_between_transfers_us > 0) {
-            const timespec wait{o_.delay_between_transfers_us / 1'000'000,
-                                (o_.delay_between_transfers_us % 1'000'000) * 1000};
-            ::clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr);
-        }
+    // Part of the phase, of no transfer.
+    void delay() {
+        const timespec wait{o_.delay_between_transfers_us / 1'000'000,
+                            (o_.delay_between_transfers_us % 1'000'000) * 1000};
+        ::clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr);
+        last_ = clock_.now();
     }
 
     void note_operation(std::int64_t now) {
         const double seconds = measure::seconds_of(now - last_);
         out_.operation_lines.push_back(
-            fmt::format("{:.9f},{:.9f},{:.3f}\n", measure::seconds_of(last_ - begin_), seconds,
+            fmt::format("{:.9f},{:.9f},{:.3f}", measure::seconds_of(last_ - begin_), seconds,
                         seconds > 0 ? static_cast<double>(o_.transfer_bytes) / seconds : 0.0));
     }
 
@@ -292,16 +307,16 @@ private:
     const ior::Options& o_;
     ior::Offsets offsets_;
     bool writes_;
-    bool together_;
-    bool plain_;
+    bool together_;  // every rank makes the same calls, come what may
     bool opened_ = false;
     PhaseOutcome out_;
     PhaseClock clock_;
     Offset at_;
     std::int64_t begin_ = 0;
     std::int64_t first_ = 0;
-    std::int64_t last_ = 0;  // when the last transfer ended
+    std::int64_t last_ = 0;  // when the last transfer and its delay ended
     std::int64_t wall_ = 0;
+    bool hit_wall_ = false;
 };
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <fmt/format.h>
 
 namespace forebay::bench {
@@ -32,24 +34,24 @@ void PhaseReport::begins(const std::string& access) const {
     }
 }
 
-std::int64_t PhaseReport::wrong_data(const PhaseOutcome& outcome, const std::string& access) const {
+std::int64_t PhaseReport::wrong_data(const PhaseOutcome& outcome, const std::string& access) {
     const std::int64_t wrong = session_.sum(outcome.wrong);
     if (wrong == 0) {
         return 0;
     }
     std::string mine;
     for (const std::string& mismatch : outcome.mismatches) {
-        mine += fmt::format("  rank {}: {}\n", session_.rank(), mismatch);
+        mine += fmt::format("rank {}: {}\n", session_.rank(), mismatch);
     }
-    setting_.print(
-        fmt::format("WARNING: Incorrect data on {} ({} errors found).\n", access, wrong));
+    warn_now(fmt::format("Incorrect data on {} ({} errors found).", access, wrong));
     constexpr int shown_max = 10;
     int shown = 0;
     for (const std::string& part : session_.gathered(mine)) {
         for (std::size_t begin = 0; begin < part.size() && shown < shown_max; ++shown) {
-            const std::size_t end = part.find('\n', begin) + 1;
-            setting_.print(part.substr(begin, end - begin));
-            begin = end;
+            const std::size_t end = part.find('\n', begin);
+            test_.mismatches.push_back(part.substr(begin, end - begin));
+            setting_.warn("  " + test_.mismatches.back());
+            begin = end + 1;
         }
     }
     setting_.print(fmt::format("\nUsed Time Stamp {0} ({0:#x}) for Data Signature\n", test_.seed));
@@ -76,10 +78,11 @@ void PhaseReport::finish(const PhaseOutcome& outcome, const std::string& access,
     }
     setting_.print(ior::phase_row(phase, o_));
     warn_of_outliers(phase);
-    save_operations(outcome, repetition);
+    save_operations(outcome, phase);
     if (session_.first() && !o_.rank_details_file.empty()) {
-        rank_lines_ += ior::rank_lines(phase);
-        save(o_.rank_details_file, ior::rank_head() + rank_lines_);
+        std::string& lines = setting_.numbers->of_ranks[o_.rank_details_file];
+        lines += ior::rank_lines(phase, test_.id);
+        save(o_.rank_details_file, ior::rank_head() + lines);
     }
     test_.phases.push_back(std::move(phase));
 }
@@ -119,15 +122,28 @@ void PhaseReport::save(const std::string& path, const std::string& text) {
     }
 }
 
-void PhaseReport::save_operations(const PhaseOutcome& outcome, std::int64_t repetition) {
+// A file has all phases of its repetition: the first of the run begins it, others add to it.
+void PhaseReport::save_operations(const PhaseOutcome& outcome, const ior::Phase& phase) {
     if (o_.operations_prefix.empty()) {
         return;
     }
-    std::string text = "time,runtime,tp\n";
+    const std::string path =
+        fmt::format("{}-{}-{}.csv", o_.operations_prefix, phase.repetition, session_.rank());
+    const bool begins = setting_.numbers->begun.insert(path).second;
+    std::string text = begins ? "time,runtime,tp,access,test\n" : "";
     for (const std::string& line : outcome.operation_lines) {
-        text += line;
+        text += fmt::format("{},{},{}\n", line, phase.access, test_.id);
     }
-    save(fmt::format("{}-{}-{}.csv", o_.operations_prefix, repetition, session_.rank()), text);
+    std::FILE* const file = std::fopen(path.c_str(), begins ? "we" : "ae");
+    const bool opened = file != nullptr;
+    const bool written = opened && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    std::optional<Error> wrong;
+    if (!opened || std::fclose(file) != 0 || !written) {
+        wrong = system_error(errno, "write " + path);
+    }
+    if (const auto agreed = session_.agreed(wrong)) {
+        warn_later(agreed->message);
+    }
 }
 
 void PhaseReport::warn_of_outliers(const ior::Phase& phase) {
@@ -150,8 +166,8 @@ void PhaseReport::warn_of_outliers(const ior::Phase& phase) {
 
 void PhaseReport::warn_now(const std::string& line) {
     if (session_.first()) {
-        setting_.print("WARNING: " + line + "\n");
-        ++test_.warnings_told;
+        setting_.warn("WARNING: " + line);
+        test_.warnings_told.push_back(line);
     }
 }
 

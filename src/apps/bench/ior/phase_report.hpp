@@ -18,7 +18,7 @@ public:
     void doing(const std::string& what, const std::string& path) const;
     void begins(const std::string& access) const;
     // Says how many transfers were wrong and shows the first; the number, of all ranks.
-    std::int64_t wrong_data(const PhaseOutcome& outcome, const std::string& access) const;
+    std::int64_t wrong_data(const PhaseOutcome& outcome, const std::string& access);
     // Gathers, shows and keeps a phase that went well.
     void finish(const PhaseOutcome& outcome, const std::string& access, std::int64_t repetition);
     void save(const std::string& path, const std::string& text);
@@ -31,13 +31,12 @@ private:
     void tell_stonewall(const ior::Phase& phase) const;
     void warn_of_data(const ior::Phase& phase);
     void warn_of_outliers(const ior::Phase& phase);
-    void save_operations(const PhaseOutcome& outcome, std::int64_t repetition);
+    void save_operations(const PhaseOutcome& outcome, const ior::Phase& phase);
 
     const TestSetting& setting_;
     const TestRanks& session_;
     ior::Test& test_;
     const ior::Options& o_;
-    std::string rank_lines_;
 };
 
 }  // namespace forebay::bench

@@ -73,6 +73,7 @@ public:
 
     [[nodiscard]] std::string version() const override { return ncmpi_inq_libvers(); }
     [[nodiscard]] bool together() const noexcept override { return options_.collective; }
+    [[nodiscard]] bool syncs_together() const noexcept override { return true; }
     [[nodiscard]] bool plain_file() const noexcept override { return false; }
 
 private:

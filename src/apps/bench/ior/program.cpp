@@ -4,12 +4,15 @@
 #include "apps/bench/ior/test_run.hpp"
 #include "apps/bench/session/output.hpp"
 #include "ior/documents/documents.hpp"
+#include "ior/estimate.hpp"
 #include "ior/file_names.hpp"
 #include "ior/option_table.hpp"
 #include "ior/parse.hpp"
 #include "ior/tables.hpp"
+#include "measure/clock.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -50,6 +53,11 @@ public:
             return complain(opened.error(), ExitStatus::input_output);
         }
         describe_run();
+        if (const auto refused = gate_all()) {
+            run_.errors.push_back(refused->message);
+            complain(*refused, ExitStatus::refused);
+            return finish(ExitStatus::refused);
+        }
         ExitStatus status = ExitStatus::good;
         for (ior::Parsed& parsed : tests_) {
             status = std::max(status, run_one(parsed));
@@ -61,10 +69,10 @@ public:
     }
 
 private:
-    void say(const std::string& text) const {
-        if (rank_ == 0) {
-            std::fputs(text.c_str(), out_);
-            std::fflush(out_);
+    void say(const std::string& text) {
+        if (rank_ == 0 && (std::fputs(text.c_str(), out_) < 0 || std::fflush(out_) != 0) &&
+            lost_ == 0) {
+            lost_ = errno;
         }
     }
     void tell(const std::string& line) const {
@@ -187,19 +195,28 @@ private:
         if (!file_.empty() && format_ == "default" && rank_ == 0) {
             out_ = std::fopen(file_.c_str(), "we");
         }
-        int good = out_ != nullptr ? 1 : 0;
-        MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (good == 0) {
+        int why = out_ != nullptr ? 0 : errno;
+        MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (why != 0) {
             out_ = stdout;
-            return failure(system_error(ENOENT, "write " + file_));
+            return failure(system_error(why, "write " + file_));
         }
         return {};
     }
 
     [[nodiscard]] bool human() const noexcept { return format_ == "default"; }
-    void print(const std::string& text) const {
+    void print(const std::string& text) {
         if (human()) {
             say(text);
+        }
+    }
+
+    // Standard output is a document's in the other formats.
+    void warn(const std::string& line) {
+        if (human()) {
+            say(line + "\n");
+        } else {
+            tell(line);
         }
     }
 
@@ -235,6 +252,33 @@ private:
         }
     }
 
+    // A script's tests together, before the first; of a single one its own gate says the same.
+    std::optional<Error> gate_all() {
+        if (tests_.size() < 2) {
+            return std::nullopt;
+        }
+        std::vector<ior::Planned> plans;
+        std::optional<std::int64_t> free_bytes;
+        for (const ior::Parsed& parsed : tests_) {
+            const ior::Options& o = parsed.options;
+            plans.push_back(
+                {o, ior::geometry_of(o, tasks_of(o)).value_or(ior::Geometry{})});  // checked
+            const auto here = rank_ == 0 ? free_bytes_at(ior::shown_name(o).on_disk) : std::nullopt;
+            free_bytes = here && free_bytes ? std::min(*here, *free_bytes)
+                         : here             ? here
+                                            : free_bytes;
+        }
+        const measure::Estimate all = ior::estimate_of(plans);
+        print(fmt::format("Estimate of all {} tests: {}.\n\n", tests_.size(),
+                          measure::describe(all)));
+        const auto budget = budget_of(tests_.front().options.own);
+        const auto may =
+            rank_ == 0 && budget ? measure::allowed(all, *budget, free_bytes) : Result<void>{};
+        int refused = may ? 0 : 1;
+        MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        return refused == 0 ? std::nullopt : std::optional<Error>(may ? Error{} : may.error());
+    }
+
     ExitStatus run_one(ior::Parsed& parsed) {
         const std::int64_t tasks = tasks_of(parsed.options);
         MPI_Comm comm = MPI_COMM_NULL;
@@ -266,7 +310,7 @@ private:
             test.options.signature != 0
                 ? test.options.signature
                 : session.from_first(static_cast<std::int64_t>(std::time(nullptr)) + test.id));
-        test.estimate = estimate_of(test);
+        test.estimate = ior::estimate_of(ior::Planned{test.options, test.geometry});
         look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
             test.warnings.push_back(
@@ -275,36 +319,6 @@ private:
                             session.ranks_of_node(), session.cores_of_node()));
         }
         return test;
-    }
-
-    static measure::Estimate estimate_of(const ior::Test& test) {
-        const ior::Options& o = test.options;
-        const std::int64_t all = test.geometry.bytes_of_all();
-        const std::int64_t files = o.multi_file ? o.repetitions : 1;
-        const auto times = [](std::int64_t bytes, std::int64_t count) {
-            std::int64_t product = 0;
-            return __builtin_mul_overflow(bytes, count, &product)
-                       ? std::numeric_limits<std::int64_t>::max()
-                       : product;
-        };
-        measure::Estimate made;
-        const std::int64_t reads = (o.reads() ? 1 : 0) + (o.check_write ? 1 : 0);
-        made.bytes_read = times(all, reads * o.repetitions);
-        if (o.writes()) {
-            const bool filled = o.random_prefill > 0 && o.random_offset > 0;
-            made.bytes_written = times(all, o.repetitions * (filled ? 2 : 1));
-            made.bytes_kept_max = o.api == "DUMMY" ? 0 : times(all, o.keep_file ? files : 1);
-            made.files =
-                o.api == "DUMMY" ? 0 : files * (o.file_per_process ? test.geometry.tasks : 1);
-        }
-        const std::int64_t phases = reads + (o.writes() ? 1 : 0);
-        const std::int64_t seconds =
-            o.repetitions * (phases * std::max(o.stonewall_seconds, o.duration_min_seconds) +
-                             std::max<std::int64_t>(phases - 1, 0) * o.delay_between_tests);
-        if (seconds > 0) {
-            made.seconds = static_cast<double>(seconds);
-        }
-        return made;
     }
 
     ExitStatus take_part(const ior::Parsed& parsed, MPI_Comm comm) {
@@ -365,6 +379,8 @@ private:
         std::atomic<bool> holds_files{false};
         setting.holds_files = &holds_files;
         setting.print = [this](const std::string& text) { print(text); };
+        setting.warn = [this](const std::string& line) { warn(line); };
+        setting.numbers = &numbers_;
         const ior::OwnOptions& own = test.options.own;
         measure::Monitor::Options watch;
         watch.slots = session.slots();
@@ -373,6 +389,7 @@ private:
         watch.stall_seconds = measure::parse_seconds(own.stall_limit).value_or(300.0);
         if (session.first() && !own.budget_time.empty()) {
             watch.limit_seconds = measure::parse_seconds(own.budget_time).value_or(0.0);
+            watch.spent_seconds = measure::seconds_of(measure::now_ns() - began_ns_);
         }
         watch.live = session.first() && !own.no_live && (own.live || ::isatty(STDERR_FILENO) != 0);
         watch.stop = [&test, &session, &holds_files](const measure::Stop& stop) {
@@ -432,7 +449,7 @@ private:
 
     static bool warnings_count(const ior::Test& test) {
         return test.options.warnings_are_errors &&
-               (test.warnings_told > 0 || !test.warnings.empty());
+               (!test.warnings_told.empty() || !test.warnings.empty());
     }
 
     // On rank 0, in every form that was asked for. Returns why some could not be written.
@@ -451,9 +468,13 @@ private:
         if (!o.own.csv_file.empty() && !o.dry()) {
             lost += written(o.own.csv_file, ior::csv_document(run_));
         }
-        if (out_ != stdout) {
-            std::fclose(out_);
-            out_ = stdout;
+        if (out_ != stdout && std::fclose(out_) != 0 && lost_ == 0) {
+            lost_ = errno;
+        }
+        out_ = stdout;
+        if (lost_ != 0) {
+            lost +=
+                system_error(lost_, "write " + (file_.empty() ? "standard output" : file_)).message;
         }
         return lost;
     }
@@ -467,10 +488,13 @@ private:
     int rank_ = 0;
     int size_ = 1;
     std::FILE* out_ = stdout;
+    int lost_ = 0;  // errno of the first text that could not be written to out_
     std::string format_ = "default";
     std::string file_;
     std::vector<ior::Parsed> tests_;
+    std::int64_t began_ns_ = measure::now_ns();
     ior::Run run_;
+    Numbers numbers_;
 };
 
 }  // namespace

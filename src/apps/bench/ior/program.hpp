@@ -1,7 +1,7 @@
 // forebay-ior from its words to its exit status; called by all ranks after MPI_Init.
 #pragma once
 
-#include "apps/bench/ior/janitor.hpp"
+#include "apps/bench/session/janitor.hpp"
 #include "measure/exit_status.hpp"
 
 #include <string>

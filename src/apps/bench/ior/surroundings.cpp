@@ -162,6 +162,13 @@ std::optional<std::int64_t> file_bytes(const std::string& path) {
                                              : std::nullopt;
 }
 
+std::optional<std::int64_t> file_bytes_now(const std::string& path) {
+    const OwnFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat known{};
+    return fd.valid() && ::fstat(fd.get(), &known) == 0 ? std::optional<std::int64_t>(known.st_size)
+                                                        : file_bytes(path);
+}
+
 std::vector<std::string> environment_lines() {
     std::vector<std::string> lines;
     for (char** line = environ; line != nullptr && *line != nullptr; ++line) {

@@ -46,6 +46,8 @@ void look_at_file_system(const std::string& file, ior::Test& test);
 Result<std::string> read_text(const std::string& path);
 // The bytes of a file; nullopt when there is none.
 [[nodiscard]] std::optional<std::int64_t> file_bytes(const std::string& path);
+// As other nodes have left it: NFS asks its server when a file is opened, and not for each stat.
+[[nodiscard]] std::optional<std::int64_t> file_bytes_now(const std::string& path);
 
 [[nodiscard]] std::vector<std::string> environment_lines();
 

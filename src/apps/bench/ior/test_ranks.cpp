@@ -1,6 +1,8 @@
 // See test_ranks.hpp.
 #include "apps/bench/ior/test_ranks.hpp"
 
+#include "apps/bench/session/cores.hpp"
+
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -8,7 +10,6 @@
 #include <fmt/format.h>
 #include <memory>
 #include <new>
-#include <sched.h>
 #include <unistd.h>
 
 namespace forebay::bench {
@@ -23,21 +24,13 @@ Host host_name() noexcept {
     return name;
 }
 
-int usable_cores() noexcept {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-    return ::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1
-               ? std::max(CPU_COUNT(&set), 1)
-               : static_cast<int>(std::max(online, 1L));
-}
-
 }  // namespace
 
-TestRanks::TestRanks(MPI_Comm comm) : comm_(comm), cores_(usable_cores()) {
+TestRanks::TestRanks(MPI_Comm comm) : comm_(comm) {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
     find_nodes();
+    cores_ = cores_of(node_comm_);
     share_slots();
 }
 

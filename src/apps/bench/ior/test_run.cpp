@@ -40,8 +40,10 @@ public:
         const std::int64_t begin = measure::now_ns();
         for (std::int64_t rep = 0; rep < o_.repetitions; ++rep) {
             const auto wrong = repetition(rep);
-            if (wrong || (wrong_data_ > 0 && o_.quit_on_error)) {
+            if (wrong && o_.writes()) {  // otherwise the file is somebody else's
                 clean(rep);
+            }
+            if (wrong || (wrong_data_ > 0 && o_.quit_on_error)) {
                 return ended(wrong);
             }
             const double minutes = measure::seconds_of(measure::now_ns() - begin) / 60.0;
@@ -392,7 +394,7 @@ private:
         }
         const bool asks = o_.file_per_process || session_.first();
         const std::string path = ior::file_name(o_, session_.rank(), repetition_).on_disk;
-        const std::int64_t there = session_.sum(asks ? file_bytes(path).value_or(0) : 0);
+        const std::int64_t there = session_.sum(asks ? file_bytes_now(path).value_or(0) : 0);
         const std::int64_t expected = test_.geometry.bytes_of_all();
         const bool may_differ =
             o_.random_offset > 1 || o_.use_existing || o_.wear_out_iterations > 0;
@@ -416,7 +418,7 @@ private:
         }
         const bool asks = o_.file_per_process || session_.first();
         const std::string path = ior::file_name(o_, session_.rank(), repetition_).on_disk;
-        const std::int64_t there = session_.sum(asks ? file_bytes(path).value_or(0) : 0);
+        const std::int64_t there = session_.sum(asks ? file_bytes_now(path).value_or(0) : 0);
         report_.warn_now(fmt::format("Expected aggregate file size       = {}", expected));
         report_.warn_now(fmt::format("Stat() of aggregate file size      = {}", there));
         report_.warn_now(fmt::format("Using actual aggregate bytes moved = {}", moved));

@@ -3,16 +3,18 @@
 #pragma once
 
 #include "apps/bench/ior/backend.hpp"
-#include "apps/bench/ior/janitor.hpp"
 #include "apps/bench/ior/phase.hpp"
 #include "apps/bench/ior/surroundings.hpp"
 #include "apps/bench/ior/test_ranks.hpp"
+#include "apps/bench/session/janitor.hpp"
 #include "ior/results.hpp"
 #include "measure/exit_status.hpp"
 #include "measure/monitor.hpp"
 
 #include <atomic>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 
 namespace forebay::bench {
@@ -20,11 +22,19 @@ namespace forebay::bench {
 // Where the human output goes; only rank 0's has an effect.
 using Print = std::function<void(const std::string&)>;
 
+// Of all tests of a run, which may name the same files.
+struct Numbers {
+    std::map<std::string, std::string> of_ranks;  // lines of each file
+    std::set<std::string> begun;                  // files of operations
+};
+
 struct TestSetting {
     const TestRanks* session = nullptr;
     measure::Monitor* monitor = nullptr;
     Hints hints;
     Print print;
+    Print warn;  // a line that is said whatever the format
+    Numbers* numbers = nullptr;
     // Set while there are files that are to go when the run is ended from outside.
     std::atomic<bool>* holds_files = nullptr;
     Janitor* janitor = nullptr;

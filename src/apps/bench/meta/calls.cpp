@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -27,6 +28,33 @@ Result<void> done(int code, const char* doing, const std::string& path) {
     const int error = errno;
     return failure(system_error(error, fmt::format("{} {}", doing, path)));
 }
+
+// A command of the user's has signals as it would have them from a shell: the monitor has blocked
+// some here, and the janitor's pipe has one ignored.
+class Signals {
+public:
+    Signals() {
+        sigset_t none;
+        sigset_t pipe;
+        sigemptyset(&none);
+        sigemptyset(&pipe);
+        sigaddset(&pipe, SIGPIPE);
+        ::posix_spawnattr_init(&attributes_);
+        ::posix_spawnattr_setsigmask(&attributes_, &none);
+        ::posix_spawnattr_setsigdefault(&attributes_, &pipe);
+        ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    }
+    ~Signals() { ::posix_spawnattr_destroy(&attributes_); }
+    Signals(const Signals&) = delete;
+    Signals& operator=(const Signals&) = delete;
+    Signals(Signals&&) = delete;
+    Signals& operator=(Signals&&) = delete;
+
+    [[nodiscard]] const posix_spawnattr_t* get() const noexcept { return &attributes_; }
+
+private:
+    posix_spawnattr_t attributes_{};
+};
 
 }  // namespace
 
@@ -52,7 +80,9 @@ Result<void> run_command(const std::string& command) {
     std::string text = command;
     const std::array<char*, 4> words{shell.data(), flag.data(), text.data(), nullptr};
     pid_t child = 0;
-    const int spawned = ::posix_spawn(&child, "/bin/sh", nullptr, nullptr, words.data(), environ);
+    const Signals signals;
+    const int spawned =
+        ::posix_spawn(&child, "/bin/sh", nullptr, signals.get(), words.data(), environ);
     if (spawned != 0) {
         return failure(system_error(spawned, "run " + command));
     }

@@ -34,22 +34,34 @@ struct Team {
     std::int64_t rank;
     std::int64_t items;  // of each rank; less after a stonewall
     std::int64_t iteration;
-    std::string base;  // of this iteration
+    std::string name;  // of this iteration's directory
     const Calls& calls;
     FileData& data;
     Outcome& outcome;
+    std::int64_t& wrong_files;
     std::vector<std::string>& wrong;
 };
 
 // Whose items this rank looks at.
 std::int64_t seen_rank(const Team& team) { return (team.rank + team.request.stride) % team.tasks; }
 
+// Directories that ranks have been given: the first ones.
+std::int64_t bases(const Team& team) {
+    return std::min(std::ssize(team.request.directories), team.tasks);
+}
+
+// This iteration's directory in the `number`th of -d; that of a rank is given by its number.
+std::string base_path(const Team& team, std::int64_t number) {
+    const auto at = static_cast<std::size_t>(number % std::ssize(team.request.directories));
+    return team.request.directories[at] + "/" + team.name;
+}
+
 // Where an item of `rank` is.
 std::string item_path(const Team& team, Kind kind, std::int64_t rank, std::int64_t item) {
     const meta::Request& request = team.request;
     const std::int64_t owner = request.unique_tree ? rank : 0;
-    const std::string folder =
-        request.tree.path(team.base, owner, request.tree.holder_of(item, request.items_each));
+    const std::string folder = request.tree.path(base_path(team, rank), owner,
+                                                 request.tree.holder_of(item, request.items_each));
     if (request.shared_file && kind == Kind::file) {
         return folder + "/file.mdtest.shared";
     }
@@ -132,7 +144,7 @@ Result<void> phase(Team& team, const std::string& name, std::int64_t count, doub
 
 void note_wrong(Team& team, const std::string& path, std::uint64_t stream, std::int64_t bytes) {
     if (const auto mismatch = team.data.check(stream, bytes)) {
-        ++team.outcome.wrong_files;
+        ++team.wrong_files;
         if (team.wrong.size() < 8) {
             team.wrong.push_back(fmt::format("{}: {}", path, describe(*mismatch)));
         }
@@ -191,19 +203,22 @@ Result<void> read_file(Team& team, std::int64_t rank, std::int64_t item) {
     return team.calls.close(std::move(*fd), path);
 }
 
-// Directories of the trees, level by level; backwards to remove them.
+// Directories of the trees, level by level; backwards to remove them. A shared tree is one in each
+// of the directories.
 Result<void> trees(Team& team, bool create) {
     const meta::Tree& tree = team.request.tree;
-    const bool mine = team.request.unique_tree || team.rank == 0;
-    const std::int64_t count = mine ? tree.directories() : 0;
-    const std::int64_t owner = team.request.unique_tree ? team.rank : 0;
-    return phase(team, create ? "Tree creation" : "Tree removal", count, 0, nullptr,
-                 [&](std::int64_t number) {
-                     const std::int64_t which = create ? number : count - 1 - number;
-                     const std::string path = tree.path(team.base, owner, which);
-                     return create ? team.calls.make_directory(path)
-                                   : team.calls.remove_directory(path);
-                 });
+    const bool unique = team.request.unique_tree;
+    const std::int64_t owner = unique ? team.rank : 0;
+    const std::int64_t trees = unique ? 1 : team.rank == 0 ? bases(team) : 0;
+    const std::int64_t count = tree.directories() * trees;
+    return phase(
+        team, create ? "Tree creation" : "Tree removal", count, 0, nullptr,
+        [&](std::int64_t number) {
+            const std::int64_t which = create ? number : count - 1 - number;
+            const std::string path = tree.path(base_path(team, owner + which / tree.directories()),
+                                               owner, which % tree.directories());
+            return create ? team.calls.make_directory(path) : team.calls.remove_directory(path);
+        });
 }
 
 // After a stonewall every rank comes to the number that the fastest one reached.
@@ -263,15 +278,16 @@ Result<void> remove_items(Team& team, Kind kind) {
     const bool shared = team.request.shared_file && kind == Kind::file;
     const char* const name = kind == Kind::file ? "File removal" : "Directory removal";
     std::int64_t count = team.items;
+    // One file a holder, in each directory.
+    const std::int64_t each = team.request.items_each;
+    const std::int64_t holders = (team.items + each - 1) / each;
     if (shared) {
-        // One file a holder.
-        count = team.rank == 0
-                    ? (team.items + team.request.items_each - 1) / team.request.items_each
-                    : 0;
+        count = team.rank == 0 ? holders * bases(team) : 0;
     }
     return phase(team, name, count, 0, nullptr, [&](std::int64_t number) {
-        const std::int64_t item = shared ? number * team.request.items_each : number;
-        const std::string path = item_path(team, kind, seen_rank(team), item);
+        const std::string path =
+            shared ? item_path(team, kind, number / holders, number % holders * each)
+                   : item_path(team, kind, seen_rank(team), number);
         return kind == Kind::file ? team.calls.unlink(path) : team.calls.remove_directory(path);
     });
 }
@@ -364,17 +380,15 @@ Result<void> keep_items(const meta::Request& request, std::int64_t items) {
     return file ? Result<void>{} : failure(system_error(EIO, "write " + request.stonewall_file));
 }
 
-// The directory of an iteration, made by rank 0; `made` remembers it.
+// The directories of an iteration, made by rank 0; `made` remembers it.
 Result<void> make_base(const Team& team, Made& made) {
     if (team.rank != 0 || !team.request.creates || team.request.backend != meta::Backend::posix) {
         return {};
     }
-    std::error_code error;
-    for (std::size_t at = 0; at < team.request.directories.size(); ++at) {
-        std::filesystem::create_directories(team.request.directories[at], error);
-    }
-    for (const std::string& folder : team.request.directories) {
-        const std::string base = folder + team.base.substr(team.base.rfind('/'));
+    for (std::int64_t number = 0; number < bases(team); ++number) {
+        const std::string base = base_path(team, number);
+        std::error_code error;
+        std::filesystem::create_directories(std::filesystem::path(base).parent_path(), error);
         if (::mkdir(base.c_str(), 0755) == 0) {
             made.add(base);
         } else if (errno != EEXIST) {
@@ -388,8 +402,8 @@ Result<void> remove_base(const Team& team, Made& made) {
     if (team.rank != 0 || team.request.backend != meta::Backend::posix) {
         return {};
     }
-    for (const std::string& folder : team.request.directories) {
-        const std::string base = folder + team.base.substr(team.base.rfind('/'));
+    for (std::int64_t number = 0; number < bases(team); ++number) {
+        const std::string base = base_path(team, number);
         if (team.request.removes) {
             ::rmdir(base.c_str());
         }
@@ -418,20 +432,24 @@ Result<void> iterate(Team& team, Made& made) {
 void Made::add(std::string directory) {
     const std::lock_guard lock(mutex_);
     directories_.push_back(std::move(directory));
+    janitor_.watch_over_trees(directories_);
 }
 
 void Made::forget(const std::string& directory) {
     const std::lock_guard lock(mutex_);
     std::erase(directories_, directory);
+    janitor_.watch_over_trees(directories_);
 }
 
 void Made::remove() {
     const std::lock_guard lock(mutex_);
-    for (const std::string& directory : directories_) {
+    std::erase_if(directories_, [](const std::string& directory) {
         std::error_code error;
         std::filesystem::remove_all(directory, error);
-    }
-    directories_.clear();
+        return !error;
+    });
+    // In what is left somebody is still at work; the janitor removes it when that has ended.
+    janitor_.watch_over_trees(directories_);
 }
 
 MPI_Comm first_ranks(const Session& session, std::int64_t tasks) {
@@ -445,28 +463,27 @@ Result<void> run_mdtest(Session& session, const meta::Request& request, std::int
                         Made& made, Outcome& outcome) {
     MPI_Comm ranks = first_ranks(session, tasks);
     Result<void> result;
+    std::int64_t wrong_files = 0;
     std::vector<std::string> wrong;
     if (ranks != MPI_COMM_NULL) {
         FileData data(request);
         const Calls calls(request.backend);
-        const std::string& folder =
-            request
-                .directories[static_cast<std::size_t>(session.rank()) % request.directories.size()];
         for (std::int64_t iteration = 0; iteration < request.iterations && result; ++iteration) {
             std::this_thread::sleep_for(std::chrono::seconds(request.delay_seconds));
             Team team{session,        request,
                       ranks,          tasks,
                       session.rank(), items_of(request),
-                      iteration,      fmt::format("{}/test-dir.{}-{}", folder, iteration, tasks),
+                      iteration,      fmt::format("test-dir.{}-{}", iteration, tasks),
                       calls,          data,
-                      outcome,        wrong};
+                      outcome,        wrong_files,
+                      wrong};
             result = iterate(team, made);
         }
         MPI_Comm_free(&ranks);
     }
     session.quiet_barrier();
     auto all = session.agreed(result);
-    outcome.wrong_files = session.sum(outcome.wrong_files);
+    outcome.wrong_files += session.sum(wrong_files);
     for (std::string& line : session.gathered(wrong, 8)) {
         outcome.mismatches.push_back(std::move(line));
     }

@@ -13,12 +13,14 @@ namespace forebay::bench {
 // Directories that a run has made and would leave if it were ended; shared with the monitor.
 class Made {
 public:
+    explicit Made(Janitor& janitor) : janitor_(janitor) {}
     void add(std::string directory);
     void forget(const std::string& directory);
     // Removes them with all that is in them.
     void remove();
 
 private:
+    Janitor& janitor_;  // of what all ranks leave that are killed at once
     std::mutex mutex_;  // guards directories_
     std::vector<std::string> directories_;
 };

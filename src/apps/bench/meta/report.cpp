@@ -3,6 +3,7 @@
 
 #include "apps/bench/session/json.hpp"
 #include "measure/csv.hpp"
+#include "measure/saturated.hpp"
 #include "measure/statistics.hpp"
 #include "meta/table.hpp"
 
@@ -119,7 +120,7 @@ std::string heading(const meta::Request& request, const Report& report) {
         text += "Advice: " + advice + "\n";
     }
     return text + fmt::format("{} tasks, {} files/directories\n\n", report.ranks,
-                              report.ranks * request.items);
+                              measure::saturated_product(report.ranks, request.items));
 }
 
 std::string tables(const meta::Request& request, const Report& report) {
@@ -186,6 +187,28 @@ std::string as_json(const meta::Request& request, const Report& report) {
                    {"mismatches", report.outcome.mismatches},
                    {"warnings", report.warnings},
                    {"rows", rows}});
+}
+
+std::string as_csv(const Report& report) {
+    std::string text =
+        "mode,operation,ranks,repetition,operations,seconds,seconds_first_done,"
+        "operations_per_second,calls,seconds_p50,seconds_p90,seconds_p99,seconds_p999,"
+        "seconds_max\n";
+    for (const Row& row : report.outcome.rows.all()) {
+        const auto at = [&](double q) {
+            return static_cast<double>(row.latency.quantile(q)) * 1e-9;
+        };
+        for (std::size_t number = 0; number < row.rounds.size(); ++number) {
+            const Round& one = row.rounds[number];
+            text += fmt::format(
+                "{},{},{},{},{},{:.9f},{:.9f},{},{},{:.9f},{:.9f},{:.9f},{:.9f},"
+                "{:.9f}\n",
+                row.mode, measure::csv_field(row.name), row.ranks, number, one.operations,
+                one.seconds, one.first_done_seconds, one.rate(), row.latency.total(), at(0.5),
+                at(0.9), at(0.99), at(0.999), static_cast<double>(row.latency.max()) * 1e-9);
+        }
+    }
+    return text;
 }
 
 std::string ranks_csv(const Report& report) {

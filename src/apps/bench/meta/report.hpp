@@ -1,4 +1,4 @@
-// One record as mdtest's table, as the storm's, and as JSON (schema/bench.md).
+// One record as mdtest's table, as the storm's, as JSON (schema/bench.md) and as CSV.
 #pragma once
 
 #include "apps/bench/meta/mdtest.hpp"
@@ -27,6 +27,8 @@ struct Report {
 [[nodiscard]] std::string heading(const meta::Request& request, const Report& report);
 [[nodiscard]] std::string tables(const meta::Request& request, const Report& report);
 [[nodiscard]] std::string as_json(const meta::Request& request, const Report& report);
+// A line for each row and iteration; the latencies are of all the row's calls.
+[[nodiscard]] std::string as_csv(const Report& report);
 // rank, operation, seconds: of the last iteration.
 [[nodiscard]] std::string ranks_csv(const Report& report);
 

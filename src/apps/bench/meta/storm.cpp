@@ -23,16 +23,17 @@ struct Crew {
     MPI_Comm ranks;
     Storm storm;
     std::int64_t tasks;
-    std::string folder;  // of this storm
+    std::vector<std::string> folders;  // of this storm; ranks take turns
     const Calls& calls;
     Outcome& outcome;
     std::int64_t done;  // files of this rank that there are
 };
 
 std::string path_of(const Crew& crew, std::int64_t item) {
+    const auto turn = static_cast<std::size_t>(crew.session.rank()) % crew.folders.size();
     return crew.storm == Storm::shared
-               ? crew.folder + "/shared"
-               : fmt::format("{}/{}.{}", crew.folder, crew.session.rank(), item);
+               ? crew.folders.front() + "/shared"
+               : fmt::format("{}/{}.{}", crew.folders[turn], crew.session.rank(), item);
 }
 
 bool over(const Crew& crew, std::int64_t begin_ns) {
@@ -160,21 +161,45 @@ Result<void> storm_phases(Crew& crew) {
     return remove_quietly(crew, left);
 }
 
-Result<void> make_folder(const Crew& crew, Made& made) {
+Result<void> make_folders(const Crew& crew, Made& made) {
     if (!crew.session.is_first() || crew.request.backend != meta::Backend::posix) {
         return {};
     }
-    std::error_code error;
-    std::filesystem::create_directories(std::filesystem::path(crew.folder).parent_path(), error);
-    if (::mkdir(crew.folder.c_str(), 0755) != 0) {
-        return failure(system_error(errno, "create " + crew.folder));
+    for (const std::string& folder : crew.folders) {
+        std::error_code error;
+        std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), error);
+        if (::mkdir(folder.c_str(), 0755) != 0) {
+            return failure(system_error(errno, "create " + folder));
+        }
+        made.add(folder);
     }
-    made.add(crew.folder);
     return {};
 }
 
+Result<void> remove_folders(const Crew& crew) {
+    Result<void> result;
+    for (const std::string& folder : crew.folders) {
+        if (auto removed = crew.calls.remove_directory(folder); result && !removed) {
+            result = removed;
+        }
+    }
+    return result;
+}
+
+// One in each directory that a rank is given; a shared file is in one place.
+std::vector<std::string> folders_of(const meta::Request& request, Storm storm, std::int64_t tasks) {
+    const std::int64_t most = storm == Storm::shared ? 1 : tasks;
+    std::vector<std::string> folders;
+    for (const std::string& directory : request.directories) {
+        if (std::ssize(folders) < most) {
+            folders.push_back(fmt::format("{}/storm.{}-{}", directory, name_of(storm), tasks));
+        }
+    }
+    return folders;
+}
+
 Result<void> run_crew(Crew& crew, Made& made) {
-    if (auto fine = crew.session.agreed(make_folder(crew, made), crew.ranks); !fine) {
+    if (auto fine = crew.session.agreed(make_folders(crew, made), crew.ranks); !fine) {
         return fine;
     }
     for (std::int64_t iteration = 0; iteration < crew.request.iterations; ++iteration) {
@@ -183,8 +208,7 @@ Result<void> run_crew(Crew& crew, Made& made) {
         }
     }
     const bool removes = crew.session.is_first() && crew.request.backend == meta::Backend::posix;
-    return crew.session.agreed(removes ? crew.calls.remove_directory(crew.folder) : Result<void>{},
-                               crew.ranks);
+    return crew.session.agreed(removes ? remove_folders(crew) : Result<void>{}, crew.ranks);
 }
 
 }  // namespace
@@ -193,11 +217,10 @@ Result<void> run_storm(Session& session, const meta::Request& request, Storm sto
                        std::int64_t tasks, Made& made, Outcome& outcome) {
     MPI_Comm ranks = first_ranks(session, tasks);
     Result<void> result;
-    const std::string folder =
-        fmt::format("{}/storm.{}-{}", request.directories.front(), name_of(storm), tasks);
+    const std::vector<std::string> folders = folders_of(request, storm, tasks);
     if (ranks != MPI_COMM_NULL) {
         const Calls calls(request.backend);
-        Crew crew{session, request, ranks, storm, tasks, folder, calls, outcome, 0};
+        Crew crew{session, request, ranks, storm, tasks, folders, calls, outcome, 0};
         result = run_crew(crew, made);
         MPI_Comm_free(&ranks);
     }
@@ -207,7 +230,9 @@ Result<void> run_storm(Session& session, const meta::Request& request, Storm sto
         if (!all) {
             made.remove();
         }
-        made.forget(folder);
+        for (const std::string& folder : folders) {
+            made.forget(folder);
+        }
     }
     return all;
 }

@@ -1,6 +1,7 @@
 // See session.hpp.
 #include "apps/bench/session/session.hpp"
 
+#include "apps/bench/session/cores.hpp"
 #include "measure/statistics.hpp"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <map>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ ExitStatus status_of(const Error& error) noexcept {
                : ExitStatus::input_output;
 }
 
-Session::Session(int* argc, char*** argv) {
+Session::Session(int* argc, char*** argv) : janitor_(Janitor::of_this_node()) {
     MPI_Init(argc, argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -62,6 +62,7 @@ Session::Session(int* argc, char*** argv) {
     MPI_Comm_size(node_, &local_ranks_);
     first_here_ = rank_;
     MPI_Bcast(&first_here_, 1, MPI_INT32_T, 0, node_);
+    cores_here_ = cores_of(node_);
     gather_hosts();
     share_slots();
 }
@@ -246,18 +247,14 @@ std::vector<std::string> Session::gathered(const std::vector<std::string>& mine,
 }
 
 std::optional<std::string> Session::oversubscribed() const {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    const int cores = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-    const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-    if (local_ranks_ <= online || cores == 0) {
+    if (local_ranks_ <= cores_here_) {
         return std::nullopt;
     }
     return fmt::format(
         "{} ranks share the {} cores of {} (waiting ranks of an MPI spin). Times "
         "are those of the scheduler as much as of the file system: use at most {} "
         "ranks a node.",
-        local_ranks_, online, host(), online);
+        local_ranks_, cores_here_, host(), cores_here_);
 }
 
 std::string Session::mpi_version() const {
@@ -280,6 +277,7 @@ void Session::watch(const MonitorOptions& options) {
         .stall_seconds = options.stall_seconds,
         .limit_seconds = options.limit_seconds,
         .live = live,
+        .counted = options.counted,
         .stop = [rank = rank_, clean_up = options.clean_up](const measure::Stop& stop) {
             stop_process(stop, rank, clean_up);
         }});

@@ -2,6 +2,7 @@
 // monitor that ends what stands still. The one owner of MPI's life in these programs.
 #pragma once
 
+#include "apps/bench/session/janitor.hpp"
 #include "base/result.hpp"
 #include "measure/exit_status.hpp"
 #include "measure/histogram.hpp"
@@ -42,12 +43,13 @@ struct MonitorOptions {
     std::optional<double> stall_seconds;
     std::optional<double> limit_seconds;
     bool live = true;
+    measure::Counted counted = measure::Counted::bytes;
     std::function<void()> clean_up;  // called in the monitor's thread; removes this rank's files
 };
 
 class Session {
 public:
-    // MPI_Init. One a process.
+    // MPI_Init. One a process, and before any thread: it begins the node's janitor.
     Session(int* argc, char*** argv);
     ~Session();
     Session(const Session&) = delete;
@@ -61,6 +63,7 @@ public:
     [[nodiscard]] bool is_first() const noexcept { return rank_ == 0; }
     [[nodiscard]] bool is_first_here() const noexcept { return local_rank_ == 0; }
     [[nodiscard]] std::int32_t nodes() const noexcept;
+    [[nodiscard]] Janitor& janitor() noexcept { return janitor_; }
     [[nodiscard]] std::int32_t ranks_here() const noexcept { return local_ranks_; }
     [[nodiscard]] const std::string& host() const noexcept { return hosts_[0]; }
 
@@ -99,11 +102,13 @@ private:
     void gather_hosts();
     void share_slots();
 
+    Janitor janitor_;
     std::int32_t rank_ = 0;
     std::int32_t ranks_ = 1;
     std::int32_t local_rank_ = 0;
     std::int32_t local_ranks_ = 1;
     std::int32_t first_here_ = 0;
+    std::int32_t cores_here_ = 1;
     MPI_Comm node_ = MPI_COMM_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
     std::span<measure::ProgressSlot> slots_;

@@ -79,7 +79,7 @@ void warn_of_cache(const hpio::Request& request, Report& report) {
 }
 
 ExitStatus run(Session& session, const hpio::Request& request, Report& report) {
-    Leftover leftover;
+    Leftover leftover(session.janitor());
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
                    .live = request.live,

@@ -72,6 +72,16 @@ std::optional<std::int64_t> free_at(std::string path) {
     return bytes ? bytes : free_bytes(".");
 }
 
+// Of the directory that has least.
+std::optional<std::int64_t> least_free(const meta::Request& request) {
+    std::optional<std::int64_t> least;
+    for (const std::string& directory : request.directories) {
+        const auto here = free_at(directory);
+        least = least && here ? std::min(*least, *here) : here ? here : least;
+    }
+    return least;
+}
+
 // Directories of -d that this run will make; they go when it is over and they are empty.
 std::vector<std::string> missing(const Session& session, const meta::Request& request) {
     std::vector<std::string> folders;
@@ -87,10 +97,11 @@ std::vector<std::string> missing(const Session& session, const meta::Request& re
 ExitStatus run(Session& session, const meta::Request& request, Report& report) {
     const std::vector<std::string> own = missing(session, request);
     const std::int64_t before = peak_memory_bytes();
-    Made made;
+    Made made(session.janitor());
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
                    .live = request.live,
+                   .counted = measure::Counted::operations,
                    .clean_up = [&made] { made.remove(); }});
     const auto done = run_all(session, request, made, report.outcome);
     session.unwatch();
@@ -116,6 +127,7 @@ ExitStatus run(Session& session, const meta::Request& request, Report& report) {
     }
     print(tables(request, report));
     for (const auto& [path, text] : {std::pair{request.json_file, as_json(request, report)},
+                                     std::pair{request.csv_file, as_csv(report)},
                                      std::pair{request.ranks_csv_file, ranks_csv(report)}}) {
         if (auto written = write_text(path, text); !written) {
             report.status = complain(written.error().message);
@@ -150,10 +162,10 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
     if (session.is_first()) {
         print(heading(*request, report));
     }
-    const Result<void> gate = session.is_first()
-                                  ? measure::allowed(report.estimate, request->budget,
-                                                     free_at(request->directories.front()))
-                                  : Result<void>{};
+    const Result<void> gate =
+        session.is_first()
+            ? measure::allowed(report.estimate, request->budget, least_free(*request))
+            : Result<void>{};
     if (auto fine = session.agreed(gate); !fine) {
         return refused(session, gate ? fine.error() : gate.error(), ExitStatus::refused);
     }

@@ -1,5 +1,6 @@
-// See janitor.hpp. The pipe carries lines: "+name" to remember, "-" to forget all.
-#include "apps/bench/ior/janitor.hpp"
+// See janitor.hpp. The pipe carries lines: "+name" to remember, "*name" for
+// a directory and all that is in it, "-" to forget all.
+#include "apps/bench/session/janitor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <filesystem>
 #include <unistd.h>
 
 namespace forebay::bench {
@@ -25,9 +27,26 @@ bool is_first_of_node() noexcept {
     return false;
 }
 
-void remove_all(const std::vector<std::string>& names) noexcept {
-    for (const std::string& name : names) {
-        if (name.ends_with('/')) {
+// Ranks that die a little later may still put something into a directory.
+void remove_tree(const std::string& directory) {
+    constexpr int tries_max = 100;
+    constexpr timespec moment{0, 100'000'000};
+    std::error_code error;
+    for (int i = 0; i < tries_max; ++i) {
+        std::filesystem::remove_all(directory, error);
+        if (!error) {
+            return;
+        }
+        ::nanosleep(&moment, nullptr);
+    }
+}
+
+void remove_all(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+        const std::string name = line.substr(1);
+        if (line.starts_with('*')) {
+            remove_tree(name);
+        } else if (name.ends_with('/')) {
             ::rmdir(name.c_str());
         } else {
             ::unlink(name.c_str());
@@ -35,11 +54,11 @@ void remove_all(const std::vector<std::string>& names) noexcept {
     }
 }
 
-void take_line(const std::string& line, std::vector<std::string>& names) {
-    if (line.starts_with('+')) {
-        names.push_back(line.substr(1));
+void take_line(const std::string& line, std::vector<std::string>& lines) {
+    if (line.starts_with('-')) {
+        lines.clear();
     } else {
-        names.clear();
+        lines.push_back(line);
     }
 }
 
@@ -110,10 +129,16 @@ void Janitor::tell(const std::string& text) {
     }
 }
 
-void Janitor::watch_over(const std::vector<std::string>& names) {
+void Janitor::watch_over(const std::vector<std::string>& names) { tell_all('+', names); }
+
+void Janitor::watch_over_trees(const std::vector<std::string>& directories) {
+    tell_all('*', directories);
+}
+
+void Janitor::tell_all(char verb, const std::vector<std::string>& names) {
     std::string text("-\0", 2);
     for (const std::string& name : names) {
-        text += '+';
+        text += verb;
         text += name;
         text += '\0';
     }

@@ -19,11 +19,14 @@ public:
     // What to remove should all be killed; a directory is told by its closing '/'. Replaces what
     // was told before.
     void watch_over(const std::vector<std::string>& names);
+    // Directories to remove with all that is in them, instead.
+    void watch_over_trees(const std::vector<std::string>& directories);
     // Nothing is left that would have to go.
     void dismiss();
 
 private:
     void tell(const std::string& text);
+    void tell_all(char verb, const std::vector<std::string>& names);
 
     OwnFd pipe_;
 };

@@ -1,0 +1,33 @@
+// Sums and products of sizes that a user may have made up: what is too large to count is as large
+// as can be counted, and never negative.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace forebay::measure {
+
+// For numbers that are not negative.
+[[nodiscard]] constexpr std::int64_t saturated_sum(std::int64_t one, std::int64_t other) noexcept {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(one, other, &sum) ? std::numeric_limits<std::int64_t>::max()
+                                                    : sum;
+}
+
+template <class... More>
+[[nodiscard]] constexpr std::int64_t saturated_product(std::int64_t one, std::int64_t other,
+                                                       More... more) noexcept {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(one, other, &product)) {
+        // Nothing of however many is nothing.
+        product = ((more != 0) && ...) ? std::numeric_limits<std::int64_t>::max() : 0;
+        return product;
+    }
+    if constexpr (sizeof...(more) > 0) {
+        return saturated_product(product, more...);
+    } else {
+        return product;
+    }
+}
+
+}  // namespace forebay::measure
