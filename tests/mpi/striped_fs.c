@@ -6,42 +6,25 @@
  * keeps it, whatever is set, without an error. Layouts are kept in FOLDER/.lov/NAME. Of files whose
  * names begin with "broken" the attribute is cut short. Only files directly in the root. No
  * `create`, which FUSE would also call for mknod. */
-#define FUSE_USE_VERSION 31
-#include <errno.h>
-#include <fcntl.h>
-#include <fuse3/fuse.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "folder_fs.h"
 
 enum { header = 32, of_a_target = 24, count_at = 28, value_max = 4096 };
 
-static const char* folder;
 static uint16_t targets;
-
-static const char* below(const char* path, char* buffer, size_t length) {
-    snprintf(buffer, length, "%s%s", folder, path);
-    return buffer;
-}
 
 static const char* layout_of(const char* path, char* buffer, size_t length) {
     snprintf(buffer, length, "%s/.lov%s", folder, path);
     return buffer;
 }
 
-static int answer(long result) { return result < 0 ? -errno : (int)result; }
-
 static int has_layout(const char* path) {
-    char b[1024];
+    char b[name_max];
     return access(layout_of(path, b, sizeof b), F_OK) == 0;
 }
 
 /* Chooses targets and keeps `value`, which has room for them. */
 static int place(const char* path, unsigned char* value) {
-    char b[1024];
+    char b[name_max];
     uint16_t count;
     memcpy(&count, value + count_at, sizeof count);
     count = count == 0 ? 1 : count > targets ? targets : count;
@@ -76,8 +59,8 @@ static void place_default(const char* path) {
     }
 }
 
-static int fs_getxattr(const char* path, const char* name, char* to, size_t room) {
-    char b[1024];
+static int read_attribute(const char* path, const char* name, char* to, size_t room) {
+    char b[name_max];
     unsigned char value[value_max];
     ssize_t length = header;
     if (strcmp(name, "lustre.lov") != 0) {
@@ -103,8 +86,8 @@ static int fs_getxattr(const char* path, const char* name, char* to, size_t room
     return (int)length;
 }
 
-static int fs_setxattr(const char* path, const char* name, const char* from, size_t length,
-                       int flags) {
+static int set_attribute(const char* path, const char* name, const char* from, size_t length,
+                         int flags) {
     unsigned char value[header + 65536 * of_a_target];
     (void)flags;
     if (strcmp(name, "lustre.lov") != 0) {
@@ -120,75 +103,38 @@ static int fs_setxattr(const char* path, const char* name, const char* from, siz
     return place(path, value);
 }
 
-static int fs_getattr(const char* path, struct stat* to, struct fuse_file_info* info) {
-    char b[1024];
-    (void)info;
-    return answer(lstat(below(path, b, sizeof b), to));
-}
-
-static int fs_mknod(const char* path, mode_t mode, dev_t device) {
-    char b[1024];
+static int make_node(const char* path, mode_t mode, dev_t device) {
+    char b[name_max];
     return answer(mknod(below(path, b, sizeof b), mode, device));
 }
 
-static int fs_open(const char* path, struct fuse_file_info* info) {
-    char b[1024];
-    const int fd = open(below(path, b, sizeof b), info->flags);
-    info->fh = (uint64_t)fd;
-    if (fd >= 0 && (info->flags & O_ACCMODE) != O_RDONLY) {
+static int open_with_layout(const char* path, struct fuse_file_info* info) {
+    const int opened = fs_open(path, info);
+    if (opened == 0 && (info->flags & O_ACCMODE) != O_RDONLY) {
         place_default(path);
     }
-    return fd < 0 ? -errno : 0;
+    return opened;
 }
 
-static int fs_read(const char* path, char* to, size_t length, off_t at,
-                   struct fuse_file_info* info) {
-    (void)path;
-    return answer(pread((int)info->fh, to, length, at));
-}
-
-static int fs_write(const char* path, const char* from, size_t length, off_t at,
-                    struct fuse_file_info* info) {
-    (void)path;
-    return answer(pwrite((int)info->fh, from, length, at));
-}
-
-static int fs_truncate(const char* path, off_t length, struct fuse_file_info* info) {
-    char b[1024];
-    (void)info;
-    return answer(truncate(below(path, b, sizeof b), length));
-}
-
-static int fs_unlink(const char* path) {
-    char b[1024];
+static int unlink_with_layout(const char* path) {
+    char b[name_max];
     unlink(layout_of(path, b, sizeof b));
-    return answer(unlink(below(path, b, sizeof b)));
-}
-
-static int fs_fsync(const char* path, int data_only, struct fuse_file_info* info) {
-    (void)path;
-    (void)data_only;
-    return answer(fsync((int)info->fh));
-}
-
-static int fs_release(const char* path, struct fuse_file_info* info) {
-    (void)path;
-    return answer(close((int)info->fh));
+    return fs_unlink(path);
 }
 
 int main(int argc, char** argv) {
     const struct fuse_operations operations = {.getattr = fs_getattr,
-                                               .mknod = fs_mknod,
-                                               .open = fs_open,
+                                               .mknod = make_node,
+                                               .open = open_with_layout,
                                                .read = fs_read,
                                                .write = fs_write,
                                                .truncate = fs_truncate,
-                                               .unlink = fs_unlink,
+                                               .unlink = unlink_with_layout,
                                                .fsync = fs_fsync,
                                                .release = fs_release,
-                                               .getxattr = fs_getxattr,
-                                               .setxattr = fs_setxattr};
-    char b[1024];
+                                               .getxattr = read_attribute,
+                                               .setxattr = set_attribute};
+    char b[name_max];
     if (argc != 4) {
         fprintf(stderr, "usage: striped_fs MOUNTPOINT FOLDER TARGETS\n");
         return 2;
@@ -197,6 +143,5 @@ int main(int argc, char** argv) {
     targets = (uint16_t)atoi(argv[3]);
     snprintf(b, sizeof b, "%s/.lov", folder);
     mkdir(b, 0755);
-    char* arguments[] = {argv[0], argv[1], "-f", NULL};
-    return fuse_main(3, arguments, &operations, NULL);
+    return serve(argv[0], argv[1], &operations);
 }
