@@ -3,7 +3,7 @@
  * what the folder's own file system says. */
 #pragma once
 
-#define FUSE_USE_VERSION 31
+#define FUSE_USE_VERSION 312
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse3/fuse.h>
