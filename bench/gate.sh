@@ -10,41 +10,19 @@
 #   FOREBAY_CEPH_CLIENT    a line for the client's configuration; "client_oc = false": no cache
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source bench/loop_targets.sh
 (($# >= 1)) || { sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2; }
 folder=$(realpath -m "$1")
 pairs=${2:-12}
 limit=${FOREBAY_TARGET_BYTES:-10485760}
 stripe=${FOREBAY_STRIPE:-1m}
-throttle=/sys/fs/cgroup/blkio
-devices=()
-
-set_limit() {  # set_limit DEVICE BYTES
-    local number
-    number=$(lsblk -dno MAJ:MIN "$1" | tr -d ' ')
-    echo "$number $2" > $throttle/blkio.throttle.write_bps_device
-    echo "$number $2" > $throttle/blkio.throttle.read_bps_device
-}
 
 finish() {
-    local device
     set +e
-    for device in "${devices[@]}"; do set_limit "$device" 0; done
+    limit_all 0
     tests/cephfs.sh down "$folder/ceph"
-    for target in "$folder"/target.*; do mountpoint -q "$target" && umount "$target"; done
-    for device in "${devices[@]}"; do losetup -d "$device"; done
+    remove_targets "$folder"
     rm -rf "$folder"
-}
-
-make_targets() {
-    local id device
-    for id in 0 1 2; do
-        mkdir -p "$folder/target.$id"
-        truncate -s 3G "$folder/image.$id"
-        device=$(losetup -f --show "$folder/image.$id")
-        devices+=("$device")
-        mkfs.ext4 -q -E nodiscard "$device"
-        mount "$device" "$folder/target.$id"
-    done
 }
 
 # write_with K: the words of one side
@@ -56,11 +34,11 @@ write_with() {
 
 [[ -e $folder ]] && { echo "gate.sh: $folder is there already. Name a new folder." >&2; exit 1; }
 trap finish EXIT
-make_targets
+make_targets "$folder" 3G
 export FOREBAY_OSD_BYTES=2147483648
 export FOREBAY_OSD_FOLDERS="$folder/target.0/osd $folder/target.1/osd $folder/target.2/osd"
 mount=$(tests/cephfs.sh up "$folder/ceph")
-for device in "${devices[@]}"; do set_limit "$device" "$limit"; done
+limit_all "$limit"
 write_with 2
 default=("${side[@]}")
 for k in ${FOREBAY_KS:-1 4 4096}; do

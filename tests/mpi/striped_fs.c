@@ -1,99 +1,169 @@
 /* A FUSE file system that shows a folder and says of its files what Lustre says, by the extended
- * attribute lustre.lov: striped_fs MOUNTPOINT FOLDER TARGETS.
+ * attribute lustre.lov:
+ *
+ *   striped_fs MOUNTPOINT FOLDER COUNT             so many targets, which do not exist
+ *   striped_fs [-s] MOUNTPOINT FOLDER TARGET…      folders: FOLDER/NAME has no bytes, only a size;
+ *                                                  TARGET/NAME is the file's object there
+ *
+ * -s: a write that has ended is on its target's device. Writes of one file run at the same time,
+ * but those behind its end. The root's attribute striped_fs.at_once tells the most requests that
+ * each target had at once since it was asked last.
  *
  * As on Lustre 2.15, a file that is only made has no layout; setting one gives it at most as many
  * targets as there are; opening it for writing gives it the default of one; and a file that has one
  * keeps it, whatever is set, without an error. Layouts are kept in FOLDER/.lov/NAME. Of files whose
  * names begin with "broken" the attribute is cut short. Only files directly in the root. No
  * `create`, which FUSE would also call for mknod. */
-#define FUSE_USE_VERSION 31
-#include <errno.h>
-#include <fcntl.h>
-#include <fuse3/fuse.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#define _GNU_SOURCE /* pwritev2, sync_file_range */
+#include "parallel_fuse.h"
+#include "stripes.h"
 
-enum { header = 32, of_a_target = 24, count_at = 28, value_max = 4096 };
+#include <ctype.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
-static const char* folder;
-static uint16_t targets;
+enum {
+    header = 32,
+    unit_at = 24,
+    count_at = 28,
+    of_a_target = 24,
+    targets_max = 160,
+    value_max = header + targets_max * of_a_target,
+    stripe_bytes_default = 1 << 20
+};
 
-static const char* below(const char* path, char* buffer, size_t length) {
-    snprintf(buffer, length, "%s%s", folder, path);
-    return buffer;
-}
+static struct {
+    const char* folder; /* NULL: files are in `folder` as they are */
+    atomic_int now, most;
+} targets[targets_max];
+static uint16_t target_count;
+static int write_flags;                                       /* of pwritev2 */
+static pthread_mutex_t knowledge = PTHREAD_MUTEX_INITIALIZER; /* layouts and sizes */
+
+/* ---- layouts ---------------------------------------------------------------------------------*/
 
 static const char* layout_of(const char* path, char* buffer, size_t length) {
     snprintf(buffer, length, "%s/.lov%s", folder, path);
     return buffer;
 }
 
-static int answer(long result) { return result < 0 ? -errno : (int)result; }
-
-static int has_layout(const char* path) {
-    char b[1024];
-    return access(layout_of(path, b, sizeof b), F_OK) == 0;
+static ssize_t read_layout(const char* path, unsigned char* value) {
+    char b[name_max];
+    const int fd = open(layout_of(path, b, sizeof b), O_RDONLY);
+    const ssize_t length = fd < 0 ? 0 : read(fd, value, value_max);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return length;
 }
 
-/* Chooses targets and keeps `value`, which has room for them. */
-static int place(const char* path, unsigned char* value) {
-    char b[1024];
+static int keep_layout(const char* path, const unsigned char* value, size_t length) {
+    char b[name_max];
+    const int fd = open(layout_of(path, b, sizeof b), O_CREAT | O_WRONLY | O_TRUNC, 0644);
+    if (fd < 0) {
+        return -errno;
+    }
+    const ssize_t kept = write(fd, value, length);
+    close(fd);
+    return kept == (ssize_t)length ? 0 : -EIO;
+}
+
+/* Chooses targets for `value`, which has room for them; its length. */
+static size_t choose_targets(unsigned char* value) {
+    uint32_t unit;
     uint16_t count;
+    memcpy(&unit, value + unit_at, sizeof unit);
     memcpy(&count, value + count_at, sizeof count);
-    count = count == 0 ? 1 : count > targets ? targets : count;
+    unit = unit == 0 ? stripe_bytes_default : unit;
+    count = count == 0 ? 1 : count > target_count ? target_count : count;
+    memcpy(value + unit_at, &unit, sizeof unit);
     memcpy(value + count_at, &count, sizeof count);
     const size_t length = header + (size_t)count * of_a_target;
     memset(value + header, 0, length - header);
     for (uint32_t i = 0; i < count; i++) {
         memcpy(value + header + i * of_a_target + 20, &i, sizeof i);
     }
-    const int fd = open(layout_of(path, b, sizeof b), O_CREAT | O_WRONLY | O_TRUNC, 0644);
-    if (fd < 0 || write(fd, value, length) != (ssize_t)length) {
-        return -EIO;
+    return length;
+}
+
+/* Gives a file the layout that `value` begins with, unless it has one. */
+static int place(const char* path, unsigned char* value) {
+    unsigned char present[value_max];
+    int failed = 0;
+    pthread_mutex_lock(&knowledge);
+    if (read_layout(path, present) <= 0) {
+        failed = keep_layout(path, value, choose_targets(value));
     }
-    return answer(close(fd));
+    pthread_mutex_unlock(&knowledge);
+    return failed;
 }
 
 static void default_layout(unsigned char* value) {
-    const uint32_t magic = 0x0BD10BD0, pattern = 1, stripe_bytes = 1 << 20;
+    const uint32_t magic = 0x0BD10BD0, pattern = 1, unit = stripe_bytes_default;
     const uint16_t count = 1;
     memset(value, 0, header);
-    memcpy(value, &magic, 4);
-    memcpy(value + 4, &pattern, 4);
-    memcpy(value + 24, &stripe_bytes, 4);
-    memcpy(value + count_at, &count, 2);
+    memcpy(value, &magic, sizeof magic);
+    memcpy(value + 4, &pattern, sizeof pattern);
+    memcpy(value + unit_at, &unit, sizeof unit);
+    memcpy(value + count_at, &count, sizeof count);
 }
 
-static void place_default(const char* path) {
+static int place_default(const char* path) {
     unsigned char value[value_max];
-    if (!has_layout(path)) {
-        default_layout(value);
-        place(path, value);
-    }
+    default_layout(value);
+    return place(path, value);
 }
 
-static int fs_getxattr(const char* path, const char* name, char* to, size_t room) {
-    char b[1024];
+/* Of a file whose bytes are in targets. */
+static struct stripes stripes_of(const char* path) {
     unsigned char value[value_max];
-    ssize_t length = header;
-    if (strcmp(name, "lustre.lov") != 0) {
-        return -ENODATA;
+    struct stripes found = {0};
+    if (targets[0].folder) {
+        pthread_mutex_lock(&knowledge);
+        const ssize_t length = read_layout(path, value);
+        pthread_mutex_unlock(&knowledge);
+        if (length >= header) {
+            memcpy(&found.bytes, value + unit_at, sizeof found.bytes);
+            memcpy(&found.count, value + count_at, sizeof found.count);
+        }
     }
+    return found;
+}
+
+/* ---- attributes ------------------------------------------------------------------------------*/
+
+static ssize_t lustre_value(const char* path, unsigned char* value) {
     if (strcmp(path, "/") == 0) {
         default_layout(value);
-    } else {
-        const int fd = open(layout_of(path, b, sizeof b), O_RDONLY);
-        if (fd < 0) {
-            return -ENODATA;
-        }
-        length = read(fd, value, sizeof value);
-        close(fd);
+        return header;
     }
-    length = strncmp(path, "/broken", 7) == 0 ? 20 : length;
+    pthread_mutex_lock(&knowledge);
+    const ssize_t length = read_layout(path, value);
+    pthread_mutex_unlock(&knowledge);
+    return length > 0 && strncmp(path, "/broken", 7) == 0 ? 20 : length;
+}
+
+/* "2 1 1", and begins anew unless only its length is asked for. */
+static ssize_t at_once_value(size_t room, char* value) {
+    int length = 0;
+    for (uint16_t i = 0; i < target_count; i++) {
+        const int most = room > 0 ? atomic_exchange(&targets[i].most, 0) : targets[i].most;
+        length += snprintf(value + length, value_max - (size_t)length, i ? " %d" : "%d", most);
+    }
+    return length;
+}
+
+static int get_attribute(const char* path, const char* name, char* to, size_t room) {
+    unsigned char value[value_max];
+    ssize_t length = 0;
+    if (strcmp(name, "lustre.lov") == 0) {
+        length = lustre_value(path, value);
+    } else if (strcmp(name, "striped_fs.at_once") == 0 && strcmp(path, "/") == 0) {
+        length = at_once_value(room, (char*)value);
+    }
+    if (length <= 0) {
+        return -ENODATA;
+    }
     if (room > 0 && (size_t)length > room) {
         return -ERANGE;
     }
@@ -103,9 +173,9 @@ static int fs_getxattr(const char* path, const char* name, char* to, size_t room
     return (int)length;
 }
 
-static int fs_setxattr(const char* path, const char* name, const char* from, size_t length,
-                       int flags) {
-    unsigned char value[header + 65536 * of_a_target];
+static int set_attribute(const char* path, const char* name, const char* from, size_t length,
+                         int flags) {
+    unsigned char value[value_max];
     (void)flags;
     if (strcmp(name, "lustre.lov") != 0) {
         return -EOPNOTSUPP;
@@ -113,90 +183,238 @@ static int fs_setxattr(const char* path, const char* name, const char* from, siz
     if (length < header) {
         return -ERANGE;
     }
-    if (has_layout(path)) {
-        return 0;
-    }
     memcpy(value, from, header);
     return place(path, value);
 }
 
-static int fs_getattr(const char* path, struct stat* to, struct fuse_file_info* info) {
-    char b[1024];
-    (void)info;
-    return answer(lstat(below(path, b, sizeof b), to));
+/* ---- objects ---------------------------------------------------------------------------------*/
+
+static int open_object(const char* path, uint32_t target, int flags) {
+    char b[name_max];
+    snprintf(b, sizeof b, "%s%s", targets[target].folder, path);
+    return open(b, flags, 0644);
 }
 
-static int fs_mknod(const char* path, mode_t mode, dev_t device) {
-    char b[1024];
+static void begin_request(uint32_t target) {
+    const int now = atomic_fetch_add(&targets[target].now, 1) + 1;
+    int most = targets[target].most;
+    while (now > most && !atomic_compare_exchange_weak(&targets[target].most, &most, now)) {
+    }
+}
+
+static void end_request(uint32_t target) { atomic_fetch_sub(&targets[target].now, 1); }
+
+/* `errno` is what the transfer left. */
+static void close_object(int fd) {
+    const int left = errno;
+    close(fd);
+    errno = left;
+}
+
+static ssize_t write_part(const char* path, struct part part, const char* from) {
+    const struct iovec bytes = {(void*)from, part.length};
+    begin_request(part.target);
+    const int fd = open_object(path, part.target, O_WRONLY | O_CREAT);
+    const ssize_t moved = fd < 0 ? -1 : pwritev2(fd, &bytes, 1, part.at, write_flags);
+    if (fd >= 0) {
+        close_object(fd);
+    }
+    end_request(part.target);
+    return moved;
+}
+
+/* What the object does not have stays as it is. */
+static ssize_t read_part(const char* path, struct part part, char* to) {
+    begin_request(part.target);
+    const int fd = open_object(path, part.target, O_RDONLY);
+    ssize_t moved = fd >= 0 || errno == ENOENT ? 0 : -1;
+    if (fd >= 0) {
+        moved = pread(fd, to, part.length, part.at);
+        close_object(fd);
+    }
+    end_request(part.target);
+    return moved;
+}
+
+static int grow(int fd, off_t length) {
+    struct stat now;
+    pthread_mutex_lock(&knowledge);
+    int failed = fstat(fd, &now);
+    if (failed == 0 && now.st_size < length) {
+        failed = ftruncate(fd, length);
+    }
+    pthread_mutex_unlock(&knowledge);
+    return failed;
+}
+
+static int truncate_objects(const char* path, off_t length) {
+    const struct stripes stripes = stripes_of(path);
+    for (uint32_t i = 0; i < stripes.count; i++) {
+        const off_t left = object_bytes(stripes, i, length);
+        const int fd = open_object(path, i, O_WRONLY);
+        struct stat now;
+        const int failed = fd >= 0 && fstat(fd, &now) == 0 && now.st_size > left
+                               ? ftruncate(fd, left)
+                               : fd < 0 && errno != ENOENT;
+        if (fd >= 0) {
+            close_object(fd);
+        }
+        if (failed) {
+            return -errno;
+        }
+    }
+    return 0;
+}
+
+/* All targets begin before one is waited for. */
+static int sync_objects(const char* path) {
+    const struct stripes stripes = stripes_of(path);
+    int failed = 0;
+    for (int waits = 0; waits < 2; waits++) {
+        for (uint32_t i = 0; i < stripes.count; i++) {
+            const int fd = open_object(path, i, O_RDONLY);
+            if (fd >= 0) {
+                const int done =
+                    waits ? fsync(fd) : sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+                failed = done != 0 ? -errno : failed;
+                close(fd);
+            }
+        }
+    }
+    return failed;
+}
+
+/* ---- operations ------------------------------------------------------------------------------*/
+
+static int get_status(const char* path, struct stat* to, struct fuse_file_info* info) {
+    const int failed = fs_getattr(path, to, info);
+    const struct stripes stripes = failed ? (struct stripes){0} : stripes_of(path);
+    for (uint32_t i = 0; i < stripes.count; i++) {
+        char b[name_max];
+        struct stat object;
+        snprintf(b, sizeof b, "%s%s", targets[i].folder, path);
+        to->st_blocks += lstat(b, &object) == 0 ? object.st_blocks : 0;
+    }
+    return failed;
+}
+
+static int make_node(const char* path, mode_t mode, dev_t device) {
+    char b[name_max];
     return answer(mknod(below(path, b, sizeof b), mode, device));
 }
 
-static int fs_open(const char* path, struct fuse_file_info* info) {
-    char b[1024];
-    const int fd = open(below(path, b, sizeof b), info->flags);
-    info->fh = (uint64_t)fd;
-    if (fd >= 0 && (info->flags & O_ACCMODE) != O_RDONLY) {
-        place_default(path);
+static int open_with_layout(const char* path, struct fuse_file_info* info) {
+    int failed = fs_open(path, info);
+    if (failed == 0 && (info->flags & O_ACCMODE) != O_RDONLY) {
+        failed = place_default(path);
     }
-    return fd < 0 ? -errno : 0;
+    if (failed == 0 && (info->flags & O_TRUNC) != 0) {
+        failed = truncate_objects(path, 0);
+    }
+    if (failed && info->fh != (uint64_t)-1) {
+        close((int)info->fh);
+    }
+    info->direct_io = targets[0].folder != NULL; /* every request reaches its target as it is */
+    return failed;
 }
 
-static int fs_read(const char* path, char* to, size_t length, off_t at,
-                   struct fuse_file_info* info) {
-    (void)path;
-    return answer(pread((int)info->fh, to, length, at));
+static int read_striped(const char* path, char* to, size_t length, off_t at,
+                        struct fuse_file_info* info) {
+    const struct stripes stripes = stripes_of(path);
+    struct stat now;
+    if (!targets[0].folder) {
+        return fs_read(path, to, length, at, info);
+    }
+    if (fstat((int)info->fh, &now) != 0) {
+        return -errno;
+    }
+    const off_t left = now.st_size > at ? now.st_size - at : 0;
+    length = (off_t)length > left ? (size_t)left : length;
+    memset(to, 0, length);
+    for (size_t done = 0; stripes.count > 0 && done < length;) {
+        const struct part part = first_part(stripes, at + (off_t)done, length - done);
+        if (read_part(path, part, to + done) < 0) {
+            return -errno;
+        }
+        done += part.length;
+    }
+    return (int)length;
 }
 
-static int fs_write(const char* path, const char* from, size_t length, off_t at,
-                    struct fuse_file_info* info) {
-    (void)path;
-    return answer(pwrite((int)info->fh, from, length, at));
+static int write_striped(const char* path, const char* from, size_t length, off_t at,
+                         struct fuse_file_info* info) {
+    const struct stripes stripes = stripes_of(path);
+    size_t done = 0;
+    if (stripes.count == 0) {
+        return fs_write(path, from, length, at, info);
+    }
+    for (ssize_t moved = 1; moved > 0 && done < length; done += (size_t)moved) {
+        const struct part part = first_part(stripes, at + (off_t)done, length - done);
+        moved = write_part(path, part, from + done);
+        if (moved < 0 && done == 0) {
+            return -errno;
+        }
+        moved = moved < 0 ? 0 : moved;
+    }
+    return grow((int)info->fh, at + (off_t)done) == 0 ? (int)done : -errno;
 }
 
-static int fs_truncate(const char* path, off_t length, struct fuse_file_info* info) {
-    char b[1024];
-    (void)info;
-    return answer(truncate(below(path, b, sizeof b), length));
+static int truncate_striped(const char* path, off_t length, struct fuse_file_info* info) {
+    const int failed = truncate_objects(path, length);
+    return failed ? failed : fs_truncate(path, length, info);
 }
 
-static int fs_unlink(const char* path) {
-    char b[1024];
+static int unlink_striped(const char* path) {
+    char b[name_max];
+    const struct stripes stripes = stripes_of(path);
+    for (uint32_t i = 0; i < stripes.count; i++) {
+        snprintf(b, sizeof b, "%s%s", targets[i].folder, path);
+        unlink(b);
+    }
     unlink(layout_of(path, b, sizeof b));
-    return answer(unlink(below(path, b, sizeof b)));
+    return fs_unlink(path);
 }
 
-static int fs_fsync(const char* path, int data_only, struct fuse_file_info* info) {
-    (void)path;
-    (void)data_only;
-    return answer(fsync((int)info->fh));
+static int sync_striped(const char* path, int data_only, struct fuse_file_info* info) {
+    const int failed = sync_objects(path);
+    return failed ? failed : fs_fsync(path, data_only, info);
 }
 
-static int fs_release(const char* path, struct fuse_file_info* info) {
-    (void)path;
-    return answer(close((int)info->fh));
+/* COUNT or TARGET…; 0: neither. */
+static int take_targets(int count, char** words) {
+    if (count == 1 && isdigit((unsigned char)words[0][0])) {
+        target_count = (uint16_t)atoi(words[0]);
+        return target_count > 0 && target_count <= targets_max;
+    }
+    for (int i = 0; i < count && count <= targets_max; i++) {
+        targets[i].folder = words[i];
+        target_count = (uint16_t)count;
+    }
+    return target_count > 0;
 }
 
 int main(int argc, char** argv) {
-    const struct fuse_operations operations = {.getattr = fs_getattr,
-                                               .mknod = fs_mknod,
-                                               .open = fs_open,
-                                               .read = fs_read,
-                                               .write = fs_write,
-                                               .truncate = fs_truncate,
-                                               .unlink = fs_unlink,
-                                               .fsync = fs_fsync,
+    const struct fuse_operations operations = {.getattr = get_status,
+                                               .mknod = make_node,
+                                               .open = open_with_layout,
+                                               .read = read_striped,
+                                               .write = write_striped,
+                                               .truncate = truncate_striped,
+                                               .unlink = unlink_striped,
+                                               .fsync = sync_striped,
                                                .release = fs_release,
-                                               .getxattr = fs_getxattr,
-                                               .setxattr = fs_setxattr};
-    char b[1024];
-    if (argc != 4) {
-        fprintf(stderr, "usage: striped_fs MOUNTPOINT FOLDER TARGETS\n");
+                                               .getxattr = get_attribute,
+                                               .setxattr = set_attribute};
+    char b[name_max];
+    const int safe = argc > 1 && strcmp(argv[1], "-s") == 0;
+    char** words = argv + 1 + safe;
+    if (argc - safe < 4 || !take_targets(argc - safe - 3, words + 2)) {
+        fprintf(stderr, "usage: striped_fs [-s] MOUNTPOINT FOLDER COUNT|TARGET...\n");
         return 2;
     }
-    folder = argv[2];
-    targets = (uint16_t)atoi(argv[3]);
+    folder = words[1];
+    write_flags = safe ? RWF_DSYNC : 0;
     snprintf(b, sizeof b, "%s/.lov", folder);
     mkdir(b, 0755);
-    char* arguments[] = {argv[0], argv[1], "-f", NULL};
-    return fuse_main(3, arguments, &operations, NULL);
+    return serve_in_parallel(argv[0], words[0], &operations);
 }

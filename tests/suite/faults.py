@@ -47,7 +47,7 @@ def mounted_tmpfs(folder: Path, size: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def fuse_file_system(folder: Path, source: str, argument: str) -> Iterator[Path]:
+def fuse_file_system(folder: Path, source: str, *arguments: str | Path) -> Iterator[Path]:
     """A file system of tests/mpi over a folder of its own."""
     backing, mount = folder / "backing", folder / "mount"
     backing.mkdir()
@@ -63,9 +63,9 @@ def fuse_file_system(folder: Path, source: str, argument: str) -> Iterator[Path]
         m.BUILD / "bin",
         libraries=flags,
     )
-    process = subprocess.Popen([program, mount, backing, argument], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([program, mount, backing, *arguments], stderr=subprocess.DEVNULL)
     try:
-        if not _until(lambda: os.path.ismount(mount), 10):
+        if not until(lambda: os.path.ismount(mount), 10):
             raise Skipped("cannot mount a FUSE file system here. Run as root.")
         yield mount
     finally:
@@ -73,7 +73,7 @@ def fuse_file_system(folder: Path, source: str, argument: str) -> Iterator[Path]
         m.end_process(process)
 
 
-def _until(holds: Callable[[], bool], seconds: float) -> bool:
+def until(holds: Callable[[], bool], seconds: float) -> bool:
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -188,17 +188,17 @@ def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Pat
             env=m.clean_environment(),
         )
         try:
-            ensure(_until((folder / "running").exists, 60), "no call was done in 60 s")
+            ensure(until((folder / "running").exists, 60), "no call was done in 60 s")
             pids = [int((folder / f"pid.{rank}").read_text()) for rank in range(4)]
             os.kill(pids[victim], signal.SIGKILL)
-            ended = _until(lambda: process.poll() is not None, 30)
+            ended = until(lambda: process.poll() is not None, 30)
         finally:
             m.end_group(process)
     ensure(settings is None or "taken over" in (folder / "log").read_text(), "Forebay did not run")
     ensure(ended, "the job goes on after a rank was killed")
     ensure(process.returncode != 0, "the job ended with success")
-    ensure(_until(lambda: not any(map(_alive, pids)), 10), f"processes are left: {pids}")
-    _until(lambda: not _shared_memory() - before, 5)
+    ensure(until(lambda: not any(map(_alive, pids)), 10), f"processes are left: {pids}")
+    until(lambda: not _shared_memory() - before, 5)
     left = _shared_memory() - before
     ensure(not left, f"left in /dev/shm: {sorted(left)}")
 

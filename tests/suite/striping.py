@@ -7,22 +7,27 @@ import contextlib
 import functools
 import json
 import os
+import random
 import struct
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from bench import wheels
 
 from suite import mpi as m
-from suite.compare import RECORD, Output
-from suite.faults import fuse_file_system
-from suite.runner import Test, ensure
+from suite.compare import RECORD, Output, first_difference
+from suite.faults import fuse_file_system, until
+from suite.record import Record
+from suite.runner import Skipped, Test, ensure
 
 RANKS = 3
 TARGETS = 3
 UNIT = 65536
+PARALLEL_SINCE = (6, 2)
+IN_FLIGHT = ("1", "2", "4096", "0")
 _COMMAND = [wheels.python_with_pip(), "-m", "forebay", "layout"]
 _HEADER = struct.Struct("<II16sIHH")
 
@@ -32,6 +37,22 @@ def striped_file_system(folder: Path) -> Iterator[Path]:
     """Three targets."""
     with fuse_file_system(folder, "striped_fs.c", str(TARGETS)) as mount:
         yield mount
+
+
+@contextlib.contextmanager
+def striping_file_system(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
+    """Its mount point, and the folders of three targets that files are really striped over."""
+    targets = [folder / f"target.{i}" for i in range(TARGETS)]
+    for target in targets:
+        target.mkdir()
+    with fuse_file_system(folder, "striped_fs.c", *targets) as mount:
+        yield mount, targets
+
+
+def objects_of(data: bytes, *, targets: int, unit: int) -> list[bytes]:
+    """What each target holds of a file: its stripes, one behind the other."""
+    stripes = [data[at : at + unit] for at in range(0, len(data), unit)]
+    return [b"".join(stripes[i::targets]) for i in range(targets)]
 
 
 def layout(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -185,6 +206,91 @@ def _one_rank(mpi: m.Mpi, folder: Path) -> None:
         ensure(shown(mount / "file")["targets"] == TARGETS, "no layout was given")
 
 
+def _targets(mpi: m.Mpi, folder: Path) -> None:
+    """The same bytes as plain, each stripe on its target, however many requests are in flight."""
+    write(mpi, folder, folder / "plain", environment={})
+    expected = objects_of((folder / "plain").read_bytes(), targets=TARGETS, unit=UNIT)
+    with striping_file_system(folder) as (mount, targets):
+        for limit in IN_FLIGHT:
+            file = mount / f"file-{limit}"
+            settings = m.forebay(folder / RECORD, requests_in_flight=limit, limits_cache="")
+            told = write(mpi, folder, file, environment=settings)
+            ensure_striped(folder, told)
+            Record.read(folder / RECORD).of(file.name).ensure_taken(writes=1, reads=1)
+            fault = first_difference(folder / "plain", file)
+            ensure(not fault, fault)
+            found = [(target / file.name).read_bytes() for target in targets]
+            ensure(found == expected, f"the objects of {file} hold something else")
+
+
+def _ensure_as(file: int, oracle: bytes | bytearray, at: int, length: int) -> None:
+    ensure(os.fstat(file).st_size == len(oracle), f"{os.fstat(file).st_size} bytes")
+    read = os.pread(file, length, at)
+    ensure(read == oracle[at : at + length], f"{length} bytes from {at} on are others")
+
+
+def _write_at_random(file: int, choice: random.Random) -> bytes:
+    """Writes, holes, truncations and reads, all over and behind the file; what it must hold."""
+    oracle = bytearray()
+    for _ in range(400):
+        at = choice.randrange(8 * UNIT)
+        if choice.random() < 0.8:
+            data = choice.randbytes(choice.choice((1, 100, UNIT, 3 * UNIT + 7)))
+            ensure(os.pwrite(file, data, at) == len(data), "a short write")
+            oracle.extend(bytes(max(0, at - len(oracle))))
+            oracle[at : at + len(data)] = data
+        else:
+            os.ftruncate(file, at)
+            oracle = oracle[:at] + bytes(max(0, at - len(oracle)))
+        _ensure_as(file, oracle, choice.randrange(8 * UNIT), choice.choice((1, UNIT, 4 * UNIT)))
+    return bytes(oracle)
+
+
+def _objects(folder: Path) -> None:
+    """The file system itself: it is what other tests and bench/gate_on_loops.sh stand on."""
+    with striping_file_system(folder) as (mount, targets):
+        done = layout("set", "-c", str(TARGETS), "-S", "64k", mount / "file")
+        ensure(done.returncode == 0, done.stderr)
+        file = os.open(mount / "file", os.O_RDWR)
+        try:
+            oracle = _write_at_random(file, random.Random(4))
+            os.fsync(file)
+        finally:
+            os.close(file)
+        wanted = objects_of(oracle, targets=TARGETS, unit=UNIT)
+        for target, object_wanted in zip(targets, wanted, strict=True):
+            found = (target / "file").read_bytes()  # a hole at the end is not there
+            ensure(found.ljust(len(object_wanted), b"\0") == object_wanted, f"{target} is wrong")
+        (mount / "file").write_bytes(b"short")
+        ensure((mount / "file").read_bytes() == b"short", "something is left of before")
+        (mount / "file").unlink()
+        ensure(not any((target / "file").exists() for target in targets), "objects are left")
+
+
+def _at_once(folder: Path) -> None:
+    """While a target keeps a write waiting, another write of the file reaches another target."""
+    kernel = tuple(int(part) for part in os.uname().release.split(".")[:2])
+    if kernel < PARALLEL_SINCE:
+        raise Skipped("this kernel does not let FUSE writes of a file run at the same time")
+    with striping_file_system(folder) as (mount, targets):
+        layout("set", "-c", str(TARGETS), "-S", "64k", mount / "file")
+        os.truncate(mount / "file", 2 * UNIT)
+        os.mkfifo(targets[1] / "file")  # opening it for writing waits for a reader
+        file = os.open(mount / "file", os.O_WRONLY)
+        with ThreadPoolExecutor() as threads:
+            waiting = threads.submit(os.pwrite, file, b"x", UNIT)
+            came = until(lambda: b"1" in os.getxattr(mount, "striped_fs.at_once"), 10)
+            passing = threads.submit(os.pwrite, file, b"x", 0)
+            passed = until(passing.done, 10)
+            left = not waiting.done()
+            os.close(os.open(targets[1] / "file", os.O_RDONLY))
+            fault = waiting.exception()
+        os.close(file)
+        ensure(came and left, "the first write did not wait")
+        ensure(passed, "the second write waited for the first")
+        ensure(isinstance(fault, OSError), f"a pipe was written at an offset: {fault}")
+
+
 def _command(folder: Path) -> None:
     """`forebay layout` makes files, changes none that has its layout, and explains itself."""
     with striped_file_system(folder) as mount:
@@ -218,6 +324,7 @@ CASES: Mapping[str, Callable[[m.Mpi, Path], None]] = {
     "nothing": _nothing_striped,
     "disabled": _disabled,
     "one-rank": _one_rank,
+    "targets": _targets,
 }
 
 
@@ -235,3 +342,5 @@ def tests() -> Iterator[Test]:
             run=functools.partial(_run, CASES["hints-exclusive"], mpi),
         )
     yield Test(name="striping-command", run=_command)
+    yield Test(name="striping-objects", run=_objects)
+    yield Test(name="striping-at-once", run=_at_once)

@@ -1,0 +1,37 @@
+# Sourced by gate.sh and gate_on_loops.sh: three slow storage targets, which are ext4 on loop
+# devices with a limit of bandwidth each. The limits are the root cgroup's: only there do they
+# catch write-back. Needs root.
+throttle=/sys/fs/cgroup/blkio
+devices=()
+
+set_limit() {  # set_limit DEVICE BYTES_PER_SECOND; 0: none
+    local number
+    number=$(lsblk -dno MAJ:MIN "$1" | tr -d ' ')
+    echo "$number $2" > $throttle/blkio.throttle.write_bps_device
+    echo "$number $2" > $throttle/blkio.throttle.read_bps_device
+}
+
+make_targets() {  # make_targets FOLDER BYTES: FOLDER/target.0 … 2, of so many bytes each
+    local id device
+    for id in 0 1 2; do
+        mkdir -p "$1/target.$id"
+        truncate -s "$2" "$1/image.$id"
+        device=$(losetup -f --show "$1/image.$id")
+        devices+=("$device")
+        mkfs.ext4 -q -E nodiscard "$device"
+        mount "$device" "$1/target.$id"
+    done
+}
+
+limit_all() {  # limit_all BYTES_PER_SECOND
+    local device
+    for device in "${devices[@]}"; do set_limit "$device" "$1"; done
+}
+
+remove_targets() {  # remove_targets FOLDER: what there is of them
+    local device target
+    limit_all 0
+    for target in "$1"/target.*; do ! mountpoint -q "$target" || umount "$target"; done
+    for device in "${devices[@]}"; do losetup -d "$device"; done
+    devices=()
+}
