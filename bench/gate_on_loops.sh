@@ -119,4 +119,4 @@ serve -s
 set_limit "${devices[$sick]}" $((limit / 10))
 series "target $sick has a tenth of the bandwidth" -t 12m -b 12m -o "$mount/file"
 echo "==== is the slow target named?"
-for k in 0 0 0 2; do named "$k" -t 24m -b 48m -o "$mount/file"; done
+for k in 0 2 4096; do named "$k" -t 24m -b 48m -o "$mount/file"; done

@@ -190,9 +190,9 @@ TEST(Channel, KeepsTheLowestErrorAndDropsWhatComesAfter) {
     EXPECT_EQ(channel.bytes_moved(0), 0) << "what was dropped is not fast either";
 }
 
-TEST(FindingGate, LearnsNothingFromWhatDidNotMove) {
+TEST(ThrottledGate, LearnsNothingFromWhatDidNotMove) {
     std::vector<plan::Throttle> throttles{plan::Throttle::finding(2)};
-    FindingGate gate{throttles};
+    ThrottledGate gate{throttles};
     const TargetId target{0};
     for (int i = 0; i < 1000; ++i) {
         ASSERT_EQ(gate.try_enter(target), 1);

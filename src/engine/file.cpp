@@ -87,7 +87,8 @@ plan::FoundLimit found_limit(const Rates& rates, const std::optional<ports::Slow
         return {};
     }
     const std::int32_t limits = rates.limits - (apart ? slow->limit : 0);
-    return {(limits + settled / 2) / settled, slow ? slow->usual_rate : rates.sum / rates.targets};
+    const double found = rates.found - (apart ? rates.slowest_found : 0);
+    return {(limits + settled / 2) / settled, found / settled};
 }
 
 }  // namespace
@@ -324,17 +325,14 @@ std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const St
 
 // Where windows take turns, these are the gate.
 std::unique_ptr<Gate> File::State::gate(const plan::Plan& plan, ports::Direction direction) {
-    const std::int32_t targets = options_.layout.targets;
     if (takes_turns(plan)) {
-        return std::make_unique<FixedGate>(targets, plan::unlimited_requests_in_flight);
+        return std::make_unique<FixedGate>(options_.layout.targets,
+                                           plan::unlimited_requests_in_flight);
     }
-    if (finds()) {
-        return std::make_unique<FindingGate>(way(direction).throttles);
-    }
-    return std::make_unique<FixedGate>(targets, options_.tuning.requests_in_flight);
+    return std::make_unique<ThrottledGate>(way(direction).throttles);
 }
 
-// Of the targets whose k is found on this rank.
+// Of the targets that are served, or whose turns are carried, by this rank.
 void File::State::add_rates(Rates& rates, ports::Direction direction) {
     const ports::Place& place = crew_.place();
     const std::vector<plan::Throttle>& throttles = way(direction).throttles;
@@ -404,9 +402,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     }
     crew_.off_duty();
     turn_courier.reset();  // gives back what it found
-    if (finds()) {
-        add_rates(end.rates, direction);
-    }
+    add_rates(end.rates, direction);
     record_.rounds = exchange.rounds();
     return end;
 }

@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <deque>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>
@@ -347,21 +346,32 @@ TEST(SharedTarget, AWindowThatEndsTakesItsRequestWithIt) {
     EXPECT_LE(watched.meter.most(), 2);
 }
 
-// A target that does one request after another, each in a millisecond; and the time there.
+// Targets that do one request after another, each in a millisecond, but a sick last one in ten; and
+// the time there.
 class SerialStorage final : public ports::Storage, public ports::Clock {
 public:
-    explicit SerialStorage(std::int64_t size) : size_{size} {}
+    SerialStorage(std::int64_t size, const plan::Layout& layout, bool sick = false)
+        : size_{size},
+          layout_{layout},
+          sick_{sick},
+          free_at_(static_cast<std::size_t>(layout.targets)) {}
 
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return now_; }
     [[nodiscard]] int depth() const noexcept override { return 64; }
-    void submit(const ports::Request& request) override { queue_.push_back(request); }
+    void submit(const ports::Request& request) override {
+        const std::size_t target = plan::target_at(layout_, request.pieces.front().at).position();
+        const bool sick = sick_ && target + 1 == free_at_.size();
+        std::int64_t& end = free_at_[target];
+        end = std::max(end, now_) + (sick ? 10'000'000 : 1'000'000);
+        queue_.emplace(end, request);
+    }
     std::size_t poll(std::span<ports::Completion> out) override {
         if (queue_.empty()) {
             return 0;
         }
-        const ports::Request request = queue_.front();
-        queue_.pop_front();
-        now_ += 1'000'000;
+        const auto [end, request] = *queue_.begin();
+        queue_.erase(queue_.begin());
+        now_ = std::max(now_, end);
         const ports::Piece& last = request.pieces.back();
         const Length bytes = last.at - request.pieces.front().at + Length{std::ssize(last.bytes)};
         const bool fits = (last.at + Length{std::ssize(last.bytes)}).bytes() <= size_;
@@ -376,9 +386,51 @@ public:
 
 private:
     std::int64_t size_;
+    plan::Layout layout_;
+    bool sick_;
     std::int64_t now_ = 0;
-    std::deque<ports::Request> queue_;
+    std::vector<std::int64_t> free_at_;                  // by target
+    std::multimap<std::int64_t, ports::Request> queue_;  // by when it will be done
 };
+
+// What one rank that writes `bytes` hears of its targets.
+Outcome outcome_of(Job& job, std::int64_t bytes, bool sick) {
+    adapters::ClusterOptions cluster;
+    cluster.node_bytes = File::lane_bytes(1, job.tuning.staging_bytes_max);
+    job.tuning.write = plan::Mode::enable;
+    Outcome outcome;
+    adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
+        auto storage = std::make_unique<SerialStorage>(bytes, job.layout, sick);
+        const ports::Clock& clock = *storage;
+        JobRecorder recorder;
+        File opened{communicator, clock, recorder,
+                    [&](ports::Direction) { return std::move(storage); }, options_of(job)};
+        Ask& ask = job.asks[0];
+        outcome = opened.write({&ask.view, {0, bytes}, ask.memory_of(), {}});
+    });
+    return outcome;
+}
+
+TEST(SlowTarget, IsToldWhetherKIsFixedOrFound) {
+    constexpr std::int64_t bytes = 8 << 20;
+    for (const std::int32_t k :
+         {1, 2, plan::unlimited_requests_in_flight, plan::find_requests_in_flight}) {
+        Job job = sharing_job(1, 4096, bytes);
+        job.layout.targets = 3;
+        job.tuning.requests_in_flight = k;
+        const Outcome out = outcome_of(job, bytes, true);
+        ASSERT_TRUE(out.slow.has_value()) << "k = " << k;
+        EXPECT_EQ(out.slow->target, TargetId{2});
+        EXPECT_GT(out.slow->usual_rate, 2 * out.slow->rate);
+    }
+}
+
+TEST(SlowTarget, IsNotToldOfTargetsThatAreAlike) {
+    constexpr std::int64_t bytes = 8 << 20;
+    Job job = sharing_job(1, 4096, bytes);
+    job.layout.targets = 3;
+    EXPECT_FALSE(outcome_of(job, bytes, false).slow.has_value());
+}
 
 TEST(FoundLimit, IsTakenFromCallsThatSucceedOnly) {
     constexpr std::int64_t bytes = 8 << 20;
@@ -388,7 +440,7 @@ TEST(FoundLimit, IsTakenFromCallsThatSucceedOnly) {
     adapters::ClusterOptions cluster;
     cluster.node_bytes = File::lane_bytes(1, job.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
-        auto storage = std::make_unique<SerialStorage>(bytes);
+        auto storage = std::make_unique<SerialStorage>(bytes, job.layout);
         const ports::Clock& clock = *storage;
         JobRecorder recorder;
         File opened{communicator, clock, recorder,

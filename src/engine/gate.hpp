@@ -42,11 +42,12 @@ private:
     std::int32_t most_;
 };
 
-// A k per target that follows from how long its requests take.
-class FindingGate final : public Gate {
+// A k per target that is fixed, or follows from how long its requests take; it is seen either way
+// how fast the target is.
+class ThrottledGate final : public Gate {
 public:
-    // `throttles`: one per target; outlives the gate, and keeps what was found.
-    explicit FindingGate(std::vector<plan::Throttle>& throttles)
+    // `throttles`: one per target; outlives the gate, and keeps what was seen.
+    explicit ThrottledGate(std::vector<plan::Throttle>& throttles)
         : throttles_{throttles}, in_flight_(throttles.size(), 0) {}
 
     [[nodiscard]] std::int32_t try_enter(TargetId target) override {

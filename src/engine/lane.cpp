@@ -41,17 +41,23 @@ std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t coun
 }  // namespace
 
 void Rates::add(std::int32_t target, const plan::Throttle& throttle) noexcept {
-    if (throttle.rate() <= 0) {
+    const bool is_found = throttle.found();
+    if (is_found) {
+        ++settled;
+        limits += throttle.best();
+        found += throttle.rate();
+    }
+    const double usual = throttle.usual_rate();
+    if (usual <= 0) {
         return;
     }
-    sum += throttle.rate();
+    sum += usual;
     ++targets;
-    settled += throttle.found() ? 1 : 0;
-    limits += throttle.found() ? throttle.best() : 0;
-    if (throttle.rate() < slowest) {
-        slowest = throttle.rate();
+    if (usual < slowest) {
+        slowest = usual;
         slowest_target = target;
-        slowest_limit = throttle.found() ? throttle.best() : 0;
+        slowest_limit = is_found ? throttle.best() : 0;
+        slowest_found = is_found ? throttle.rate() : 0;
     }
 }
 
@@ -67,6 +73,7 @@ Ballot merge(const Ballot& a, const Ballot& b) noexcept {
     both.rates.targets = a.rates.targets + b.rates.targets;
     both.rates.settled = a.rates.settled + b.rates.settled;
     both.rates.limits = a.rates.limits + b.rates.limits;
+    both.rates.found = a.rates.found + b.rates.found;
     return both;
 }
 

@@ -37,15 +37,18 @@ struct Failure {
     return b.at < a.at ? b : a;
 }
 
-// What was found of the file's targets while k was being found. Rates in bytes per second.
+// What was seen of the file's targets, and of those whose k has been found. Rates in bytes per
+// second.
 struct Rates {
-    double sum = 0;
+    double sum = 0;  // of the usual ones
     double slowest = std::numeric_limits<double>::infinity();
-    std::int32_t targets = 0;  // whose rate is known
+    std::int32_t targets = 0;  // whose usual rate is known
     std::int32_t slowest_target = 0;
     std::int32_t slowest_limit = 0;  // its k; 0: not found yet
+    double slowest_found = 0;        // its rate with that
     std::int32_t settled = 0;        // targets whose k has been found
     std::int32_t limits = 0;         // the sum of their k
+    double found = 0;                // and of their rates with it
 
     void add(std::int32_t target, const plan::Throttle& throttle) noexcept;
 };

@@ -43,6 +43,7 @@ public:
     static constexpr std::int32_t settled_rounds = 24;   // between two probes
     static constexpr std::int32_t rechecked_rounds = 2;  // before the first one of what was known
     static constexpr std::int32_t limit_max = 64;
+    static constexpr std::int32_t rated_max = 64;  // of the usual rate; then the old count half
 
     Throttle() = default;
     // Never changes.
@@ -65,10 +66,15 @@ public:
     // The best so far, and the rate that was observed with it in bytes per second; 0: none yet.
     [[nodiscard]] std::int32_t best() const noexcept { return finds_ ? best_ : limit_; }
     [[nodiscard]] double rate() const noexcept { return best_rate_; }
+    // How fast the target lately was, whatever was in flight, also where nothing is to be found:
+    // the geometric mean of its requests' rates by Little's law, in bytes per second, which one
+    // stall among many does not change much. 0: of too few requests.
+    [[nodiscard]] double usual_rate() const noexcept;
     // Of observation, until it settled for the last time.
     [[nodiscard]] std::int32_t rounds() const noexcept { return rounds_; }
 
 private:
+    void rate(const Service& service) noexcept;
     void count_unfilled(std::int32_t in_flight) noexcept;
     void fall_back(std::int32_t most) noexcept;
     [[nodiscard]] bool unclear(double rate) const noexcept;
@@ -101,6 +107,8 @@ private:
     double best_rate_ = 0;
     double bytes_ = 0;
     double nanoseconds_ = 0;
+    double log_rates_ = 0;  // sum over the rated requests
+    std::int32_t rated_ = 0;
 };
 
 }  // namespace forebay::plan
