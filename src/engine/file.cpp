@@ -278,7 +278,8 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
 
 // A rank with nothing to move needs no file.
 bool File::State::may_bypass(const plan::Summary& mine, plan::Kind kind) const {
-    return mine.bytes > 0 && plan::bypasses(mine, options_.layout, options_.tuning, kind);
+    return mine.bytes > 0 &&
+           plan::bypasses(mine, options_.layout, topology_, options_.tuning, kind);
 }
 
 // Reads where nothing is striped come from memory or from a device that queues them itself.

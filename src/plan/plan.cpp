@@ -149,13 +149,17 @@ std::vector<Aggregator> place_aggregators(const Layout& layout_asked, const Topo
     return placed;
 }
 
-bool bypasses(const Summary& all, const Layout& layout, const Tuning& tuning, Kind kind) {
+bool bypasses(const Summary& all, const Layout& layout, const Topology& topology,
+              const Tuning& tuning, Kind kind) {
     const Mode mode = kind == Kind::write ? tuning.write : tuning.read;
-    if (mode != Mode::automatic || all.shortest_piece < tuning.bypass_bytes_min) {
+    const bool overlaps_for_sure = all.bytes > all.end - all.begin;
+    if (mode != Mode::automatic || overlaps_for_sure) {
         return false;
     }
-    const bool overlaps_for_sure = all.bytes > all.end - all.begin;
-    return aligned(all, completed(layout)) && !overlaps_for_sure;
+    if (all.unbroken && topology.locals.size() == 1 && layout.stripe_bytes == 0) {
+        return true;
+    }
+    return all.shortest_piece >= tuning.bypass_bytes_min && aligned(all, completed(layout));
 }
 
 Plan make_plan(const Summary& all, const Layout& layout, const Topology& topology,
@@ -171,7 +175,7 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
         plan.aggregators_on_a_node = std::max(plan.aggregators_on_a_node, aggregator.on_node + 1);
         plan.shares = std::max(plan.shares, aggregator.share + 1);
     }
-    plan.path = bypasses(all, layout, tuning, kind) ? Path::bypass : Path::exchange;
+    plan.path = bypasses(all, layout, topology, tuning, kind) ? Path::bypass : Path::exchange;
     plan.exchange = tuning.exchange;
     plan.domains = tuning.domains;
     plan.span = all.span();

@@ -87,9 +87,11 @@ struct Plan {
                                                         const Tuning& tuning);
 
 // Whether requests that sum up to `all` need no exchange: every piece is large and begins and ends
-// with a stripe. True for all ranks together only if it is true for each one alone.
-[[nodiscard]] bool bypasses(const Summary& all, const Layout& layout, const Tuning& tuning,
-                            Kind kind);
+// with a stripe; or all ranks are on one node, whose kernel has nobody to share a file without
+// stripes with, and each has one piece: there is nothing to join. True for all ranks together only
+// if it is true for each one alone.
+[[nodiscard]] bool bypasses(const Summary& all, const Layout& layout, const Topology& topology,
+                            const Tuning& tuning, Kind kind);
 
 [[nodiscard]] Plan make_plan(const Summary& all, const Layout& layout, const Topology& topology,
                              const Tuning& tuning, Kind kind);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t mib = 1 << 20;
 
 Summary dense(std::int64_t begin, std::int64_t end, std::int64_t piece) {
-    return Summary{begin, end, end - begin, piece, piece};
+    return Summary{begin, end, end - begin, piece, piece, false};
 }
 
 Topology nodes_of(std::int32_t nodes, std::int32_t locals, std::int32_t per_node = 1) {
@@ -56,6 +56,20 @@ TEST(Plan, PiecesThatCutStripesDoNotBypass) {
     const Plan plan = make_plan(dense(0, 64 * mib, mib / 2), Layout{4, mib}, nodes_of(2, 4),
                                 Tuning{}, Kind::write);
     EXPECT_EQ(plan.path, Path::exchange);
+}
+
+TEST(Plan, OnePieceOfEachRankOfOneNodeBypassesWhereNothingIsStriped) {
+    Summary blocks = dense(0, 4 * 65536, 65536);
+    blocks.unbroken = true;
+    EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write).path,
+              Path::bypass);
+    EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(2, 2), Tuning{}, Kind::write).path,
+              Path::exchange);
+    EXPECT_EQ(make_plan(blocks, Layout{1, mib}, nodes_of(1, 4), Tuning{}, Kind::read).path,
+              Path::exchange);
+    blocks.unbroken = false;
+    EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(1, 4), Tuning{}, Kind::read).path,
+              Path::exchange);
 }
 
 TEST(Plan, OverlappingForSureDoesNotBypass) {

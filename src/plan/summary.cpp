@@ -42,6 +42,7 @@ Summary summarise(const pattern::View& view, const pattern::Request& request) {
     summary.shortest_piece = view.contiguous()
                                  ? request.length
                                  : std::min(request.length, view.filetype().shortest_piece());
+    summary.unbroken = summary.bytes == summary.end - summary.begin;
     return summary;
 }
 
@@ -49,9 +50,12 @@ Summary merge(const Summary& a, const Summary& b) noexcept {
     if (a.empty() || b.empty()) {
         return a.empty() ? b : a;
     }
-    return Summary{std::min(a.begin, b.begin), std::max(a.end, b.end),
-                   checked_add(a.bytes, b.bytes), std::min(a.granularity, b.granularity),
-                   std::min(a.shortest_piece, b.shortest_piece)};
+    return Summary{std::min(a.begin, b.begin),
+                   std::max(a.end, b.end),
+                   checked_add(a.bytes, b.bytes),
+                   std::min(a.granularity, b.granularity),
+                   std::min(a.shortest_piece, b.shortest_piece),
+                   a.unbroken && b.unbroken};
 }
 
 bool touches(const Summary& summary, const Extent& extent) noexcept {

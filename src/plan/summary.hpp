@@ -16,6 +16,7 @@ struct Summary {
     std::int64_t bytes = 0;           // of data
     std::int64_t granularity = 1;     // power of two that divides every piece
     std::int64_t shortest_piece = 0;  // bytes
+    bool unbroken = true;             // each rank's request is one piece, or nothing
 
     [[nodiscard]] bool empty() const noexcept { return bytes == 0; }
     [[nodiscard]] Extent span() const noexcept {
