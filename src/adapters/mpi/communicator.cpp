@@ -27,9 +27,9 @@ constexpr std::size_t control_bytes = 4096;
 constexpr std::chrono::microseconds slice{300};  // of a wait, between two looks at MPI
 constexpr std::chrono::microseconds brief_wait{100};
 constexpr std::int64_t look_at_peers_every_ns = 2'000'000'000;
-constexpr int spins_max = 1000;  // about 20 us
-constexpr int yields_max = 100;  // about 40 us if nobody else wants the core
-constexpr int tag_max = 32767;   // the least that MPI promises for MPI_TAG_UB
+constexpr int spins_max = 20000;  // about 400 us: a neighbour writes a MiB
+constexpr int yields_max = 100;   // about 40 us if nobody else wants the core
+constexpr int tag_max = 32767;    // the least that MPI promises for MPI_TAG_UB
 
 Result<MPI_Comm> own_communicator(MPI_Comm user) {
     // Not MPI_Comm_dup: that would run the program's attribute callbacks and inherit its hints.
