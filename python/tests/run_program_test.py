@@ -119,7 +119,10 @@ def test_reasons_for_an_empty_record(make_world: MakeWorld) -> None:
     assert "statically linked" in static
     assert "opened no file" not in static
     failed = reasons(make_world(processes={"status": 139}), "mpiexec ./program")
-    assert "signal 11" in failed
+    assert "SIGSEGV" in failed
+    assert "MPI_Abort" in failed
+    not_started = reasons(make_world(processes={"status": 255}), "mpiexec ./nonesuch")
+    assert "failed (status 255)" in not_started
     script = reasons(make_world(), "./job.sh")
     assert "is a script" in script
     assert "LD_PRELOAD or FOREBAY_* did not reach" in script

@@ -1,6 +1,7 @@
 """Use case: run a program through Forebay and say what happened to its files.
 First a plan is made (nothing is started), then it is carried out."""
 
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,7 +131,9 @@ def carry_out(plan: RunPlan, world: World) -> RunReport:
         jobs=found.jobs,
         files=summarise(found.files),
         warnings=(*plan.warnings, *complaint),
-        reasons=() if found.files or complaint else reasons_for_silence(plan, finished.status),
+        reasons=()
+        if found.files or complaint
+        else reasons_for_silence(plan, finished.status, met_mpi=bool(found.jobs)),
     )
 
 
@@ -150,8 +153,11 @@ def _recorded(plan: RunPlan, world: World) -> tuple[Record, tuple[str, ...]]:
     )
 
 
-def reasons_for_silence(plan: RunPlan, status: int) -> tuple[str, ...]:
-    """Why a run may have left no record: what is known to be so, or else what may be."""
+def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) -> tuple[str, ...]:
+    """Why a run may have left no file's record: what is known to be so, or else what may be.
+
+    `met_mpi`: Forebay was there when the program started its MPI.
+    """
     if not plan.is_enabled:
         return ("Forebay is switched off by the setting `enabled = false`.",)
     known = [program.obstacle for program in plan.programs if program.obstacle]
@@ -159,8 +165,15 @@ def reasons_for_silence(plan: RunPlan, status: int) -> tuple[str, ...]:
         return tuple(known)
     reasons = []
     if status != 0:
-        reasons.append(f"The program {_ending(status)}, perhaps before it opened a file.")
+        reasons.append(
+            f"The program {_ending(status)}. A file is recorded when it is closed, or when the "
+            "program ends by itself; MPI_Abort and signals leave no time for it."
+        )
+    if plan.record_is_kept:
+        reasons.append("The record could not be written (messages above then say so).")
     reasons.append("The program opened no file by MPI-IO (nor by a library that uses it).")
+    if met_mpi:
+        return tuple(reasons)
     reasons += [
         f"{program.path} is linked to no MPI: it would have to load one later, as Python does."
         for program in plan.programs
@@ -190,7 +203,11 @@ def _may_leave_the_node(plan: RunPlan) -> bool:
 
 
 def _ending(status: int) -> str:
-    return f"was ended by signal {status - 128}" if status > 128 else f"failed (status {status})"
+    number = status - 128
+    if number not in set(signal.Signals):
+        return f"failed (status {status})"
+    name = signal.Signals(number).name
+    return f"failed (status {status}: its launcher's own, or {name} ended it)"
 
 
 def _settings_file(request: RunRequest, world: World) -> Path | None:
