@@ -147,4 +147,9 @@ void Monitor::write_live_line(std::int64_t now) {
     line_shown_ = true;
 }
 
+void wait_for_readers() noexcept {
+    constexpr timespec moment{0, 200'000'000};
+    ::nanosleep(&moment, nullptr);
+}
+
 }  // namespace forebay::measure

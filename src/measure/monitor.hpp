@@ -70,4 +70,8 @@ private:
     std::thread thread_;
 };
 
+// To be called between a rank's last words and MPI_Abort: MPICH's launcher may lose what it has not
+// read when ranks end.
+void wait_for_readers() noexcept;
+
 }  // namespace forebay::measure

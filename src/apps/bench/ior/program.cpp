@@ -426,6 +426,7 @@ private:
         const ExitStatus status = stop.cause == measure::StopCause::peer_died
                                       ? ExitStatus::input_output
                                       : ExitStatus::time_limit;
+        measure::wait_for_readers();
         MPI_Abort(MPI_COMM_WORLD, measure::code(status));
         std::_Exit(measure::code(status));
     }
