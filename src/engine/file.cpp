@@ -39,6 +39,14 @@ plan::Kind kind_of(ports::Direction direction) noexcept {
     return direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read;
 }
 
+// The shortest piece of a call's memory, in bytes. Types laid end to end are one piece.
+std::int64_t memory_piece(const Call& call) noexcept {
+    const pattern::Nest* nest = call.memory.nest;
+    const bool dense =
+        nest == nullptr || (nest->contiguous() && nest->size() == call.memory.extent);
+    return dense ? call.request.length : nest->shortest_piece();
+}
+
 plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t per_node) {
     plan::Topology topology;
     topology.locals.clear();
@@ -238,7 +246,7 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     }
     mine.refusal = static_cast<std::uint32_t>(refusal);
     if (refusal == Refusal::none) {
-        mine.summary = plan::summarise(*call.view, call.request);
+        mine.summary = plan::summarise(*call.view, call.request, memory_piece(call));
         // Whether all will bypass is not known yet; opening now saves one more agreement.
         const bool opens = may_bypass(mine.summary, kind);
         mine.cannot_bypass = opens && prepare(direction) != Refusal::none ? 1 : 0;

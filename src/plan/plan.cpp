@@ -156,7 +156,11 @@ bool bypasses(const Summary& all, const Layout& layout, const Topology& topology
     if (mode != Mode::automatic || overlaps_for_sure) {
         return false;
     }
-    if (all.unbroken && topology.locals.size() == 1 && layout.stripe_bytes == 0) {
+    const bool one_node = topology.locals.size() == 1;
+    if (one_node && !all.long_in_memory) {
+        return false;
+    }
+    if (one_node && all.unbroken && layout.stripe_bytes == 0) {
         return true;
     }
     return all.shortest_piece >= tuning.bypass_bytes_min && aligned(all, completed(layout));

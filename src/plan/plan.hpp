@@ -88,8 +88,8 @@ struct Plan {
 
 // Whether requests that sum up to `all` need no exchange: every piece is large and begins and ends
 // with a stripe; or all ranks are on one node, whose kernel has nobody to share a file without
-// stripes with, and each has one piece: there is nothing to join. True for all ranks together only
-// if it is true for each one alone.
+// stripes with, and each has one piece: there is nothing to join. On one node memory in tiny pieces
+// is quicker copied to staging. True for all ranks together only if it is true for each one alone.
 [[nodiscard]] bool bypasses(const Summary& all, const Layout& layout, const Topology& topology,
                             const Tuning& tuning, Kind kind);
 

@@ -67,6 +67,10 @@ TEST(Plan, OnePieceOfEachRankOfOneNodeBypassesWhereNothingIsStriped) {
               Path::exchange);
     EXPECT_EQ(make_plan(blocks, Layout{1, mib}, nodes_of(1, 4), Tuning{}, Kind::read).path,
               Path::exchange);
+    blocks.long_in_memory = false;
+    EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(1, 4), Tuning{}, Kind::read).path,
+              Path::exchange);
+    blocks.long_in_memory = true;
     blocks.unbroken = false;
     EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(1, 4), Tuning{}, Kind::read).path,
               Path::exchange);

@@ -29,7 +29,8 @@ std::int64_t granularity_of(const pattern::View& view, const pattern::Request& r
 
 }  // namespace
 
-Summary summarise(const pattern::View& view, const pattern::Request& request) {
+Summary summarise(const pattern::View& view, const pattern::Request& request,
+                  std::int64_t memory_piece) {
     if (request.length == 0) {
         return Summary{};
     }
@@ -43,6 +44,7 @@ Summary summarise(const pattern::View& view, const pattern::Request& request) {
                                  ? request.length
                                  : std::min(request.length, view.filetype().shortest_piece());
     summary.unbroken = summary.bytes == summary.end - summary.begin;
+    summary.long_in_memory = memory_piece >= std::min(memory_piece_min, request.length);
     return summary;
 }
 
@@ -55,7 +57,8 @@ Summary merge(const Summary& a, const Summary& b) noexcept {
                    checked_add(a.bytes, b.bytes),
                    std::min(a.granularity, b.granularity),
                    std::min(a.shortest_piece, b.shortest_piece),
-                   a.unbroken && b.unbroken};
+                   a.unbroken && b.unbroken,
+                   a.long_in_memory && b.long_in_memory};
 }
 
 bool touches(const Summary& summary, const Extent& extent) noexcept {

@@ -17,6 +17,7 @@ struct Summary {
     std::int64_t granularity = 1;     // power of two that divides every piece
     std::int64_t shortest_piece = 0;  // bytes
     bool unbroken = true;             // each rank's request is one piece, or nothing
+    bool long_in_memory = true;       // its pieces of memory are worth an entry of a vector each
 
     [[nodiscard]] bool empty() const noexcept { return bytes == 0; }
     [[nodiscard]] Extent span() const noexcept {
@@ -25,8 +26,12 @@ struct Summary {
     bool operator==(const Summary&) const noexcept = default;
 };
 
-// Of one rank's request through its view.
-[[nodiscard]] Summary summarise(const pattern::View& view, const pattern::Request& request);
+// A system call takes longer for so small a piece of memory than a copy to staging does.
+constexpr std::int64_t memory_piece_min = 256;
+
+// Of one rank's request through its view; `memory_piece`: the shortest one of its memory, in bytes.
+[[nodiscard]] Summary summarise(const pattern::View& view, const pattern::Request& request,
+                                std::int64_t memory_piece);
 
 // Of both together.
 [[nodiscard]] Summary merge(const Summary& a, const Summary& b) noexcept;
