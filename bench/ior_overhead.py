@@ -2,8 +2,8 @@
 
     python -m bench.ior_overhead [--rounds N] [--folder DIR] [--program FILE] [--docs FILE]
 
-One rank, no launcher. Each round runs bench/plain_loop.c, the same loop in an MPI program, and
-forebay-ior, in another order each time; a table gives the median nanoseconds of a transfer of all,
+One rank, no launcher. Each round runs bench/plain_loop.c, the same loop in an MPI program, that
+loop with a clock read after each transfer, and forebay-ior, in another order each time; a table gives the median nanoseconds of a transfer of all,
 and the ratios of bandwidth with their 95 % intervals. A second one has what a transfer costs where
 nothing is moved (DUMMY, 10^7 transfers): as the program times it, and in processor time with
 everything that it does not time. `--docs docs/bench-ior.md` puts both between that file's markers.
@@ -50,8 +50,8 @@ class Programs:
     """What is compared, and where its files go."""
 
     ior: Path
-    loops: tuple[Path, Path]
-    """Alone, and in an MPI program."""
+    loops: tuple[Path, ...]
+    """Alone, in an MPI program, and there with each transfer timed."""
     folder: Path
 
     def looped(self, loop: Path, size: int, count: int) -> dict[str, Timing]:
@@ -93,27 +93,29 @@ def compare(programs: Programs, rounds: int) -> TextTable:
             runs.append({one: runners[one]() for one in order})
         for access in ("write", "read"):
             rows.append(
-                _compared(size, access, [[run[i][access] for i in range(3)] for run in runs])
+                _compared(
+                    size, access, [[run[i][access] for i in range(len(runners))] for run in runs]
+                )
             )
     return TextTable(
         title=f"A transfer on {file_system_of(programs.folder)}, {rounds} rounds",
         header=(
-            "transfer", "call", "loop, ns", "loop in MPI, ns", "ior, ns",
-            "more than in MPI, ns", "bandwidth by loop's", "by loop's in MPI",
+            "transfer", "call", "loop, ns", "in MPI, ns", "timed in MPI, ns", "ior, ns",
+            "more than in MPI, ns", "bandwidth by loop's", "by that in MPI", "by the timed one's",
         ),
         rows=tuple(rows),
     )  # fmt: skip
 
 
 def _compared(size: int, access: str, runs: Sequence[Sequence[Timing]]) -> tuple[str, ...]:
-    more = spread([ours.ns - in_mpi.ns for _, in_mpi, ours in runs])
+    more = spread([ours.ns - in_mpi.ns for _, in_mpi, _, ours in runs])
     ratios = [
-        paired_ratio([run[2].mib for run in runs], [run[i].mib for run in runs]) for i in (0, 1)
+        paired_ratio([run[3].mib for run in runs], [run[i].mib for run in runs]) for i in range(3)
     ]
     return (
         f"{size // 1024} KiB",
         access,
-        *(f"{median(run[i].ns for run in runs):.0f}" for i in range(3)),
+        *(f"{median(run[i].ns for run in runs):.0f}" for i in range(4)),
         f"{more.median:.0f} [{more.low:.0f}, {more.high:.0f}]",
         *(
             f"{one.estimate:.3f} [{one.low or one.least:.3f}, {one.high or one.most:.3f}]"
@@ -166,9 +168,10 @@ def main() -> int:
     parser.add_argument("--docs", type=Path, help="put the tables between this file's markers")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        loops = (Path(folder) / "loop", Path(folder) / "loop_in_mpi")
+        loops = tuple(Path(folder) / name for name in ("loop", "loop_in_mpi", "timed_loop"))
         source = str(ROOT / "bench" / "plain_loop.c")
-        for compiler, loop in zip((["cc"], ["mpicc.mpich", "-DWITH_MPI"]), loops, strict=True):
+        in_mpi = ["mpicc.mpich", "-DWITH_MPI"]
+        for compiler, loop in zip((["cc"], in_mpi, [*in_mpi, "-DWITH_CLOCK"]), loops, strict=True):
             subprocess.run([*compiler, "-O2", "-o", str(loop), source], check=True)
         programs = Programs(ior=chosen.program.resolve(), loops=loops, folder=Path(folder))
         before = circumstances(chosen.folder)
