@@ -3,10 +3,11 @@
     python -m bench.ior_overhead [--rounds N] [--folder DIR] [--program FILE] [--docs FILE]
 
 One rank, no launcher. Each round runs bench/plain_loop.c, the same loop in an MPI program, that
-loop with a clock read after each transfer, and forebay-ior, in another order each time; a table gives the median nanoseconds of a transfer of all,
-and the ratios of bandwidth with their 95 % intervals. A second one has what a transfer costs where
-nothing is moved (DUMMY, 10^7 transfers): as the program times it, and in processor time with
-everything that it does not time. `--docs docs/bench-ior.md` puts both between that file's markers.
+loop with a clock read after each transfer, and forebay-ior, in another order each time; a table
+gives the median nanoseconds of a transfer of all, and the ratios of bandwidth with their 95 %
+intervals. A second one has what a transfer costs where nothing is moved (DUMMY, 10^7 transfers):
+as the program times it, and in processor time with everything that it does not time.
+`--docs docs/bench-ior.md` puts both between that file's markers.
 """
 
 from __future__ import annotations
