@@ -125,7 +125,8 @@ def call_of(function: Function, number: int) -> str:
         return f"    return take_{function.kind}({{{number}, fh, status}}, {pass_on});\n"
     at_once = function.name.startswith("i")
     waits_for_all = str(function.collective and not at_once).lower()
-    left = f"{{{number}, fh, {start}, count, datatype, {waits_for_all}}}"
+    collective = str(function.collective).lower()
+    left = f"{{{number}, fh, {start}, count, datatype, {collective}, {waits_for_all}}}"
     if not (function.collective and at_once):
         return f"    const auto pass = {pass_on};\n    return leave({left}, pass, pass);\n"
     alone = pass_on.replace("_all", "")  # the independent function of the same arguments

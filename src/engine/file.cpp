@@ -107,6 +107,7 @@ public:
           StorageOpener opener, FileOptions options);
 
     Outcome transfer(const Call& call, ports::Direction direction);
+    void forget() noexcept { moves_first_ = false; }
     Result<void> sync();
     Result<void> close();
     std::optional<Error> agree(const std::optional<Error>& mine);
@@ -123,10 +124,13 @@ public:
 private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
     Refusal prepare(ports::Direction direction);
+    Ballot start(Call& call, ports::Direction direction);
+    Ballot move(const Call& call, const Ballot& mine, const Ballot& all,
+                ports::Direction direction);
+    [[nodiscard]] bool may_move_first(const Ballot& all) const;
     [[nodiscard]] bool may_bypass(const plan::Summary& mine, plan::Kind kind) const;
-    [[nodiscard]] std::int32_t bypassing_in_flight(const plan::Layout& layout,
-                                                   ports::Direction direction) const;
-    Ballot move_bypassing(const Call& call, const plan::Plan& plan, ports::Direction direction);
+    [[nodiscard]] std::int32_t bypassing_in_flight(ports::Direction direction) const;
+    Ballot move_bypassing(const Call& call, const Extent& span, ports::Direction direction);
     Ballot move_exchanging(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
                            ports::Direction direction);
     Outcome outcome(const Call& call, const Ballot& verdict, ports::Direction direction) const;
@@ -140,10 +144,10 @@ private:
                                                     TurnBlock* turns, ports::Direction direction);
     void add_rates(Rates& rates, ports::Direction direction);
     [[nodiscard]] plan::Throttle first_throttle(ports::Direction direction) const;
-    [[nodiscard]] CutLimits limits(const plan::Plan& plan, ports::Direction direction) const {
-        const auto bytes_max =
-            plan::request_bytes_max(options_.tuning, plan.layout, kind_of(direction));
-        return CutLimits{plan.layout, bytes_max};
+    [[nodiscard]] CutLimits limits(ports::Direction direction) const {
+        const plan::Layout layout = plan::completed(options_.layout);
+        return CutLimits{layout,
+                         plan::request_bytes_max(options_.tuning, layout, kind_of(direction))};
     }
     [[nodiscard]] bool finds() const noexcept {
         return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
@@ -163,6 +167,7 @@ private:
     std::vector<plan::Aggregator> aggregators_;
     bool shared_ = false;  // several aggregators serve a target
     std::array<Way, 2> ways_;
+    bool moves_first_ = false;  // what it writes in one piece, before it asks; on every rank or none
     ports::CallRecord record_;
     std::optional<Error> misunderstood_;  // by this rank, in the present call
 };
@@ -232,41 +237,80 @@ Refusal File::State::prepare(ports::Direction direction) {
     return one.storage ? Refusal::none : Refusal::cannot_open;
 }
 
-Outcome File::State::transfer(const Call& call, ports::Direction direction) {
-    const std::int64_t begin = crew_.clock().now_ns();
-    const plan::Kind kind = kind_of(direction);
-    crew_.begin_call();
-    misunderstood_.reset();
-    record_ = ports::CallRecord{};
-    record_.direction = direction;
-    Ballot mine;
+// What this rank says at the start of a call. Where the last write bypassed, its own part is written
+// before anybody is asked, which saves an agreement; `call` is then left without a request.
+Ballot File::State::start(Call& call, ports::Direction direction) {
     Refusal refusal = call.refusal;
     if (refusal == Refusal::none && own_aggregator()) {
         refusal = prepare(direction);
     }
+    Ballot mine;
     mine.refusal = static_cast<std::uint32_t>(refusal);
-    if (refusal == Refusal::none) {
-        mine.summary = plan::summarise(*call.view, call.request, memory_piece(call));
-        // Whether all will bypass is not known yet; opening now saves one more agreement.
-        const bool opens = may_bypass(mine.summary, kind);
-        mine.cannot_bypass = opens && prepare(direction) != Refusal::none ? 1 : 0;
+    if (refusal != Refusal::none) {
+        return mine;
     }
+    const plan::Summary asked = plan::summarise(*call.view, call.request, memory_piece(call));
+    // Whether all will bypass is not known yet; opening now saves one more agreement.
+    const bool opens = may_bypass(asked, kind_of(direction));
+    const bool opened = opens && prepare(direction) == Refusal::none;
+    const bool writes = direction == ports::Direction::write;
+    if (opened && writes && moves_first_) {
+        mine = move_bypassing(call, asked.span(), direction);
+        mine.direct = asked;
+        call.request = {};
+    } else {
+        mine.summary = asked;
+        mine.cannot_bypass = opens && !opened ? 1 : 0;
+    }
+    mine.view_has_holes = call.view->contiguous() ? 0 : 1;
+    return mine;
+}
+
+// Whether the next write may be done before it is agreed on: this one needs no exchange, of all that
+// was asked for. Through a view with holes the MPI may do an independent write of another rank by
+// reading and writing back what lies between its pieces; it must have ended before.
+bool File::State::may_move_first(const Ballot& all) const {
+    const plan::Summary whole = plan::merge(all.summary, all.direct);
+    return all.cannot_bypass == 0 && all.view_has_holes == 0 &&
+           plan::bypasses(whole, options_.layout, topology_, options_.tuning, plan::Kind::write);
+}
+
+// What is left after the start, and everyone's verdict on the whole call.
+Ballot File::State::move(const Call& call, const Ballot& mine, const Ballot& all,
+                         ports::Direction direction) {
+    const plan::Plan plan = plan::make_plan(all.summary, options_.layout, topology_,
+                                            options_.tuning, kind_of(direction));
+    const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
+    Ballot end = bypasses ? move_bypassing(call, plan.span, direction)
+                          : move_exchanging(call, mine.summary, plan, direction);
+    end.failure = first_of(end.failure, all.failure);
+    record_.bypassed = bypasses;
+    return crew_.agree(Moment::end, end);
+}
+
+Outcome File::State::transfer(const Call& call, ports::Direction direction) {
+    const std::int64_t begin = crew_.clock().now_ns();
+    crew_.begin_call();
+    misunderstood_.reset();
+    record_ = ports::CallRecord{};
+    record_.direction = direction;
+    Call rest = call;
+    const Ballot mine = start(rest, direction);
     const Ballot all = crew_.agree(Moment::start, mine);
     if (all.refusal != 0) {
+        forget();
         Outcome refused;
         refused.passed = static_cast<Refusal>(all.refusal);
         return refused;
     }
-    const plan::Plan plan =
-        plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, kind);
-    if (plan.path == plan::Path::nothing) {
+    if (all.summary.empty() && all.direct.empty() && !all.failure.happened()) {
         return Outcome{};
     }
-    const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
-    Ballot end = bypasses ? move_bypassing(call, plan, direction)
-                          : move_exchanging(call, mine.summary, plan, direction);
-    end.failure = first_of(end.failure, all.failure);
-    const Ballot verdict = crew_.agree(Moment::end, end);
+    if (direction == ports::Direction::write) {
+        moves_first_ = may_move_first(all);
+    }
+    record_.bypassed = all.summary.empty();
+    const Ballot verdict = all.summary.empty() ? all : move(rest, mine, all, direction);
     const Outcome result = outcome(call, verdict, direction);
     record_.bytes = result.bytes;
     record_.total_ns = crew_.clock().now_ns() - begin;
@@ -291,30 +335,30 @@ bool File::State::may_bypass(const plan::Summary& mine, plan::Kind kind) const {
 }
 
 // Reads where nothing is striped come from memory or from a device that queues them itself.
-std::int32_t File::State::bypassing_in_flight(const plan::Layout& layout,
-                                              ports::Direction direction) const {
-    if (direction == ports::Direction::read && layout.stripe_bytes == 0) {
+std::int32_t File::State::bypassing_in_flight(ports::Direction direction) const {
+    const bool striped = plan::completed(options_.layout).stripe_bytes > 0;
+    if (direction == ports::Direction::read && !striped) {
         return plan::unlimited_requests_in_flight;
     }
     return finds() ? first_in_flight : options_.tuning.requests_in_flight;
 }
 
-Ballot File::State::move_bypassing(const Call& call, const plan::Plan& plan,
+// `span`: has all of this rank's bytes.
+Ballot File::State::move_bypassing(const Call& call, const Extent& span,
                                    ports::Direction direction) {
-    record_.bypassed = true;
     Ballot end;
     if (call.request.length == 0) {
         return end;
     }
     pattern::Transfer transfer{*call.view, call.request, call.memory};
-    NodeGate gate{crew_, bypassing_in_flight(plan.layout, direction)};
+    NodeGate gate{crew_, bypassing_in_flight(direction)};
     // With one target there is nothing that another request could use meanwhile.
-    const Pace pace = plan.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
+    const Pace pace = options_.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
     Channel channel{*way(direction).storage, gate, crew_.clock(), {direction, 1, pace}};
     move_directly(crew_, channel, gate,
-                  std::make_unique<DirectSource>(transfer, plan.span, limits(plan, direction)));
-    record_.requests = channel.requests();
-    record_.storage_ns = channel.busy_ns();
+                  std::make_unique<DirectSource>(transfer, span, limits(direction)));
+    record_.requests += channel.requests();
+    record_.storage_ns += channel.busy_ns();
     end.failure = channel.failure();
     end.end_of_file = channel.end_of_file();
     return end;
@@ -360,7 +404,7 @@ std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, co
                                                              const Staging& staging,
                                                              Channel& channel, TurnBlock* turns,
                                                              ports::Direction direction) {
-    const CutLimits cut = limits(rounds.plan(), direction);
+    const CutLimits cut = limits(direction);
     if (direction == ports::Direction::write) {
         return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns);
     }
@@ -406,8 +450,8 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     if (duty) {
         end.failure = first_of(end.failure, channel->failure());
         end.end_of_file = channel->end_of_file();
-        record_.requests = channel->requests();
-        record_.storage_ns = channel->busy_ns();
+        record_.requests += channel->requests();
+        record_.storage_ns += channel->busy_ns();
     }
     crew_.off_duty();
     turn_courier.reset();  // gives back what it found
@@ -497,6 +541,8 @@ File::~File() = default;
 Outcome File::write(const Call& call) { return state_->transfer(call, ports::Direction::write); }
 
 Outcome File::read(const Call& call) { return state_->transfer(call, ports::Direction::read); }
+
+void File::forget() noexcept { state_->forget(); }
 
 Result<void> File::sync() { return state_->sync(); }
 

@@ -86,6 +86,10 @@ public:
     Outcome write(const Call& call);
     Outcome read(const Call& call);
 
+    // Every rank, where the MPI has moved data by a call of all ranks, or may have: some of it may
+    // still be on its way on another rank when this one goes on.
+    void forget() noexcept;
+
     // Local: makes this rank's writes durable / closes its storage. The caller agrees on errors.
     Result<void> sync();
     Result<void> close();

@@ -64,10 +64,12 @@ void Rates::add(std::int32_t target, const plan::Throttle& throttle) noexcept {
 Ballot merge(const Ballot& a, const Ballot& b) noexcept {
     Ballot both;
     both.summary = plan::merge(a.summary, b.summary);
+    both.direct = plan::merge(a.direct, b.direct);
     both.failure = first_of(a.failure, b.failure);
     both.end_of_file = std::min(a.end_of_file, b.end_of_file);
     both.refusal = std::max(a.refusal, b.refusal);
     both.cannot_bypass = std::max(a.cannot_bypass, b.cannot_bypass);
+    both.view_has_holes = std::max(a.view_has_holes, b.view_has_holes);
     both.rates = a.rates.slowest <= b.rates.slowest ? a.rates : b.rates;
     both.rates.sum = a.rates.sum + b.rates.sum;
     both.rates.targets = a.rates.targets + b.rates.targets;

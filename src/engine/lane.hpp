@@ -55,11 +55,13 @@ struct Rates {
 
 // What a rank, a node or the job says at the start and at the end of a call.
 struct Ballot {
-    plan::Summary summary;
+    plan::Summary summary;  // of what is to be moved
+    plan::Summary direct;   // of what has been moved by the rank itself, before the start
     Failure failure;
     std::int64_t end_of_file = Failure::nowhere;  // reads: where the file was found to end
     std::uint32_t refusal = 0;                    // engine::Refusal
     std::uint32_t cannot_bypass = 0;              // could not open the file for it
+    std::uint32_t view_has_holes = 0;             // or may have
     Rates rates;
 };
 

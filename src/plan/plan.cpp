@@ -17,17 +17,6 @@ constexpr std::int64_t stripe_bytes_min = 4096;
 constexpr std::int32_t buffers_min = 3;
 constexpr std::int64_t granularity_max = 4096;  // and it is a multiple of this
 
-Layout completed(Layout layout) noexcept {
-    if (layout.targets > 1 && layout.stripe_bytes == 0) {
-        layout.stripe_bytes = 1 << 20;  // Lustre's default
-    }
-    // No file system has smaller stripes; a hint may say so, and would ask for tiny requests.
-    while (layout.stripe_bytes > 0 && layout.stripe_bytes < stripe_bytes_min) {
-        layout.stripe_bytes *= 2;
-    }
-    return layout;
-}
-
 std::int64_t places(const Topology& topology) {
     const std::int32_t fewest = *std::min_element(topology.locals.begin(), topology.locals.end());
     return std::int64_t{topology.nodes()} * std::min(topology.aggregators_per_node_max, fewest);
@@ -147,6 +136,17 @@ std::vector<Aggregator> place_aggregators(const Layout& layout_asked, const Topo
         placed.push_back(one);
     }
     return placed;
+}
+
+Layout completed(Layout layout) noexcept {
+    if (layout.targets > 1 && layout.stripe_bytes == 0) {
+        layout.stripe_bytes = 1 << 20;  // Lustre's default
+    }
+    // No file system has smaller stripes; a hint may say so, and would ask for tiny requests.
+    while (layout.stripe_bytes > 0 && layout.stripe_bytes < stripe_bytes_min) {
+        layout.stripe_bytes *= 2;
+    }
+    return layout;
 }
 
 bool bypasses(const Summary& all, const Layout& layout, const Topology& topology,

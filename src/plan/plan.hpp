@@ -86,6 +86,9 @@ struct Plan {
                                                         const Topology& topology,
                                                         const Tuning& tuning);
 
+// As plans take it: with a stripe size where there are several targets, and none that is tiny.
+[[nodiscard]] Layout completed(Layout layout) noexcept;
+
 // Whether requests that sum up to `all` need no exchange: every piece is large and begins and ends
 // with a stripe; or all ranks are on one node, whose kernel has nobody to share a file without
 // stripes with, and each has one piece: there is nothing to join. On one node memory in tiny pieces

@@ -33,6 +33,9 @@ public:
         std::filesystem::create_directories(folder);
         std::ofstream{folder / "thread_siblings_list"} << siblings << '\n';
     }
+    void online(const std::string& cpus) const {
+        std::ofstream{root_ / "devices/system/cpu/online"} << cpus << '\n';
+    }
     void folder(const std::string& name) const {
         std::filesystem::create_directories(root_ / name);
     }
@@ -46,9 +49,7 @@ private:
 TEST(Machine, CountsCoresNotThreadsAndDevicesNotBridges) {
     const Sys sys;
     sys.cpu(0, "0,2");
-    sys.cpu(1, "1,3");
-    sys.cpu(2, "0,2");
-    sys.cpu(3, "1,3");
+    sys.online("0-3");
     sys.folder("devices/system/cpu/cpufreq");
     sys.folder("class/net/lo");
     sys.folder("class/net/eth0/device");
@@ -57,6 +58,18 @@ TEST(Machine, CountsCoresNotThreadsAndDevicesNotBridges) {
     sys.folder("class/infiniband/mlx5_0");
     sys.folder("class/infiniband/mlx5_1");
     EXPECT_EQ(sys.inspect().network_interfaces, 2);
+}
+
+TEST(Machine, ReadsListsWithHoles) {
+    const Sys sys;
+    sys.cpu(0, "0");
+    sys.online("0-2,5,7-8");
+    EXPECT_EQ(sys.inspect().cores, 6);
+    sys.cpu(0, "0,64-66");
+    sys.online("0-127");
+    EXPECT_EQ(sys.inspect().cores, 32);
+    sys.online("nonsense");
+    EXPECT_EQ(sys.inspect().cores, 1);
 }
 
 TEST(Machine, NothingToReadIsOneCoreAndNoInterface) {

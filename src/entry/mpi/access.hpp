@@ -36,6 +36,7 @@ struct Left {
     Start start = Start::offset;
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    bool collective = false;
     bool waits_for_all = false;  // collective, and may block
 };
 

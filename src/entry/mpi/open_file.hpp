@@ -85,6 +85,7 @@ private:
     int complete(const Access& access, const engine::Outcome& outcome);
     int advance(MPI_Offset etypes);
     int tell_view();
+    void forget() noexcept;
     void take_hints(MPI_Info info);
     int fail(const Error& error);
 

@@ -17,6 +17,7 @@ int OpenFile::set_view(const ViewArguments& arguments) {
     const bool dear =
         is_dear(view, arguments, settings_.number(Setting::view_pieces_max), *inquiry_);
     const int code = held_.set(arguments, dear, circle_->group->own());
+    forget();
     if (code == MPI_SUCCESS) {
         take_hints(arguments.info);
         view_ = std::move(view);
@@ -56,6 +57,13 @@ int OpenFile::get_byte_offset(MPI_Offset offset, MPI_Offset* displacement) {
 
 int OpenFile::advance(MPI_Offset etypes) { return real::seek(handle_, etypes, MPI_SEEK_CUR); }
 
+// What the engine knows of how the last call went.
+void OpenFile::forget() noexcept {
+    if (engine_) {
+        engine_->forget();
+    }
+}
+
 // Hints count until the first collective access; there rank 0's become everyone's.
 void OpenFile::take_hints(MPI_Info info) {
     if (!engine_) {
@@ -66,6 +74,9 @@ void OpenFile::take_hints(MPI_Info info) {
 int OpenFile::leave(const Left& left, PassOn pass, PassOn alone) {
     const std::int64_t size = left.datatype == MPI_DATATYPE_NULL ? -1 : size_of(left.datatype);
     const bool known = size >= 0 && left.count >= 0;
+    if (left.collective) {
+        forget();
+    }
     counters_->passed(left.function, engine::Refusal::none, known ? size * left.count : -1);
     if (!held_.anywhere()) {
         return pass(handle_);

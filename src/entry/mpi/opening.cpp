@@ -137,6 +137,9 @@ OpeningTalk::OpeningTalk(const OpeningRequest& request, Settings& settings) : se
     }
     if (ranks > 1) {
         PMPI_Ibcast(&opening_, sizeof opening_, MPI_BYTE, 0, request.communicator, &request_);
+        if (rank_ == 0 && opening_.standing == Standing::ours) {
+            static_cast<void>(aggregators_per_node());  // not in the first collective access
+        }
     }
 }
 
