@@ -69,6 +69,7 @@ struct Way {
     bool tried = false;
     std::vector<plan::Throttle> throttles;  // of each target
     plan::FoundLimit found;                 // in the last call
+    bool moves_first = false;               // before it asks; the same on every rank
 };
 
 constexpr std::size_t index_of(ports::Direction direction) noexcept {
@@ -107,7 +108,11 @@ public:
           StorageOpener opener, FileOptions options);
 
     Outcome transfer(const Call& call, ports::Direction direction);
-    void forget() noexcept { moves_first_ = false; }
+    void forget() noexcept {
+        for (Way& one : ways_) {
+            one.moves_first = false;
+        }
+    }
     Result<void> sync();
     Result<void> close();
     std::optional<Error> agree(const std::optional<Error>& mine);
@@ -127,7 +132,7 @@ private:
     Ballot start(Call& call, ports::Direction direction);
     Ballot move(const Call& call, const Ballot& mine, const Ballot& all,
                 ports::Direction direction);
-    [[nodiscard]] bool may_move_first(const Ballot& all) const;
+    [[nodiscard]] bool may_move_first(const Ballot& all, ports::Direction direction) const;
     [[nodiscard]] bool may_bypass(const plan::Summary& mine, plan::Kind kind) const;
     [[nodiscard]] std::int32_t bypassing_in_flight(ports::Direction direction) const;
     Ballot move_bypassing(const Call& call, const Extent& span, ports::Direction direction);
@@ -167,7 +172,7 @@ private:
     std::vector<plan::Aggregator> aggregators_;
     bool shared_ = false;  // several aggregators serve a target
     std::array<Way, 2> ways_;
-    bool moves_first_ = false;  // what it writes in one piece, before it asks; on every rank or none
+    std::optional<std::int64_t> own_end_;  // of the file, as this rank met it in the present call
     ports::CallRecord record_;
     std::optional<Error> misunderstood_;  // by this rank, in the present call
 };
@@ -237,7 +242,7 @@ Refusal File::State::prepare(ports::Direction direction) {
     return one.storage ? Refusal::none : Refusal::cannot_open;
 }
 
-// What this rank says at the start of a call. Where the last write bypassed, its own part is written
+// What this rank says at the start of a call. Where the last one bypassed, its own part is moved
 // before anybody is asked, which saves an agreement; `call` is then left without a request.
 Ballot File::State::start(Call& call, ports::Direction direction) {
     Refusal refusal = call.refusal;
@@ -253,8 +258,7 @@ Ballot File::State::start(Call& call, ports::Direction direction) {
     // Whether all will bypass is not known yet; opening now saves one more agreement.
     const bool opens = may_bypass(asked, kind_of(direction));
     const bool opened = opens && prepare(direction) == Refusal::none;
-    const bool writes = direction == ports::Direction::write;
-    if (opened && writes && moves_first_) {
+    if (opened && way(direction).moves_first) {
         mine = move_bypassing(call, asked.span(), direction);
         mine.direct = asked;
         call.request = {};
@@ -266,13 +270,17 @@ Ballot File::State::start(Call& call, ports::Direction direction) {
     return mine;
 }
 
-// Whether the next write may be done before it is agreed on: this one needs no exchange, of all that
+// Whether the next call may be done before it is agreed on: this one needs no exchange, of all that
 // was asked for. Through a view with holes the MPI may do an independent write of another rank by
-// reading and writing back what lies between its pieces; it must have ended before.
-bool File::State::may_move_first(const Ballot& all) const {
+// reading and writing back what lies between its pieces; that must have ended before. Readers wait
+// for who may have written just before by itself.
+bool File::State::may_move_first(const Ballot& all, ports::Direction direction) const {
+    const bool writes = direction == ports::Direction::write;
+    if (all.cannot_bypass != 0 || (writes ? all.view_has_holes != 0 : !options_.only_read)) {
+        return false;
+    }
     const plan::Summary whole = plan::merge(all.summary, all.direct);
-    return all.cannot_bypass == 0 && all.view_has_holes == 0 &&
-           plan::bypasses(whole, options_.layout, topology_, options_.tuning, plan::Kind::write);
+    return plan::bypasses(whole, options_.layout, topology_, options_.tuning, kind_of(direction));
 }
 
 // What is left after the start, and everyone's verdict on the whole call.
@@ -292,6 +300,7 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     const std::int64_t begin = crew_.clock().now_ns();
     crew_.begin_call();
     misunderstood_.reset();
+    own_end_.reset();
     record_ = ports::CallRecord{};
     record_.direction = direction;
     Call rest = call;
@@ -306,9 +315,7 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
     if (all.summary.empty() && all.direct.empty() && !all.failure.happened()) {
         return Outcome{};
     }
-    if (direction == ports::Direction::write) {
-        moves_first_ = may_move_first(all);
-    }
+    way(direction).moves_first = may_move_first(all, direction);
     record_.bypassed = all.summary.empty();
     const Ballot verdict = all.summary.empty() ? all : move(rest, mine, all, direction);
     const Outcome result = outcome(call, verdict, direction);
@@ -360,7 +367,7 @@ Ballot File::State::move_bypassing(const Call& call, const Extent& span,
     record_.requests += channel.requests();
     record_.storage_ns += channel.busy_ns();
     end.failure = channel.failure();
-    end.end_of_file = channel.end_of_file();
+    own_end_ = channel.end_of_file();
     return end;
 }
 
@@ -464,7 +471,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
 Outcome File::State::outcome(const Call& call, const Ballot& verdict,
                              ports::Direction direction) const {
     Outcome result;
-    const std::int64_t good = std::min(verdict.failure.at, verdict.end_of_file);
+    const std::int64_t good = std::min(verdict.failure.at, own_end_.value_or(verdict.end_of_file));
     std::int64_t moved = call.request.length;
     if (good != Failure::nowhere) {
         moved = std::clamp<std::int64_t>(

@@ -68,6 +68,7 @@ struct FileOptions {
     std::optional<ports::Identity> identity;  // of the file that was opened, where this rank knows
     ports::Imagined* imagined = nullptr;      // in worlds without the program's bytes
     std::array<plan::FoundLimit, 2> known;    // what is remembered of writes and of reads
+    bool only_read = false;                   // nobody may write it through this handle
 };
 
 class File {

@@ -83,6 +83,7 @@ engine::File& OpenFile::engine() {
     options.tuning = settings_.tuning();
     options.aggregators_per_node_max = known.aggregators_per_node;
     options.known = known.limits;
+    options.only_read = (facts_.amode & MPI_MODE_RDONLY) != 0;
     if (known.has_identity != 0) {
         options.identity = known.identity;
         held_.know(known.identity);
