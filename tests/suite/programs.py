@@ -87,6 +87,7 @@ def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder
 VIEWS = Program(name="views", source="views.c")
 CALLS = Program(name="calls", source="calls.c")
 DEAR = Program(name="dear_views", source="dear_views.c")
+IN_TURN = Program(name="in_turn", source="in_turn.c")
 SHARED = Program(name="views_then_shared", source="calls.c", arguments=("views_then_shared",))
 ERRORS = Program(name="errors", source="errors.c")
 FORTRAN = tuple(
@@ -174,6 +175,8 @@ def tests() -> Iterator[Test]:
             yield _test(SHARED, mpi, ranks, "")
             yield _test(DEAR, mpi, ranks, "")
         yield _test(DEAR, mpi, 4, "nodes")
+        for ranks, variant in ((2, ""), (4, ""), (4, "nodes")):
+            yield _test(IN_TURN, mpi, ranks, variant)
         for program in FORTRAN:
             yield _test(program, mpi, 3, "")
         yield _test(FORTRAN[2], mpi, 4, "nodes")
