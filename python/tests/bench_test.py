@@ -40,6 +40,7 @@ from forebay.domain.bench_result import (
     matched,
     merged,
 )
+from forebay.domain.bench_words import json_file
 from forebay.domain.comparison import Design, Side, Verdict
 from forebay.domain.errors import BenchError, BenchUsageError, SetupError
 
@@ -185,7 +186,7 @@ def test_ranks_are_started_by_the_launcher_of_the_programs_mpi(make_world: MakeW
     bench = bench_world(with_programs(make_world(), "openmpi"))
     plan = plan_bench(Tool.IOR, ("-t", "1m"), Launch(words=("mpirun", "-n", "4")), bench)
     assert plan.words[:4] == ("mpirun", "-n", "4", "/opt/forebay/openmpi/forebay-ior")
-    assert plan.words[4:7] == ("-t", "1m", "--json")
+    assert plan.words[4:] == ("--json", str(plan.json), "-t", "1m")
     by_number = plan_bench(
         Tool.IOR, (), Launch(ranks=3), bench_world(with_programs(make_world(), "mpich"))
     )
@@ -255,10 +256,44 @@ def test_what_was_written_to_no_file_is_not_waited_for() -> None:
     assert ResultFiles().stamp(Path("/dev/null")) == ""
 
 
-def test_the_last_json_option_counts(make_world: MakeWorld) -> None:
+def test_our_json_option_is_neither_hidden_nor_taken_for_a_value(make_world: MakeWorld) -> None:
     bench = bench_world(with_programs(make_world(), "mpich"))
-    plan = plan_bench(Tool.META, ("--json", "a", "--json=b"), Launch(), bench)
-    assert plan.json == Path("b")
+    for words in (("-t",), ("-t", "1m", "--", "--json", "x")):
+        plan = plan_bench(Tool.IOR, words, Launch(), bench)
+        assert plan.words[3:] == (plan.words[3], "--json", str(plan.json), *words)
+
+
+@pytest.mark.parametrize(
+    ("tool", "line", "file"),
+    [
+        (Tool.META, "--json a --json=b", "b"),
+        (Tool.META, "--json a -- --json b", "a"),
+        (Tool.META, "-n 4 --json", None),
+        (Tool.META, "-O json=a", None),
+        (Tool.IOR, "-t 1m -O json=a", "a"),
+        (Tool.IOR, "-wOapi=POSIX,json=a", "a"),
+        (Tool.IOR, "-O=-JSON=a --json b", "b"),
+        (Tool.IOR, "--JSON b -O json=a", "a"),
+        (Tool.IOR, "-o /O/json=a -O csv=json", None),
+        (Tool.HPIO, "-c 4 -o out", "out/hpio.json"),
+        (Tool.HPIO, "-ko=out", "out/hpio.json"),
+        (Tool.HPIO, "--output_dir=out --json a", "a"),
+        (Tool.HPIO, "--json a --output_dir out", "out/hpio.json"),
+        (Tool.HPIO, "-O 10 -d out", None),
+    ],
+)
+def test_the_programs_own_json_file_is_known(tool: Tool, line: str, file: str | None) -> None:
+    assert json_file(tool, line.split()) == (None if file is None else Path(file))
+
+
+def test_a_result_that_goes_to_no_file_is_refused_where_it_must_be_read(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    bench = bench_world(with_programs(make_world(), "mpich"))
+    assert plan_bench(Tool.IOR, ("--json", "-"), Launch(), bench).json == Path("-")
+    for words in (("--json=-",), ("--json", "/dev/null"), ("-O", f"json={tmp_path}")):
+        with pytest.raises(BenchUsageError, match=r"\(--html reads it"):
+            plan_bench(Tool.IOR, words, Launch(), bench, read_by="--html")
 
 
 def test_what_is_missing_is_named(make_world: MakeWorld) -> None:

@@ -10,12 +10,13 @@ from typing import Protocol, TypeVar
 from forebay.application.ports import LauncherFacts, World
 from forebay.domain.bench_command import Launch, Tool, start_words
 from forebay.domain.bench_result import BenchResult
+from forebay.domain.bench_words import JSON_OPTION, json_file
 from forebay.domain.errors import BenchUsageError, RecordError, SetupError
 from forebay.domain.launcher import Flavour, find_launcher
 from forebay.domain.program import Family
 
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
-_JSON_OPTION = "--json"
+_STANDARD_OUTPUT = Path("-")
 Ended = TypeVar("Ended")
 
 
@@ -75,18 +76,28 @@ class BenchReport:
     left: Left
 
 
-def plan_bench(tool: Tool, words: Sequence[str], launch: Launch, bench: BenchWorld) -> BenchPlan:
-    """Finds launcher and program. SetupError, BenchUsageError: nothing was started."""
+def plan_bench(
+    tool: Tool,
+    words: Sequence[str],
+    launch: Launch,
+    bench: BenchWorld,
+    *,
+    read_by: str | None = None,
+) -> BenchPlan:
+    """Finds launcher and program. `read_by`: what needs the result afterwards.
+    SetupError, BenchUsageError: nothing was started."""
+    given = json_file(tool, words)
+    _check_json(given, read_by)
     facts = _launcher(launch, bench)
     start = start_words(launch, launcher=str(facts.path), flavour=facts.flavour, root=bench.is_root)
     program = _program(tool, facts.family, bench)
-    given = _given_json(words)
     # Rank 0 may be on another node when a batch system starts it.
     shared = facts.flavour is Flavour.SLURM or bool(launch.words)
     json = given if given is not None else bench.world.records.temporary(shared=shared)
-    ours = () if given is not None else (_JSON_OPTION, str(json))
+    # Before the user's words: behind them a -- would hide it, or an option take it for its value.
+    ours = () if given is not None else (JSON_OPTION, str(json))
     return BenchPlan(
-        words=(*start, str(program), *words, *ours),
+        words=(*start, str(program), *ours, *words),
         environment=bench.world.environment,
         json=json,
         json_is_ours=given is None,
@@ -156,13 +167,11 @@ def _program(tool: Tool, family: Family | None, bench: BenchWorld) -> Path:
     )
 
 
-def _given_json(words: Sequence[str]) -> Path | None:
-    """The last one counts, for the programs, too."""
-    given = None
-    for at, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name == _JSON_OPTION and equals:
-            given = Path(value)
-        elif word == _JSON_OPTION and at + 1 < len(words):
-            given = Path(words[at + 1])
-    return given
+def _check_json(given: Path | None, read_by: str | None) -> None:
+    if given is None or read_by is None:
+        return
+    if given == _STANDARD_OUTPUT or (given.exists() and not given.is_file()):
+        raise BenchUsageError(
+            f"the result cannot go to {given} here ({read_by} reads it from a file when the run "
+            "is over). Name a file, or leave it out."
+        )

@@ -97,7 +97,7 @@ def _run(
 ) -> BenchResult:
     environment = {**bench.world.environment, **configuration.variables}
     own = replace(bench, world=replace(bench.world, environment=environment))
-    plan = plan_bench(configuration.tool, configuration.words, launch, own)
+    plan = plan_bench(configuration.tool, configuration.words, launch, own, read_by="a comparison")
     ended, left = run_and_read(
         plan,
         bench,

@@ -78,7 +78,7 @@ def _bench(tool: Tool, words: list[str]) -> None:
         raise typer.Exit
     bench = real_bench_world()
     as_json = asked.json
-    plan = plan_bench(tool, asked.rest, asked.launch, bench)
+    plan = plan_bench(tool, asked.rest, asked.launch, bench, read_by=_reader(asked))
     report = carry_out_bench(plan, bench, quiet=as_json)
     if as_json:
         print(report.left.text, end="")
@@ -87,6 +87,12 @@ def _bench(tool: Tool, words: list[str]) -> None:
         raise typer.Exit(report.status or RecordError.exit_code)
     _draw(asked, report, bench)
     raise typer.Exit(report.status)
+
+
+def _reader(asked: Split) -> str | None:
+    if asked.json:
+        return "--format json"
+    return None if asked.html is None else "--html"
 
 
 def _draw(asked: Split, report: BenchReport, bench: BenchWorld) -> None:
