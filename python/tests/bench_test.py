@@ -152,6 +152,9 @@ class ImaginedPages:
 
     written: list[Path] = field(default_factory=list)
 
+    def check(self, path: Path) -> None:
+        pass
+
     def write(self, result: BenchResult, path: Path) -> None:
         self.written.append(path)
 
@@ -287,11 +290,11 @@ def test_the_programs_own_json_file_is_known(tool: Tool, line: str, file: str | 
 
 
 def test_a_result_that_goes_to_no_file_is_refused_where_it_must_be_read(
-    make_world: MakeWorld, tmp_path: Path
+    make_world: MakeWorld,
 ) -> None:
     bench = bench_world(with_programs(make_world(), "mpich"))
     assert plan_bench(Tool.IOR, ("--json", "-"), Launch(), bench).json == Path("-")
-    for words in (("--json=-",), ("--json", "/dev/null"), ("-O", f"json={tmp_path}")):
+    for words in (("--json=-",), ("--json", "/dev/null"), ("-O", "json=/dev/full")):
         with pytest.raises(BenchUsageError, match=r"\(--html reads it"):
             plan_bench(Tool.IOR, words, Launch(), bench, read_by="--html")
 

@@ -1,9 +1,11 @@
 """The HTML page of a benchmark: one file that holds everything, pictures too."""
 
+import importlib
 from pathlib import Path
 
+from forebay.adapters.output_files import OutputFiles
 from forebay.domain.bench_result import BenchResult, Measurement
-from forebay.domain.errors import BenchError, SetupError
+from forebay.domain.errors import BenchError, BenchUsageError, SetupError
 
 _TEMPLATE = "bench_page.html.j2"
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
@@ -11,6 +13,15 @@ _QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 class HtmlPages:
     """The port Pages over files."""
+
+    def check(self, path: Path) -> None:
+        """Whether a page could be drawn and written to `path`."""
+        obstacle = OutputFiles().obstacle(path)
+        if obstacle is not None:
+            raise BenchUsageError(
+                f"cannot write the page {path} ({obstacle}). Name a file that can be written."
+            )
+        _require_drawing()
 
     def write(self, result: BenchResult, path: Path) -> None:
         """Renders the page. SetupError: matplotlib or jinja2 is missing; BenchError: cannot be
@@ -31,15 +42,11 @@ class HtmlPages:
 
 def render(result: BenchResult) -> str:
     """The page as text."""
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    _require_drawing()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-        from forebay.adapters.bench_pictures import PICTURES
-    except ImportError as error:
-        raise SetupError(
-            f"cannot draw the page ({error.name} is not installed). "
-            "Install what it needs: pip install matplotlib jinja2."
-        ) from error
+    from forebay.adapters.bench_pictures import PICTURES
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -53,6 +60,18 @@ def render(result: BenchResult) -> str:
     ]
     rows = [_row(one) for one in result.measurements]
     return environment.get_template(_TEMPLATE).render(result=result, pictures=pictures, rows=rows)
+
+
+def _require_drawing() -> None:
+    """Everything else works without these packages, so they are not imported above."""
+    try:
+        for name in ("jinja2", "matplotlib.figure"):
+            importlib.import_module(name)
+    except ImportError as error:
+        raise SetupError(
+            f"cannot draw the page ({error.name} is not installed). "
+            "Install what it needs: pip install matplotlib jinja2."
+        ) from error
 
 
 def _row(one: Measurement) -> dict[str, object]:

@@ -34,6 +34,9 @@ class BenchResults(Protocol):
 class Pages(Protocol):
     """HTML pages."""
 
+    def check(self, path: Path) -> None:
+        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
+
     def write(self, result: BenchResult, path: Path) -> None:
         """One self-contained page. SetupError: what draws is not installed."""
 
@@ -87,7 +90,7 @@ def plan_bench(
     """Finds launcher and program. `read_by`: what needs the result afterwards.
     SetupError, BenchUsageError: nothing was started."""
     given = json_file(tool, words)
-    _check_json(given, read_by)
+    _check_json(given, read_by, bench)
     facts = _launcher(launch, bench)
     start = start_words(launch, launcher=str(facts.path), flavour=facts.flavour, root=bench.is_root)
     program = _program(tool, facts.family, bench)
@@ -167,10 +170,16 @@ def _program(tool: Tool, family: Family | None, bench: BenchWorld) -> Path:
     )
 
 
-def _check_json(given: Path | None, read_by: str | None) -> None:
-    if given is None or read_by is None:
+def _check_json(given: Path | None, read_by: str | None, bench: BenchWorld) -> None:
+    if given is None:
         return
-    if given == _STANDARD_OUTPUT or (given.exists() and not given.is_file()):
+    to_a_file = given != _STANDARD_OUTPUT
+    obstacle = bench.world.outputs.obstacle(given) if to_a_file else None
+    if obstacle is not None:
+        raise BenchUsageError(
+            f"cannot write the result {given} ({obstacle}). Name a file that can be written here."
+        )
+    if read_by is not None and not (to_a_file and (given.is_file() or not given.exists())):
         raise BenchUsageError(
             f"the result cannot go to {given} here ({read_by} reads it from a file when the run "
             "is over). Name a file, or leave it out."

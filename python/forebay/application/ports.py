@@ -154,6 +154,13 @@ class Records(Protocol):
         """Removes a temporary record."""
 
 
+class Outputs(Protocol):
+    """Files that will be written when a run is over."""
+
+    def obstacle(self, path: Path) -> str | None:
+        """Why the file cannot be written; None when it can."""
+
+
 class Machine(Protocol):
     """The machine and its file systems."""
 
@@ -184,6 +191,7 @@ class World:
     programs: Programs
     processes: Processes
     records: Records
+    outputs: Outputs
     machine: Machine
     layouts: Layouts
     environment: Mapping[str, str] = field(default_factory=dict)

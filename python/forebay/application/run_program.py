@@ -44,6 +44,7 @@ class RunRequest:
     settings_file: Path | None = None
     overrides: tuple[Override, ...] = ()
     record: Path | None = None
+    summary: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,8 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         options=request.overrides,
     )
     kept = _record_to_keep(request, world, effective)
+    if request.summary is not None:
+        _check_output("summary", world.folder / request.summary, world)
     library = str(world.libraries.find().stub)
     launcher_at = find_launcher(request.command)
     launcher = (
@@ -235,21 +238,21 @@ def _record_to_keep(
     if given is None:
         return None
     path = (world.folder / given).absolute()
-    obstacle = _record_obstacle(path)
-    if obstacle is not None:
+    _check_output("record", path, world)
+    if path.exists() and not path.is_file():
         raise UsageError(
-            f"cannot write the record {path} ({obstacle}). Name a file that can be written."
+            f"cannot write the record {path} (it is no regular file). "
+            "Name a file that can be written."
         )
     return path
 
 
-def _record_obstacle(path: Path) -> str | None:
-    try:
-        if not path.parent.is_dir():
-            return f"there is no folder {path.parent}"
-        return "it is no regular file" if path.exists() and not path.is_file() else None
-    except OSError as error:
-        return error.strerror
+def _check_output(what: str, path: Path, world: World) -> None:
+    obstacle = world.outputs.obstacle(path)
+    if obstacle is not None:
+        raise UsageError(
+            f"cannot write the {what} {path} ({obstacle}). Name a file that can be written."
+        )
 
 
 def _variables(

@@ -34,8 +34,9 @@ Examples:
 
 \b
 Exit status (the program's own):
-  0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by the budget
-  125 Forebay is incomplete, 126 and 127 the launcher cannot be run
+  0 good, 1 usage (nothing was measured), 2 I/O error, 3 data wrong, 4 time limit,
+  5 refused by the budget
+  125 Forebay or what --html draws with is missing, 126 and 127 the launcher cannot be run
 """
 
 # A -- or an option of the program must reach us as it was typed.
@@ -78,6 +79,8 @@ def _bench(tool: Tool, words: list[str]) -> None:
         raise typer.Exit
     bench = real_bench_world()
     as_json = asked.json
+    if asked.html is not None:
+        bench.pages.check(asked.html)
     plan = plan_bench(tool, asked.rest, asked.launch, bench, read_by=_reader(asked))
     report = carry_out_bench(plan, bench, quiet=as_json)
     if as_json:
