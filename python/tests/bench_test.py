@@ -29,6 +29,7 @@ from forebay.domain.bench_command import (
     Launch,
     Tool,
     fraction,
+    ranks_asked,
     split,
     two_sides,
 )
@@ -43,6 +44,7 @@ from forebay.domain.bench_result import (
 from forebay.domain.bench_words import json_file
 from forebay.domain.comparison import Design, Side, Verdict
 from forebay.domain.errors import BenchError, BenchUsageError, SetupError
+from forebay.domain.program import Linkage, ProgramFacts
 
 OURS = {**LAUNCHING, **SHOWING}
 
@@ -161,15 +163,16 @@ class ImaginedPages:
 
 @dataclass
 class Programs:
-    """Only the programs of one family are there."""
+    """Only the programs of these families (folders) are there."""
 
     family: str = "openmpi"
 
     def locate(self, word: str) -> Path | None:
-        return Path(word) if f"/{self.family}/" in word else None
+        return Path(word) if any(f"/{one}/" in word for one in self.family.split()) else None
 
-    def inspect(self, path: Path) -> Any:
-        raise AssertionError
+    def inspect(self, path: Path) -> ProgramFacts:
+        linkage = Linkage.SCRIPT if self.locate(str(path)) else Linkage.UNREADABLE
+        return ProgramFacts(path=path, linkage=linkage)
 
 
 MakeWorld = Callable[..., World]
@@ -217,6 +220,7 @@ def run_real(words: Sequence[str], *, json_file: Path, example: Path) -> BenchRe
     bench = BenchWorld(world=real_world(), results=ResultFiles(), pages=HtmlPages(), is_root=False)
     plan = BenchPlan(
         words=tuple(words),
+        ranks=None,
         environment={**os.environ, "FROM": str(example), "TO": str(json_file)},
         json=json_file,
         json_is_ours=False,
@@ -309,6 +313,67 @@ def test_what_is_missing_is_named(make_world: MakeWorld) -> None:
         )
     with pytest.raises(BenchUsageError, match="no launcher"):
         plan_bench(Tool.HPIO, (), Launch(words=("true",)), bench_world(make_world()))
+
+
+def program_of(world: World, families: str, launcher: str) -> tuple[str, ...]:
+    bench = bench_world(with_programs(world, families))
+    plan = plan_bench(Tool.IOR, (), Launch(words=tuple(launcher.split())), bench)
+    return plan.words[len(launcher.split()) : -2]
+
+
+def test_srun_does_not_get_the_first_build_but_lets_the_rank_choose(make_world: MakeWorld) -> None:
+    chosen = program_of(make_world(), "mpich openmpi bin", "srun -n 4")
+    assert chosen == ("env", "FOREBAY_LIBDIR=/opt/forebay", "sh", "/opt/bin/forebay-ior")
+    assert program_of(make_world(), "openmpi bin", "srun") == ("/opt/forebay/openmpi/forebay-ior",)
+    with pytest.raises(BenchUsageError, match="Set FOREBAY_MPI_FAMILY to mpich or openmpi"):
+        program_of(make_world(), "mpich openmpi", "srun -n 4")
+
+
+@pytest.mark.parametrize("launcher", ["srun -n 4", "mpirun -n 4", "mpiexec -n 4"])
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_the_family_that_a_variable_names_is_started(
+    make_world: MakeWorld, launcher: str, family: str
+) -> None:
+    world = make_world(environment={"FOREBAY_MPI_FAMILY": family})
+    path = f"/opt/forebay/{family}/forebay-ior"
+    assert program_of(world, "mpich openmpi bin", launcher) == (path,)
+
+
+def test_the_launcher_is_of_the_family_that_a_variable_names(make_world: MakeWorld) -> None:
+    for family, launcher in (("openmpi", "/usr/bin/mpirun"), ("mpich", "/usr/bin/mpiexec")):
+        world = make_world(environment={"FOREBAY_MPI_FAMILY": family})
+        bench = bench_world(with_programs(world, "mpich openmpi"))
+        assert plan_bench(Tool.IOR, (), Launch(ranks=2), bench).words[0] == launcher
+    unknown = bench_world(make_world(environment={"FOREBAY_MPI_FAMILY": "lam"}))
+    with pytest.raises(BenchUsageError, match=r'cannot be "lam"'):
+        plan_bench(Tool.IOR, (), Launch(ranks=2), unknown)
+
+
+@pytest.mark.parametrize(
+    ("words", "ranks"),
+    [
+        ("mpiexec -n 4", 4),
+        ("srun -N 2 --ntasks=64", 64),
+        ("srun -n64", 64),
+        ("mpirun --oversubscribe --np 3 -n 8", 8),
+        ("srun", None),
+        ("srun --nodes=4 -c 2", None),
+        ("mpiexec -n 2 : -n 3", None),
+        ("mpiexec -n", None),
+    ],
+)
+def test_ranks_that_were_asked_for(words: str, ranks: int | None) -> None:
+    assert ranks_asked(Launch(words=tuple(words.split()))) == ranks
+
+
+def test_ranks_that_ran_alone_are_warned_of(make_world: MakeWorld) -> None:
+    bench = bench_world(with_programs(make_world(), "mpich"))
+    assert ranks_asked(Launch()) == 1
+    for asked, words, warns in ((3, (), False), (4, (), True), (4, ("-wN", "3"), False)):
+        plan = plan_bench(Tool.IOR, words, Launch(ranks=asked), bench)
+        bench.results.rates.append(1.0)  # type: ignore[attr-defined]
+        report = carry_out_bench(plan, bench, quiet=False)
+        assert ("3 of 4 ranks" in report.left.warning) is warns
 
 
 def sides(text: str = "ior -- ior") -> Mapping[Side, Any]:

@@ -113,6 +113,8 @@ def _run(
         )
     if ended.status != 0 or left.result is None or not left.result.measurements:
         raise _failure(side, configuration, ended, left)
+    if left.warning:
+        return replace(left.result, warnings=(*left.result.warnings, f"{side}: {left.warning}"))
     return left.result
 
 

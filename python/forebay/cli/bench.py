@@ -32,6 +32,8 @@ Examples:
   forebay bench meta -np 4 --storm all -n 1000 -d /scratch/md
   forebay bench compare -np 4 ior -t 1m -b 64m -F -- ior -t 1m -b 64m
 
+FOREBAY_MPI_FAMILY=mpich (or openmpi) chooses the build where the launcher does not tell (srun).
+
 \b
 Exit status (the program's own):
   0 good, 1 usage (nothing was measured), 2 I/O error, 3 data wrong, 4 time limit,
@@ -85,6 +87,8 @@ def _bench(tool: Tool, words: list[str]) -> None:
     report = carry_out_bench(plan, bench, quiet=as_json)
     if as_json:
         print(report.left.text, end="")
+    if report.left.warning:
+        print(f"forebay: warning: {report.left.warning}", file=sys.stderr)
     if report.left.complaint:
         print(f"forebay: {report.left.complaint}", file=sys.stderr)
         raise typer.Exit(report.status or RecordError.exit_code)
