@@ -135,7 +135,8 @@ class Processes(Protocol):
     def capture(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
     ) -> Captured:
-        """Runs a short command and keeps what it prints."""
+        """Runs a command and keeps what it prints; ends it when it takes too long.
+        StoppedError: a signal came that was to end us; the command has ended."""
 
 
 class Records(Protocol):
