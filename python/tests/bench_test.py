@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forebay.adapters.bench_page import HtmlPages
-from forebay.adapters.bench_results import ResultFiles
+from forebay.adapters.bench_results import ResultFiles, decode_result
 from forebay.application.bench import (
     BenchPlan,
     BenchReport,
@@ -21,7 +21,7 @@ from forebay.application.bench import (
 )
 from forebay.application.compare import compare
 from forebay.application.ports import Captured, World
-from forebay.cli.bench_compare import as_text
+from forebay.cli.bench_compare import as_json, as_text
 from forebay.cli.world import real_world
 from forebay.domain.bench_command import (
     LAUNCHING,
@@ -40,6 +40,7 @@ from forebay.domain.bench_result import (
     Measurement,
     matched,
     merged,
+    repeated_names,
 )
 from forebay.domain.bench_words import json_file
 from forebay.domain.comparison import Design, Side, Verdict
@@ -446,6 +447,64 @@ def test_a_failed_run_ends_the_comparison_with_its_status(make_world: MakeWorld)
     assert raised.value.exit_code == 4
 
 
+def test_a_failed_run_does_not_take_the_pairs_before_it_along(make_world: MakeWorld) -> None:
+    design = Design.fixed(pairs=12, margin=0.05, seed=3)
+    rates = rates_of(design, a=100, b=130)
+    for missing, pairs in ((1, 11), (2, 11), (3, 10)):
+        got = run_compare(make_world(), ImaginedResults(rates[:-missing]), design)
+        assert (got.pairs, len(got.firsts)) == (pairs, pairs)
+        assert got.findings[0].verdict is Verdict.BETTER
+        assert "measured nothing" in str(got.failure)
+        assert as_json(got)["exit_status"] == 1
+        assert f"{pairs} of 12 interleaved pairs" in as_text(got)
+    with pytest.raises(BenchError, match="measured nothing"):
+        run_compare(make_world(), ImaginedResults(rates[:1]), design)
+
+
+def test_a_measurement_that_is_there_twice_is_refused(make_world: MakeWorld) -> None:
+    class Twice(ImaginedResults):
+        def read(self, path: Path) -> tuple[BenchResult, str]:
+            result, text = super().read(path)
+            return replace(result, measurements=result.measurements * 2), text
+
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    with pytest.raises(BenchError, match="measures write more than once"):
+        run_compare(make_world(), Twice(rates_of(design, a=1, b=2)), design)
+
+
+def test_what_is_not_compared_is_said(make_world: MakeWorld) -> None:
+    class AlsoReads(ImaginedResults):
+        def read(self, path: Path) -> tuple[BenchResult, str]:
+            result, text = super().read(path)
+            read = replace(result.measurements[0], name="read")
+            more = (read,) if len(self.rates) % 2 else ()
+            return replace(result, measurements=(*result.measurements, *more)), text
+
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    got = run_compare(make_world(), AlsoReads(rates_of(design, a=1, b=2)), design)
+    assert [one.quantity for one in got.findings] == ["write"]
+    assert "has read: it is not compared" in " ".join(got.warnings)
+
+
+def test_points_that_sweeps_share_have_names_of_their_own(root: Path) -> None:
+    text = (root / "schema" / "examples" / "bench-hpio-1.json").read_text(encoding="utf-8")
+    document = json.loads(text)
+    point = document["points"][0]
+    document["points"] = [
+        {**point, "test": test} for test in ("region_count", "region_size", "bandwidth_single")
+    ]
+    result = decode_result(json.dumps(document))
+    plain = result.measurements[2].name
+    assert [one.name for one in result.measurements] == [
+        f"{plain} (region_count)",
+        f"{plain} (region_size)",
+        plain,
+    ]
+    assert repeated_names(result) == ()
+    document["points"] *= 2
+    assert len(repeated_names(decode_result(json.dumps(document)))) == 3
+
+
 def test_other_points_are_compared_one_after_the_other(make_world: MakeWorld) -> None:
     design = Design.fixed(pairs=6, margin=0.05, seed=1)
     names = [f"write {side}" for order in design.order() for side in order]
@@ -475,8 +534,6 @@ def test_the_page_holds_everything_itself() -> None:
 
 @pytest.mark.parametrize("tool", ["hpio", "meta", "ior"])
 def test_examples_are_decoded(root: Path, tool: str) -> None:
-    from forebay.adapters.bench_results import decode_result
-
     path = root / "schema" / "examples" / f"bench-{tool}-1.json"
     text = path.read_text(encoding="utf-8")
     result = decode_result(text)

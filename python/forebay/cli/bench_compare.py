@@ -44,7 +44,8 @@ exact interval of the signed-rank test on log ratios, 95 %, and the verdict on B
   inconclusive     neither: more pairs are needed
 
 \b
-Exit status: 0 compared (whatever the verdict), 1 usage, else that of the run that failed.
+Exit status: 0 compared (whatever the verdict), 1 usage, else that of the run that failed; the
+pairs before it are shown.
 """
 
 _OWN = {
@@ -87,7 +88,9 @@ def compare(
         bench=real_bench_world(),
         told=lambda pairs, _: print(f"pair {pairs} of {design.pairs_max} done", file=sys.stderr),
     )
-    print(json_pretty(as_json(result)) if asked.json else as_text(result))
+    print(json_pretty(as_json(result)) if asked.json else as_text(result), flush=True)
+    if result.failure is not None:
+        raise result.failure
 
 
 def _own_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -118,6 +121,8 @@ def as_json(result: Comparison) -> Any:
         "a": result.a.text,
         "b": result.b.text,
         "pairs": result.pairs,
+        "exit_status": 0 if result.failure is None else result.failure.exit_code,
+        "error": None if result.failure is None else str(result.failure),
         "firsts": list(result.firsts),
         "seed": result.design.seed,
         "margin": result.design.margin,
@@ -146,14 +151,18 @@ def as_text(result: Comparison) -> str:
     lines = [
         f"A: {result.a.text}",
         f"B: {result.b.text}",
-        f"{result.pairs} interleaved pairs, order by seed {result.design.seed}, margin "
-        f"{result.design.margin:.0%}",
+        f"{result.pairs} {_of_how_many(result)}interleaved pairs, order by seed "
+        f"{result.design.seed}, margin {result.design.margin:.0%}",
         "",
         f"{'quantity':<44} {'B ÷ A':>7}  {'interval':<18} {'verdict on B':<13} medians A, B",
         *(_line(one) for one in result.findings),
         *(f"warning: {text}" for text in result.warnings),
     ]
     return "\n".join(lines)
+
+
+def _of_how_many(result: Comparison) -> str:
+    return "" if result.failure is None else f"of {result.design.pairs_max} "
 
 
 def _line(one: Finding) -> str:
