@@ -150,6 +150,25 @@ def test_a_page_that_cannot_be_drawn_is_refused_before_the_benchmark(forebay: Fo
     assert "pip install matplotlib" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("sides", "why"),
+    [
+        ("ior -- ior -t 1m --pairs 8", "Write it before A: forebay bench compare --pairs"),
+        ("ior --format=json -- ior", "it stands in A"),
+        ("ior -- hpio -np 4", "-np is no option of hpio"),
+        ("ior -- ior --seed 4", "--seed is no option of ior"),
+        ("ior -- ior --html x", "a comparison draws no page"),
+        ("--html x ior -- ior", "a comparison draws no page"),
+    ],
+)
+@needs_compiler
+def test_options_of_a_comparison_behind_its_sides(forebay: Forebay, sides: str, why: str) -> None:
+    done = forebay("bench", "compare", *sides.split())
+    assert (done.returncode, done.stdout) == (1, "")
+    assert why in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 @needs_compiler
 def test_program_sees_library_and_settings_but_not_our_python(forebay: Forebay) -> None:
     done = forebay("run", "--set", "cb_nodes=2", "--", "env", LD_PRELOAD="")

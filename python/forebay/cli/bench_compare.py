@@ -10,7 +10,16 @@ import typer
 from forebay.application.compare import Comparison
 from forebay.application.compare import compare as run_pairs
 from forebay.cli.output import json_pretty
-from forebay.domain.bench_command import LAUNCHING, SHOWING, fraction, number, split, two_sides
+from forebay.domain.bench_command import (
+    LAUNCHING,
+    SHOWING,
+    Configuration,
+    Tool,
+    fraction,
+    number,
+    split,
+    two_sides,
+)
 from forebay.domain.comparison import MARGIN, Design, Finding, Side
 from forebay.domain.errors import BenchUsageError
 
@@ -55,6 +64,10 @@ _OWN = {
     "--seed": "seed",
     "--run-time": "run_time",
 }
+_NO_PAGE = (
+    "a comparison draws no page (--html is for single runs). "
+    "Use --format json, or leave --html out."
+)
 SECONDS_MAX = 600
 PAIRS = 12
 
@@ -74,8 +87,10 @@ def compare(
             "its name; see --help."
         )
     if asked.html is not None:
-        raise BenchUsageError("a comparison draws no page. Use --format json, or leave --html out.")
+        raise BenchUsageError(_NO_PAGE)
     a, b = two_sides(sides)
+    _refuse_ours(Side.A, a)
+    _refuse_ours(Side.B, b)
     design = _design(asked.ours)
     run_time = number("--run-time", asked.ours.get("run_time", str(SECONDS_MAX)), least=1)
     from forebay.cli.bench import real_bench_world
@@ -91,6 +106,22 @@ def compare(
     print(json_pretty(as_json(result)) if asked.json else as_text(result), flush=True)
     if result.failure is not None:
         raise result.failure
+
+
+def _refuse_ours(side: Side, one: Configuration) -> None:
+    """Behind a benchmark's name our options would go to the benchmark, which knows none of them
+    (but for --seed, which two have)."""
+    for word in one.words:
+        name = word.partition("=")[0]
+        if name not in {**LAUNCHING, **SHOWING, **_OWN}:
+            continue
+        if name == "--html":
+            raise BenchUsageError(_NO_PAGE)
+        if name != "--seed" or one.tool is Tool.IOR:
+            raise BenchUsageError(
+                f"{name} is no option of {one.tool} (it stands in {side}, and belongs to the "
+                f"comparison). Write it before A: forebay bench compare {name} …"
+            )
 
 
 def _own_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
