@@ -528,6 +528,11 @@ def test_the_page_holds_everything_itself() -> None:
     assert text.count("<svg") == 3
     assert "forebay-ior &lt;x&gt;" in text
     assert "1 on node7" in text
+    assert "none (one run)" in text
+    assert "(0%)" not in text
+    one = result_of(123.0).measurements[0]
+    twice = render(replace(result_of(123.0), measurements=(replace(one, rates=(1.0, 2.0)),)))
+    assert "1 – 2 (50% sure)" in twice
     for outside in ("http-equiv", "<script", "<link", 'src="http', "url(http"):
         assert outside not in text
 

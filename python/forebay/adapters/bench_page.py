@@ -6,6 +6,7 @@ from pathlib import Path
 from forebay.adapters.output_files import OutputFiles
 from forebay.domain.bench_result import BenchResult, Measurement
 from forebay.domain.errors import BenchError, BenchUsageError, SetupError
+from forebay.domain.estimate import Spread
 
 _TEMPLATE = "bench_page.html.j2"
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
@@ -84,11 +85,18 @@ def _row(one: Measurement) -> dict[str, object]:
         "name": one.name,
         "unit": one.unit,
         "median": _amount(spread.median),
-        "interval": f"{_amount(spread.low)} – {_amount(spread.high)} ({spread.confidence:.0%})",
+        "interval": _interval(spread),
         "runs": spread.count,
         "latency": [_amount(value) for value in [*micros, one.latency.seconds_max * 1e6]],
         "slowest": f"{rank} on {one.slowest_host}" if one.slowest_host else str(rank),
     }
+
+
+def _interval(spread: Spread) -> str:
+    if spread.count == 1:
+        return "none (one run)"
+    certain = f"{spread.confidence:.0%} sure"
+    return f"{_amount(spread.low)} – {_amount(spread.high)} ({certain})"
 
 
 def _amount(value: float) -> str:

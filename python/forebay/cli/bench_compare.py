@@ -179,14 +179,15 @@ def as_json(result: Comparison) -> Any:
 
 def as_text(result: Comparison) -> str:
     """For people."""
+    width = max([44, *(len(one.quantity) for one in result.findings)])
     lines = [
         f"A: {result.a.text}",
         f"B: {result.b.text}",
         f"{result.pairs} {_of_how_many(result)}interleaved pairs, order by seed "
         f"{result.design.seed}, margin {result.design.margin:.0%}",
         "",
-        f"{'quantity':<44} {'B ÷ A':>7}  {'interval':<18} {'verdict on B':<13} medians A, B",
-        *(_line(one) for one in result.findings),
+        f"{'quantity':<{width}} {'B ÷ A':>7}  {'interval':<18} {'verdict on B':<13} medians A, B",
+        *(_line(one, width) for one in result.findings),
         *(f"warning: {text}" for text in result.warnings),
     ]
     return "\n".join(lines)
@@ -196,13 +197,13 @@ def _of_how_many(result: Comparison) -> str:
     return "" if result.failure is None else f"of {result.design.pairs_max} "
 
 
-def _line(one: Finding) -> str:
+def _line(one: Finding, width: int) -> str:
     ratio = one.ratio
     interval = "none"
     if ratio.low is not None and ratio.high is not None:
         interval = f"{ratio.low:.3f} – {ratio.high:.3f}"
     a, b = median(one.a), median(one.b)
     return (
-        f"{one.quantity:<44} {ratio.estimate:>7.3f}  {interval:<18} {one.verdict.value:<13} "
+        f"{one.quantity:<{width}} {ratio.estimate:>7.3f}  {interval:<18} {one.verdict.value:<13} "
         f"{a:.6g}, {b:.6g} {one.unit}"
     )
