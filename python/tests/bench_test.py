@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forebay.adapters.bench_page import HtmlPages
-from forebay.adapters.bench_results import ResultFiles
+from forebay.adapters.bench_results import ResultFiles, decode_result
 from forebay.application.bench import (
     BenchPlan,
     BenchReport,
@@ -21,7 +21,7 @@ from forebay.application.bench import (
 )
 from forebay.application.compare import compare
 from forebay.application.ports import Captured, World
-from forebay.cli.bench_compare import as_text
+from forebay.cli.bench_compare import as_json, as_text
 from forebay.cli.world import real_world
 from forebay.domain.bench_command import (
     LAUNCHING,
@@ -29,6 +29,7 @@ from forebay.domain.bench_command import (
     Launch,
     Tool,
     fraction,
+    ranks_asked,
     split,
     two_sides,
 )
@@ -39,9 +40,12 @@ from forebay.domain.bench_result import (
     Measurement,
     matched,
     merged,
+    repeated_names,
 )
+from forebay.domain.bench_words import json_file
 from forebay.domain.comparison import Design, Side, Verdict
 from forebay.domain.errors import BenchError, BenchUsageError, SetupError
+from forebay.domain.program import Linkage, ProgramFacts
 
 OURS = {**LAUNCHING, **SHOWING}
 
@@ -151,21 +155,25 @@ class ImaginedPages:
 
     written: list[Path] = field(default_factory=list)
 
+    def check(self, path: Path) -> None:
+        pass
+
     def write(self, result: BenchResult, path: Path) -> None:
         self.written.append(path)
 
 
 @dataclass
 class Programs:
-    """Only the programs of one family are there."""
+    """Only the programs of these families (folders) are there."""
 
     family: str = "openmpi"
 
     def locate(self, word: str) -> Path | None:
-        return Path(word) if f"/{self.family}/" in word else None
+        return Path(word) if any(f"/{one}/" in word for one in self.family.split()) else None
 
-    def inspect(self, path: Path) -> Any:
-        raise AssertionError
+    def inspect(self, path: Path) -> ProgramFacts:
+        linkage = Linkage.SCRIPT if self.locate(str(path)) else Linkage.UNREADABLE
+        return ProgramFacts(path=path, linkage=linkage)
 
 
 MakeWorld = Callable[..., World]
@@ -185,7 +193,7 @@ def test_ranks_are_started_by_the_launcher_of_the_programs_mpi(make_world: MakeW
     bench = bench_world(with_programs(make_world(), "openmpi"))
     plan = plan_bench(Tool.IOR, ("-t", "1m"), Launch(words=("mpirun", "-n", "4")), bench)
     assert plan.words[:4] == ("mpirun", "-n", "4", "/opt/forebay/openmpi/forebay-ior")
-    assert plan.words[4:7] == ("-t", "1m", "--json")
+    assert plan.words[4:] == ("--json", str(plan.json), "-t", "1m")
     by_number = plan_bench(
         Tool.IOR, (), Launch(ranks=3), bench_world(with_programs(make_world(), "mpich"))
     )
@@ -213,6 +221,7 @@ def run_real(words: Sequence[str], *, json_file: Path, example: Path) -> BenchRe
     bench = BenchWorld(world=real_world(), results=ResultFiles(), pages=HtmlPages(), is_root=False)
     plan = BenchPlan(
         words=tuple(words),
+        ranks=None,
         environment={**os.environ, "FROM": str(example), "TO": str(json_file)},
         json=json_file,
         json_is_ours=False,
@@ -255,10 +264,44 @@ def test_what_was_written_to_no_file_is_not_waited_for() -> None:
     assert ResultFiles().stamp(Path("/dev/null")) == ""
 
 
-def test_the_last_json_option_counts(make_world: MakeWorld) -> None:
+def test_our_json_option_is_neither_hidden_nor_taken_for_a_value(make_world: MakeWorld) -> None:
     bench = bench_world(with_programs(make_world(), "mpich"))
-    plan = plan_bench(Tool.META, ("--json", "a", "--json=b"), Launch(), bench)
-    assert plan.json == Path("b")
+    for words in (("-t",), ("-t", "1m", "--", "--json", "x")):
+        plan = plan_bench(Tool.IOR, words, Launch(), bench)
+        assert plan.words[3:] == (plan.words[3], "--json", str(plan.json), *words)
+
+
+@pytest.mark.parametrize(
+    ("tool", "line", "file"),
+    [
+        (Tool.META, "--json a --json=b", "b"),
+        (Tool.META, "--json a -- --json b", "a"),
+        (Tool.META, "-n 4 --json", None),
+        (Tool.META, "-O json=a", None),
+        (Tool.IOR, "-t 1m -O json=a", "a"),
+        (Tool.IOR, "-wOapi=POSIX,json=a", "a"),
+        (Tool.IOR, "-O=-JSON=a --json b", "b"),
+        (Tool.IOR, "--JSON b -O json=a", "a"),
+        (Tool.IOR, "-o /O/json=a -O csv=json", None),
+        (Tool.HPIO, "-c 4 -o out", "out/hpio.json"),
+        (Tool.HPIO, "-ko=out", "out/hpio.json"),
+        (Tool.HPIO, "--output_dir=out --json a", "a"),
+        (Tool.HPIO, "--json a --output_dir out", "out/hpio.json"),
+        (Tool.HPIO, "-O 10 -d out", None),
+    ],
+)
+def test_the_programs_own_json_file_is_known(tool: Tool, line: str, file: str | None) -> None:
+    assert json_file(tool, line.split()) == (None if file is None else Path(file))
+
+
+def test_a_result_that_goes_to_no_file_is_refused_where_it_must_be_read(
+    make_world: MakeWorld,
+) -> None:
+    bench = bench_world(with_programs(make_world(), "mpich"))
+    assert plan_bench(Tool.IOR, ("--json", "-"), Launch(), bench).json == Path("-")
+    for words in (("--json=-",), ("--json", "/dev/null"), ("-O", "json=/dev/full")):
+        with pytest.raises(BenchUsageError, match=r"\(--html reads it"):
+            plan_bench(Tool.IOR, words, Launch(), bench, read_by="--html")
 
 
 def test_what_is_missing_is_named(make_world: MakeWorld) -> None:
@@ -271,6 +314,67 @@ def test_what_is_missing_is_named(make_world: MakeWorld) -> None:
         )
     with pytest.raises(BenchUsageError, match="no launcher"):
         plan_bench(Tool.HPIO, (), Launch(words=("true",)), bench_world(make_world()))
+
+
+def program_of(world: World, families: str, launcher: str) -> tuple[str, ...]:
+    bench = bench_world(with_programs(world, families))
+    plan = plan_bench(Tool.IOR, (), Launch(words=tuple(launcher.split())), bench)
+    return plan.words[len(launcher.split()) : -2]
+
+
+def test_srun_does_not_get_the_first_build_but_lets_the_rank_choose(make_world: MakeWorld) -> None:
+    chosen = program_of(make_world(), "mpich openmpi bin", "srun -n 4")
+    assert chosen == ("env", "FOREBAY_LIBDIR=/opt/forebay", "sh", "/opt/bin/forebay-ior")
+    assert program_of(make_world(), "openmpi bin", "srun") == ("/opt/forebay/openmpi/forebay-ior",)
+    with pytest.raises(BenchUsageError, match="Set FOREBAY_MPI_FAMILY to mpich or openmpi"):
+        program_of(make_world(), "mpich openmpi", "srun -n 4")
+
+
+@pytest.mark.parametrize("launcher", ["srun -n 4", "mpirun -n 4", "mpiexec -n 4"])
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_the_family_that_a_variable_names_is_started(
+    make_world: MakeWorld, launcher: str, family: str
+) -> None:
+    world = make_world(environment={"FOREBAY_MPI_FAMILY": family})
+    path = f"/opt/forebay/{family}/forebay-ior"
+    assert program_of(world, "mpich openmpi bin", launcher) == (path,)
+
+
+def test_the_launcher_is_of_the_family_that_a_variable_names(make_world: MakeWorld) -> None:
+    for family, launcher in (("openmpi", "/usr/bin/mpirun"), ("mpich", "/usr/bin/mpiexec")):
+        world = make_world(environment={"FOREBAY_MPI_FAMILY": family})
+        bench = bench_world(with_programs(world, "mpich openmpi"))
+        assert plan_bench(Tool.IOR, (), Launch(ranks=2), bench).words[0] == launcher
+    unknown = bench_world(make_world(environment={"FOREBAY_MPI_FAMILY": "lam"}))
+    with pytest.raises(BenchUsageError, match=r'cannot be "lam"'):
+        plan_bench(Tool.IOR, (), Launch(ranks=2), unknown)
+
+
+@pytest.mark.parametrize(
+    ("words", "ranks"),
+    [
+        ("mpiexec -n 4", 4),
+        ("srun -N 2 --ntasks=64", 64),
+        ("srun -n64", 64),
+        ("mpirun --oversubscribe --np 3 -n 8", 8),
+        ("srun", None),
+        ("srun --nodes=4 -c 2", None),
+        ("mpiexec -n 2 : -n 3", None),
+        ("mpiexec -n", None),
+    ],
+)
+def test_ranks_that_were_asked_for(words: str, ranks: int | None) -> None:
+    assert ranks_asked(Launch(words=tuple(words.split()))) == ranks
+
+
+def test_ranks_that_ran_alone_are_warned_of(make_world: MakeWorld) -> None:
+    bench = bench_world(with_programs(make_world(), "mpich"))
+    assert ranks_asked(Launch()) == 1
+    for asked, words, warns in ((3, (), False), (4, (), True), (4, ("-wN", "3"), False)):
+        plan = plan_bench(Tool.IOR, words, Launch(ranks=asked), bench)
+        bench.results.rates.append(1.0)  # type: ignore[attr-defined]
+        report = carry_out_bench(plan, bench, quiet=False)
+        assert ("3 of 4 ranks" in report.left.warning) is warns
 
 
 def sides(text: str = "ior -- ior") -> Mapping[Side, Any]:
@@ -343,6 +447,64 @@ def test_a_failed_run_ends_the_comparison_with_its_status(make_world: MakeWorld)
     assert raised.value.exit_code == 4
 
 
+def test_a_failed_run_does_not_take_the_pairs_before_it_along(make_world: MakeWorld) -> None:
+    design = Design.fixed(pairs=12, margin=0.05, seed=3)
+    rates = rates_of(design, a=100, b=130)
+    for missing, pairs in ((1, 11), (2, 11), (3, 10)):
+        got = run_compare(make_world(), ImaginedResults(rates[:-missing]), design)
+        assert (got.pairs, len(got.firsts)) == (pairs, pairs)
+        assert got.findings[0].verdict is Verdict.BETTER
+        assert "measured nothing" in str(got.failure)
+        assert as_json(got)["exit_status"] == 1
+        assert f"{pairs} of 12 interleaved pairs" in as_text(got)
+    with pytest.raises(BenchError, match="measured nothing"):
+        run_compare(make_world(), ImaginedResults(rates[:1]), design)
+
+
+def test_a_measurement_that_is_there_twice_is_refused(make_world: MakeWorld) -> None:
+    class Twice(ImaginedResults):
+        def read(self, path: Path) -> tuple[BenchResult, str]:
+            result, text = super().read(path)
+            return replace(result, measurements=result.measurements * 2), text
+
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    with pytest.raises(BenchError, match="measures write more than once"):
+        run_compare(make_world(), Twice(rates_of(design, a=1, b=2)), design)
+
+
+def test_what_is_not_compared_is_said(make_world: MakeWorld) -> None:
+    class AlsoReads(ImaginedResults):
+        def read(self, path: Path) -> tuple[BenchResult, str]:
+            result, text = super().read(path)
+            read = replace(result.measurements[0], name="read")
+            more = (read,) if len(self.rates) % 2 else ()
+            return replace(result, measurements=(*result.measurements, *more)), text
+
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    got = run_compare(make_world(), AlsoReads(rates_of(design, a=1, b=2)), design)
+    assert [one.quantity for one in got.findings] == ["write"]
+    assert "has read: it is not compared" in " ".join(got.warnings)
+
+
+def test_points_that_sweeps_share_have_names_of_their_own(root: Path) -> None:
+    text = (root / "schema" / "examples" / "bench-hpio-1.json").read_text(encoding="utf-8")
+    document = json.loads(text)
+    point = document["points"][0]
+    document["points"] = [
+        {**point, "test": test} for test in ("region_count", "region_size", "bandwidth_single")
+    ]
+    result = decode_result(json.dumps(document))
+    plain = result.measurements[2].name
+    assert [one.name for one in result.measurements] == [
+        f"{plain} (region_count)",
+        f"{plain} (region_size)",
+        plain,
+    ]
+    assert repeated_names(result) == ()
+    document["points"] *= 2
+    assert len(repeated_names(decode_result(json.dumps(document)))) == 3
+
+
 def test_other_points_are_compared_one_after_the_other(make_world: MakeWorld) -> None:
     design = Design.fixed(pairs=6, margin=0.05, seed=1)
     names = [f"write {side}" for order in design.order() for side in order]
@@ -366,14 +528,17 @@ def test_the_page_holds_everything_itself() -> None:
     assert text.count("<svg") == 3
     assert "forebay-ior &lt;x&gt;" in text
     assert "1 on node7" in text
+    assert "none (one run)" in text
+    assert "(0%)" not in text
+    one = result_of(123.0).measurements[0]
+    twice = render(replace(result_of(123.0), measurements=(replace(one, rates=(1.0, 2.0)),)))
+    assert "1 – 2 (50% sure)" in twice
     for outside in ("http-equiv", "<script", "<link", 'src="http', "url(http"):
         assert outside not in text
 
 
 @pytest.mark.parametrize("tool", ["hpio", "meta", "ior"])
 def test_examples_are_decoded(root: Path, tool: str) -> None:
-    from forebay.adapters.bench_results import decode_result
-
     path = root / "schema" / "examples" / f"bench-{tool}-1.json"
     text = path.read_text(encoding="utf-8")
     result = decode_result(text)

@@ -116,10 +116,57 @@ def test_a_record_that_cannot_be_read_leaves_the_programs_status(forebay: Foreba
 def test_a_record_that_is_no_file_is_refused_before_the_run(forebay: Forebay) -> None:
     done = forebay("run", "--record", ".", "--", "./program.sh", "0")
     assert (done.returncode, done.stdout) == (2, "")
+    assert "it is a directory" in done.stderr
+    done = forebay("run", "--record", "/dev/null", "--", "./program.sh", "0")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "no regular file" in done.stderr
     done = forebay("run", "--record", "r" * 300, "--", "./program.sh", "0")
     assert (done.returncode, done.stdout) == (2, "")
     assert "File name too long" in done.stderr
+
+
+@needs_compiler
+def test_a_summary_that_cannot_be_written_is_refused_before_the_run(forebay: Forebay) -> None:
+    for path in (".", "none/s.json", "program.sh/s.json"):
+        done = forebay("run", "--summary", path, "--", "./program.sh", "0")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "cannot write the summary" in done.stderr
+    assert forebay("run", "--summary", "/dev/null", "--", "./program.sh", "3").returncode == 3
+
+
+@needs_compiler
+def test_a_page_that_cannot_be_drawn_is_refused_before_the_benchmark(forebay: Forebay) -> None:
+    for words, why in (
+        ("--html none/p.html", "cannot write the page none/p.html (there is no folder none)"),
+        ("--html .", "it is a directory"),
+        ("--json none/r.json", "cannot write the result none/r.json (there is no folder none)"),
+    ):
+        done = forebay("bench", "ior", *words.split())
+        assert (done.returncode, done.stdout) == (1, "")
+        assert why in done.stderr
+    (forebay.folder / "matplotlib.py").write_text("raise ImportError('', name='matplotlib')\n")
+    done = forebay("bench", "ior", "--html", "p.html", PYTHONPATH=str(forebay.folder))
+    assert (done.returncode, done.stdout) == (125, "")
+    assert "pip install matplotlib" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("sides", "why"),
+    [
+        ("ior -- ior -t 1m --pairs 8", "Write it before A: forebay bench compare --pairs"),
+        ("ior --format=json -- ior", "it stands in A"),
+        ("ior -- hpio -np 4", "-np is no option of hpio"),
+        ("ior -- ior --seed 4", "--seed is no option of ior"),
+        ("ior -- ior --html x", "a comparison draws no page"),
+        ("--html x ior -- ior", "a comparison draws no page"),
+    ],
+)
+@needs_compiler
+def test_options_of_a_comparison_behind_its_sides(forebay: Forebay, sides: str, why: str) -> None:
+    done = forebay("bench", "compare", *sides.split())
+    assert (done.returncode, done.stdout) == (1, "")
+    assert why in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 @needs_compiler

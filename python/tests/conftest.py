@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forebay.adapters.output_files import OutputFiles
 from forebay.adapters.settings_files import read_schema, read_settings_file
 from forebay.application.ports import (
     Captured,
@@ -230,6 +231,7 @@ def make_world(tmp_path: Path) -> Callable[..., World]:
         "programs": ImaginedPrograms,
         "processes": ImaginedProcesses,
         "records": ImaginedRecords,
+        "outputs": OutputFiles,
         "machine": ImaginedMachine,
         "layouts": ImaginedLayouts,
     }

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from forebay.domain.estimate import paired_ratio, sign_coverage, signed_rank_cut, spread
+from forebay.domain.estimate import paired_ratio, sign_coverage, sign_cut, signed_rank_cut, spread
 
 
 def naive_confidence(pairs: int, cut: int) -> float:
@@ -70,3 +70,17 @@ def test_interval_of_the_median_is_the_sign_tests(count: int, cut: int) -> None:
 def test_a_median_of_few_values_says_how_little_is_known() -> None:
     assert spread([1.0]).confidence == 0.0
     assert spread([1.0, 2.0, 3.0]).confidence == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("count", range(1, 80))
+def test_cut_of_the_median_is_the_largest_that_covers(count: int) -> None:
+    cut = sign_cut(count)
+    assert cut == 0 or sign_coverage(count, cut) >= 0.95
+    assert cut + 1 >= (count + 1) // 2 or sign_coverage(count, cut + 1) < 0.95
+
+
+def test_more_repetitions_than_a_float_has_powers_of_two() -> None:
+    got = spread([float(one) for one in range(4096)])
+    assert got.confidence == pytest.approx(0.95, abs=0.01)
+    normal = 1.96 * math.sqrt(4096) / 2
+    assert got.median - got.low == pytest.approx(normal, abs=2)

@@ -4,11 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from forebay.adapters.processes import ForegroundProcesses
+from forebay.application.ports import Captured
 from forebay.domain.errors import LaunchError
 
 TRAP = "import signal, sys\n" + (
@@ -74,3 +77,81 @@ def test_captured_output() -> None:
     hangs = processes.capture(["sleep", "60"], environment=environment, seconds_max=0.1)
     assert hangs.status is None
     assert processes.capture(["no-such"], environment={}, seconds_max=1).status == 127
+
+
+CAPTURE = (
+    "import os, sys; from forebay.adapters.processes import ForegroundProcesses as P\n"
+    "from forebay.domain.errors import StoppedError\n"
+    "try: P(grace_seconds=float(sys.argv[1])).capture(sys.argv[2:], environment=os.environ,\n"
+    "    seconds_max=1e30)\n"
+    "except StoppedError as error: sys.exit(error.exit_code)\n"
+)
+CLEANS_UP = """
+trap 'echo gone > gone; exit 0' INT TERM
+echo $$ > up
+while :; do read _ < never; done
+"""
+IGNORES = "trap '' INT TERM; " + CLEANS_UP.partition("\n")[2].partition("\n")[2]
+
+
+def capturing(root: Path, folder: Path, script: str, *, grace: float) -> subprocess.Popen[bytes]:
+    """Started, and the captured script is up."""
+    os.mkfifo(folder / "up")
+    os.mkfifo(folder / "never")
+    process = subprocess.Popen(
+        [sys.executable, "-c", CAPTURE, str(grace), "sh", "-c", script],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(root / "python")},
+    )
+    assert (folder / "up").read_text().strip().isdigit()
+    return process
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_signal_ends_what_is_captured_and_then_us(name: str, root: Path, tmp_path: Path) -> None:
+    with capturing(root, tmp_path, CLEANS_UP, grace=60) as process:
+        process.send_signal(getattr(signal, name))
+        assert process.wait(timeout=60) == 128 + getattr(signal, name)
+    assert (tmp_path / "gone").exists()
+
+
+def test_what_does_not_end_when_asked_is_killed(root: Path, tmp_path: Path) -> None:
+    with capturing(root, tmp_path, IGNORES, grace=0.1) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert not (tmp_path / "gone").exists()
+
+
+def late(folder: Path, script: str, *, grace: float, patch: pytest.MonkeyPatch) -> Captured:
+    """Captured, and out of time as soon as the script is up."""
+    up, real = folder / "up", time.monotonic
+    calls = count()  # the first sets the deadline
+    (folder / "never").unlink(missing_ok=True)
+    os.mkfifo(folder / "never")
+    with patch.context() as patched:
+        patched.setattr(time, "monotonic", lambda: real() + 1e6 * (next(calls) > 0 and up.exists()))
+        return ForegroundProcesses(grace_seconds=grace).capture(
+            ["sh", "-c", f'cd "$HERE"; {script}'],
+            environment={**os.environ, "HERE": str(folder)},
+            seconds_max=1000,
+        )
+
+
+def test_what_takes_too_long_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forebay.adapters.processes._WAIT_SECONDS_MAX", 0.01)
+    assert late(tmp_path, CLEANS_UP, grace=60, patch=monkeypatch).status is None
+    assert (tmp_path / "gone").exists()
+    for file in ("gone", "up"):
+        (tmp_path / file).unlink()
+    assert late(tmp_path, IGNORES, grace=0.1, patch=monkeypatch).status is None
+    assert not (tmp_path / "gone").exists()
+
+
+def test_captured_command_is_found_on_its_own_path(tmp_path: Path) -> None:
+    program = tmp_path / "only-here"
+    program.write_text("#!/bin/sh\necho found\n")
+    program.chmod(0o755)
+    done = ForegroundProcesses().capture(
+        ["only-here"], environment={"PATH": f"{tmp_path}:/bin:/usr/bin"}, seconds_max=60
+    )
+    assert (done.status, done.output) == (0, "found\n")

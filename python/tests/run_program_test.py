@@ -89,6 +89,13 @@ def test_mistakes_start_nothing(make_world: MakeWorld) -> None:
         plan_run(request(""), make_world())
 
 
+def test_a_plan_that_fails_leaves_no_temporary_folder(make_world: MakeWorld) -> None:
+    world = make_world(libraries={"missing": True})
+    with pytest.raises(SetupError):
+        plan_run(request("./program"), world)
+    assert world.records.asked_shared == []  # type: ignore[attr-defined]
+
+
 def test_warnings_before_the_start(make_world: MakeWorld) -> None:
     plan = plan_run(request("mpiexec -n 2 ./static"), make_world())
     assert "statically linked" in plan.warnings[0]

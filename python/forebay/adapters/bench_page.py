@@ -1,9 +1,12 @@
 """The HTML page of a benchmark: one file that holds everything, pictures too."""
 
+import importlib
 from pathlib import Path
 
+from forebay.adapters.output_files import OutputFiles
 from forebay.domain.bench_result import BenchResult, Measurement
-from forebay.domain.errors import BenchError, SetupError
+from forebay.domain.errors import BenchError, BenchUsageError, SetupError
+from forebay.domain.estimate import Spread
 
 _TEMPLATE = "bench_page.html.j2"
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
@@ -11,6 +14,15 @@ _QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 class HtmlPages:
     """The port Pages over files."""
+
+    def check(self, path: Path) -> None:
+        """Whether a page could be drawn and written to `path`."""
+        obstacle = OutputFiles().obstacle(path)
+        if obstacle is not None:
+            raise BenchUsageError(
+                f"cannot write the page {path} ({obstacle}). Name a file that can be written."
+            )
+        _require_drawing()
 
     def write(self, result: BenchResult, path: Path) -> None:
         """Renders the page. SetupError: matplotlib or jinja2 is missing; BenchError: cannot be
@@ -31,15 +43,11 @@ class HtmlPages:
 
 def render(result: BenchResult) -> str:
     """The page as text."""
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    _require_drawing()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-        from forebay.adapters.bench_pictures import PICTURES
-    except ImportError as error:
-        raise SetupError(
-            f"cannot draw the page ({error.name} is not installed). "
-            "Install what it needs: pip install matplotlib jinja2."
-        ) from error
+    from forebay.adapters.bench_pictures import PICTURES
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -55,6 +63,18 @@ def render(result: BenchResult) -> str:
     return environment.get_template(_TEMPLATE).render(result=result, pictures=pictures, rows=rows)
 
 
+def _require_drawing() -> None:
+    """Everything else works without these packages, so they are not imported above."""
+    try:
+        for name in ("jinja2", "matplotlib.figure"):
+            importlib.import_module(name)
+    except ImportError as error:
+        raise SetupError(
+            f"cannot draw the page ({error.name} is not installed). "
+            "Install what it needs: pip install matplotlib jinja2."
+        ) from error
+
+
 def _row(one: Measurement) -> dict[str, object]:
     from forebay.adapters.bench_pictures import slowest
 
@@ -65,11 +85,18 @@ def _row(one: Measurement) -> dict[str, object]:
         "name": one.name,
         "unit": one.unit,
         "median": _amount(spread.median),
-        "interval": f"{_amount(spread.low)} – {_amount(spread.high)} ({spread.confidence:.0%})",
+        "interval": _interval(spread),
         "runs": spread.count,
         "latency": [_amount(value) for value in [*micros, one.latency.seconds_max * 1e6]],
         "slowest": f"{rank} on {one.slowest_host}" if one.slowest_host else str(rank),
     }
+
+
+def _interval(spread: Spread) -> str:
+    if spread.count == 1:
+        return "none (one run)"
+    certain = f"{spread.confidence:.0%} sure"
+    return f"{_amount(spread.low)} – {_amount(spread.high)} ({certain})"
 
 
 def _amount(value: float) -> str:

@@ -20,6 +20,7 @@ from forebay.domain.errors import RecordError
 
 _MEBIBYTE = 1024 * 1024
 _NANOSECOND = 1e-9
+_PLAIN_TESTS = ("pattern", "bandwidth_single", "check")
 Json = Mapping[str, Any]
 
 
@@ -125,7 +126,7 @@ def _ior_latency(latency: Json) -> Latency:
 def _hpio(document: Json) -> BenchResult:
     points = [
         _measurement(
-            f"{point['direction']} {point['shape']} {point['method']} {point['parameters']}",
+            _point_name(point),
             point,
             unit=MIB_PER_SECOND,
             rates=[row["bytes_per_second"] / _MEBIBYTE for row in point["repetitions"]],
@@ -135,6 +136,13 @@ def _hpio(document: Json) -> BenchResult:
     ]
     inner = [str(one) for point in document["points"] for one in point["warnings"]]
     return _result("hpio", document, points, inner)
+
+
+def _point_name(point: Json) -> str:
+    """The sweeps of -b share a point: only the test tells its measurements apart."""
+    name = f"{point['direction']} {point['shape']} {point['method']} {point['parameters']}"
+    test = str(point["test"])
+    return name if test in _PLAIN_TESTS else f"{name} ({test})"
 
 
 def _meta(document: Json) -> BenchResult:

@@ -1,14 +1,17 @@
 """Starts programs in the foreground, as a shell's `exec` would look to them: same terminal, same
 process group, same signals. Signals that are sent to us alone are sent on."""
 
+import math
 import os
+import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from tempfile import TemporaryFile
+from typing import IO
 
 from forebay.application.ports import Captured, Finished
-from forebay.domain.errors import LaunchError
+from forebay.domain.errors import LaunchError, StoppedError
 
 _FORWARDED = (
     signal.SIGINT,
@@ -18,12 +21,17 @@ _FORWARDED = (
     signal.SIGUSR1,
     signal.SIGUSR2,
 )
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_WAIT_SECONDS_MAX = 3600  # at a time: longer ones may not fit the kernel's clock
 _BY_KERNEL = 128  # si_code of what the terminal sends: the program has it already
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
 
 class ForegroundProcesses:
     """The port Processes over real ones."""
+
+    def __init__(self, *, grace_seconds: float = 10) -> None:
+        self._grace_seconds = grace_seconds
 
     def run(self, words: Sequence[str], *, environment: Mapping[str, str]) -> Finished:
         """Runs `words` to the end. LaunchError: cannot be started."""
@@ -40,35 +48,51 @@ class ForegroundProcesses:
     def capture(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
     ) -> Captured:
-        """Runs a short command without input."""
+        """Runs a command without input. What takes too long, or is to end because a signal came
+        to us, may clean up for a while: a launcher that is killed leaves its ranks behind.
+        StoppedError: such a signal came."""
+        watched = {*(one for one in _FORWARDED if not _is_ignored(one)), signal.SIGCHLD}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
         try:
-            done = subprocess.run(
-                list(words),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                env=dict(environment),
-                timeout=seconds_max,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Captured(status=None, output="", errors="")
-        except OSError as error:
-            return Captured(status=NOT_FOUND, output="", errors=str(error))
-        return Captured(
-            status=_as_shells_say(done.returncode), output=done.stdout, errors=done.stderr
-        )
+            with TemporaryFile() as output, TemporaryFile() as errors:
+                try:
+                    pid = _spawn(words, environment, before, into=(output, errors))
+                except LaunchError as error:
+                    return Captured(status=error.exit_code, output="", errors=str(error))
+                status = _wait_within(pid, watched, words[0], seconds_max, self._grace_seconds)
+                return Captured(status=status, output=_text(output), errors=_text(errors))
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _is_ignored(one: signal.Signals) -> bool:
+    """As nohup has it: then it is to stop nobody."""
+    return signal.getsignal(one) is signal.SIG_IGN
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
 
 
 def _spawn(
-    words: Sequence[str], environment: Mapping[str, str], mask: set[signal.Signals | int]
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    mask: set[signal.Signals | int],
+    *,
+    into: tuple[IO[bytes], IO[bytes]] | None = None,
 ) -> int:
+    """`into`: files for its output and errors; it then has no input."""
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
+    if into is not None:
+        actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
+        actions += [(os.POSIX_SPAWN_DUP2, file.fileno(), at) for at, file in enumerate(into, 1)]
     try:
         return os.posix_spawnp(
-            words[0],
+            shutil.which(words[0], path=environment.get("PATH")) or words[0],
             list(words),
             dict(environment),
+            file_actions=actions,
             setsigmask=mask,
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores them
         )
@@ -93,6 +117,39 @@ def _wait(pid: int, watched: set[signal.Signals]) -> int:
         arrived = signal.sigwaitinfo(watched)
         if arrived.si_signo != signal.SIGCHLD and arrived.si_code != _BY_KERNEL:
             os.kill(pid, arrived.si_signo)
+
+
+def _wait_within(
+    pid: int, watched: set[signal.Signals], name: str, seconds_max: float, grace_seconds: float
+) -> int | None:
+    """The child's status; None when it took too long: it was asked to end, and later killed."""
+    deadline = time.monotonic() + seconds_max
+    is_late, stopped_by = False, None
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended == pid:
+            break
+        left = deadline - time.monotonic()
+        if left <= 0:
+            was_asked = is_late or stopped_by is not None
+            os.kill(pid, signal.SIGKILL if was_asked else signal.SIGTERM)
+            is_late = is_late or stopped_by is None
+            deadline = math.inf if was_asked else time.monotonic() + grace_seconds
+            continue
+        arrived = signal.sigtimedwait(watched, min(left, _WAIT_SECONDS_MAX))
+        if arrived is None or arrived.si_signo == signal.SIGCHLD:
+            continue
+        if arrived.si_code != _BY_KERNEL:
+            os.kill(pid, arrived.si_signo)
+        if arrived.si_signo in _ENDING and stopped_by is None:
+            stopped_by = signal.Signals(arrived.si_signo)
+            deadline = min(deadline, time.monotonic() + grace_seconds)
+    if stopped_by is not None:
+        raise StoppedError(
+            f"stopped by {stopped_by.name} ({name} has been stopped, too). Start again to go on.",
+            exit_code=128 + stopped_by,
+        )
+    return None if is_late else _as_shells_say(os.waitstatus_to_exitcode(status))
 
 
 def _as_shells_say(code: int) -> int:

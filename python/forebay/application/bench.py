@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from forebay.application.bench_program import FAMILY_VARIABLE, named_family, program_words
 from forebay.application.ports import LauncherFacts, World
-from forebay.domain.bench_command import Launch, Tool, start_words
+from forebay.domain.bench_command import Launch, Tool, ranks_asked, start_words
 from forebay.domain.bench_result import BenchResult
+from forebay.domain.bench_words import JSON_OPTION, json_file, leaves_ranks_out
 from forebay.domain.errors import BenchUsageError, RecordError, SetupError
 from forebay.domain.launcher import Flavour, find_launcher
-from forebay.domain.program import Family
 
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
-_JSON_OPTION = "--json"
+_STANDARD_OUTPUT = Path("-")
 Ended = TypeVar("Ended")
 
 
@@ -33,6 +34,9 @@ class BenchResults(Protocol):
 class Pages(Protocol):
     """HTML pages."""
 
+    def check(self, path: Path) -> None:
+        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
+
     def write(self, result: BenchResult, path: Path) -> None:
         """One self-contained page. SetupError: what draws is not installed."""
 
@@ -49,9 +53,11 @@ class BenchWorld:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchPlan:
-    """What is started. `json` is where the program writes; ours if `json_is_ours`."""
+    """What is started. `ranks`: that must take part, if known. `json` is where
+    the program writes; ours if `json_is_ours`."""
 
     words: tuple[str, ...]
+    ranks: int | None
     environment: Mapping[str, str]
     json: Path
     json_is_ours: bool
@@ -65,6 +71,7 @@ class Left:
     result: BenchResult | None = None
     text: str = ""
     complaint: str = ""
+    warning: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,18 +82,29 @@ class BenchReport:
     left: Left
 
 
-def plan_bench(tool: Tool, words: Sequence[str], launch: Launch, bench: BenchWorld) -> BenchPlan:
-    """Finds launcher and program. SetupError, BenchUsageError: nothing was started."""
+def plan_bench(
+    tool: Tool,
+    words: Sequence[str],
+    launch: Launch,
+    bench: BenchWorld,
+    *,
+    read_by: str | None = None,
+) -> BenchPlan:
+    """Finds launcher and program. `read_by`: what needs the result afterwards.
+    SetupError, BenchUsageError: nothing was started."""
+    given = json_file(tool, words)
+    _check_json(given, read_by, bench)
     facts = _launcher(launch, bench)
     start = start_words(launch, launcher=str(facts.path), flavour=facts.flavour, root=bench.is_root)
-    program = _program(tool, facts.family, bench)
-    given = _given_json(words)
+    program = program_words(tool, facts, bench.world)
     # Rank 0 may be on another node when a batch system starts it.
     shared = facts.flavour is Flavour.SLURM or bool(launch.words)
     json = given if given is not None else bench.world.records.temporary(shared=shared)
-    ours = () if given is not None else (_JSON_OPTION, str(json))
+    # Before the user's words: behind them a -- would hide it, or an option take it for its value.
+    ours = () if given is not None else (JSON_OPTION, str(json))
     return BenchPlan(
-        words=(*start, str(program), *words, *ours),
+        words=(*start, *program, *ours, *words),
+        ranks=None if leaves_ranks_out(tool, words) else ranks_asked(launch),
         environment=bench.world.environment,
         json=json,
         json_is_ours=given is None,
@@ -113,12 +131,23 @@ def run_and_read(
         if bench.results.stamp(plan.json) in ("", before):
             return ended, Left()
         result, text = bench.results.read(plan.json)
-        return ended, Left(result=result, text=text)
+        return ended, Left(result=result, text=text, warning=_warning(plan, result))
     except RecordError as error:
         return ended, Left(complaint=str(error))
     finally:
         if plan.json_is_ours:
             bench.world.records.remove(plan.json)
+
+
+def _warning(plan: BenchPlan, result: BenchResult) -> str:
+    """An MPI that does not know its launcher runs every rank as a job of its own."""
+    if plan.ranks in (None, result.ranks) or not result.measurements:
+        return ""
+    return (
+        f"{result.ranks} of {plan.ranks} ranks are in the result (the launcher is perhaps of "
+        f"another MPI than the program, which is built for {result.mpi}: each rank then runs "
+        f"alone). Use that MPI's launcher, or set {FAMILY_VARIABLE}."
+    )
 
 
 def _launcher(launch: Launch, bench: BenchWorld) -> LauncherFacts:
@@ -132,37 +161,34 @@ def _launcher(launch: Launch, bench: BenchWorld) -> LauncherFacts:
                 "Write --launcher 'mpiexec -n 4'."
             )
         return facts
+    named = named_family(bench.world.environment)
+    first = None
     for name in _LAUNCHERS:
         facts = launchers.inspect(name)
-        if facts is not None and facts.flavour is not Flavour.OTHER:
+        if facts is None or facts.flavour is Flavour.OTHER:
+            continue
+        if named in (None, facts.family):
             return facts
+        first = first or facts
+    if first is not None:
+        return first
     raise SetupError(
         "there is no launcher on PATH (mpiexec and mpirun were looked for). Load an MPI, or give "
         "one by --launcher."
     )
 
 
-def _program(tool: Tool, family: Family | None, bench: BenchWorld) -> Path:
-    folder = bench.world.libraries.find().folder
-    families = [family] if family is not None else [Family.MPICH, Family.OPEN_MPI]
-    for one in families:
-        path = folder / one.value / tool.program
-        if bench.world.programs.locate(str(path)) is not None:
-            return path
-    names = " or ".join(one.title for one in families)
-    raise SetupError(
-        f"there is no {tool.program} for the {names} (not in {folder}). Build Forebay where that "
-        "MPI is installed, or use another launcher."
-    )
-
-
-def _given_json(words: Sequence[str]) -> Path | None:
-    """The last one counts, for the programs, too."""
-    given = None
-    for at, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name == _JSON_OPTION and equals:
-            given = Path(value)
-        elif word == _JSON_OPTION and at + 1 < len(words):
-            given = Path(words[at + 1])
-    return given
+def _check_json(given: Path | None, read_by: str | None, bench: BenchWorld) -> None:
+    if given is None:
+        return
+    to_a_file = given != _STANDARD_OUTPUT
+    obstacle = bench.world.outputs.obstacle(given) if to_a_file else None
+    if obstacle is not None:
+        raise BenchUsageError(
+            f"cannot write the result {given} ({obstacle}). Name a file that can be written here."
+        )
+    if read_by is not None and not (to_a_file and (given.is_file() or not given.exists())):
+        raise BenchUsageError(
+            f"the result cannot go to {given} here ({read_by} reads it from a file when the run "
+            "is over). Name a file, or leave it out."
+        )

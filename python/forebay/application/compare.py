@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forebay.application.bench import BenchWorld, Left, plan_bench, run_and_read
 from forebay.application.ports import Captured
 from forebay.domain.bench_command import Configuration, Launch
-from forebay.domain.bench_result import BenchResult, matched
+from forebay.domain.bench_result import BenchResult, matched, repeated_names, unmatched
 from forebay.domain.comparison import Design, Finding, Side, find, may_stop
-from forebay.domain.errors import BenchError
+from forebay.domain.errors import BenchError, ForebayError
 
 OUTPUT_SHOWN = 1500
 """Characters of a failed program's words that are passed on."""
@@ -18,7 +18,7 @@ OUTPUT_SHOWN = 1500
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What came of the pairs, by quantity."""
+    """What came of the pairs, by quantity. `failure`: why there are not more of them."""
 
     a: Configuration
     b: Configuration
@@ -27,6 +27,7 @@ class Comparison:
     firsts: tuple[Side, ...]
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...] = field(default=())
+    failure: ForebayError | None = None
 
 
 def compare(
@@ -39,53 +40,84 @@ def compare(
     told: Callable[[int, Sequence[Finding]], None],
 ) -> Comparison:
     """Pair after pair, A and B in random order within each. `told` hears of every pair.
-    BenchError: a run failed; its status is that of the program."""
-    rates: dict[Side, dict[str, list[float]]] = {Side.A: {}, Side.B: {}}
-    units: dict[str, str] = {}
-    warnings: dict[str, None] = {}
-    findings: tuple[Finding, ...] = ()
-    done = 0
+    BenchError: a run of the first pair failed; its status is that of the program."""
+    so_far = _SoFar(design)
+    failure: ForebayError | None = None
     for order in design.order():
-        pair: dict[Side, BenchResult] = {}
-        for side in order:
-            pair[side] = _run(side, sides[side], launch, seconds_max, bench)
-            warnings.update(dict.fromkeys(pair[side].warnings))
-        common = matched(pair[Side.A], pair[Side.B])
-        if not common:
-            raise BenchError(
-                "the two configurations have no measurement in common (A has "
-                f"{_names(pair[Side.A])}; B has {_names(pair[Side.B])}). Let both do the same.",
-                exit_code=1,
-            )
-        for name, of_a, of_b in common:
-            rates[Side.A].setdefault(name, []).append(of_a.spread.median)
-            rates[Side.B].setdefault(name, []).append(of_b.spread.median)
-            units[name] = of_a.unit
-        done += 1
-        findings = tuple(
-            find(
-                name,
-                units[name],
-                a=rates[Side.A][name],
-                b=rates[Side.B][name],
-                less=False,
-                design=design,
-            )
-            for name in units
-            if len(rates[Side.A][name]) == done
-        )
-        told(done, findings)
-        if may_stop(findings, pairs=done, design=design):
+        try:
+            pair = {side: _run(side, sides[side], launch, seconds_max, bench) for side in order}
+            so_far.add(pair)
+        except ForebayError as error:
+            if not so_far.pairs:
+                raise
+            failure = error
+            break
+        told(so_far.pairs, so_far.findings)
+        if may_stop(so_far.findings, pairs=so_far.pairs, design=design):
             break
     return Comparison(
         a=sides[Side.A],
         b=sides[Side.B],
         design=design,
-        pairs=done,
-        firsts=tuple(order[0] for order in design.order()[:done]),
-        findings=findings,
-        warnings=tuple(warnings),
+        pairs=so_far.pairs,
+        firsts=tuple(order[0] for order in design.order()[: so_far.pairs]),
+        findings=so_far.findings,
+        warnings=tuple(so_far.warnings),
+        failure=failure,
     )
+
+
+class _SoFar:
+    """The pairs that are done."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self._rates: dict[str, tuple[list[float], list[float]]] = {}
+        self._units: dict[str, str] = {}
+        self.pairs = 0
+        self.warnings: dict[str, None] = {}
+
+    def add(self, pair: Mapping[Side, BenchResult]) -> None:
+        """BenchError: nothing in the pair can be compared; it does not count then."""
+        for side, result in pair.items():
+            repeated = repeated_names(result)
+            if repeated:
+                raise BenchError(
+                    f"{side} measures {repeated[0]} more than once (what has the same name cannot "
+                    "be compared). Let it measure everything once.",
+                    exit_code=1,
+                )
+        a, b = pair[Side.A], pair[Side.B]
+        common = matched(a, b)
+        if not common:
+            raise BenchError(
+                "the two configurations have no measurement in common (A has "
+                f"{_names(a)}; B has {_names(b)}). Let both do the same.",
+                exit_code=1,
+            )
+        for name, of_a, of_b in common:
+            rates = self._rates.setdefault(name, ([], []))
+            rates[0].append(of_a.spread.median)
+            rates[1].append(of_b.spread.median)
+            self._units[name] = of_a.unit
+        self.pairs += 1
+        self._warn([*a.warnings, *b.warnings])
+        self._warn(f"{text}: it is not compared" for text in unmatched(a, b))
+        for name, (rates_a, _) in self._rates.items():
+            if len(rates_a) < self.pairs:
+                self._warn([f"not every pair has {name}: it is not compared"])
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Of the quantities that every pair has."""
+        return tuple(
+            find(name, self._units[name], a=of_a, b=of_b, less=False, design=self._design)
+            for name, (of_a, of_b) in self._rates.items()
+            if len(of_a) == self.pairs
+        )
+
+    def _warn(self, texts: Iterable[str]) -> None:
+        self.warnings.update(dict.fromkeys(texts))
 
 
 def _run(
@@ -97,7 +129,7 @@ def _run(
 ) -> BenchResult:
     environment = {**bench.world.environment, **configuration.variables}
     own = replace(bench, world=replace(bench.world, environment=environment))
-    plan = plan_bench(configuration.tool, configuration.words, launch, own)
+    plan = plan_bench(configuration.tool, configuration.words, launch, own, read_by="a comparison")
     ended, left = run_and_read(
         plan,
         bench,
@@ -113,6 +145,8 @@ def _run(
         )
     if ended.status != 0 or left.result is None or not left.result.measurements:
         raise _failure(side, configuration, ended, left)
+    if left.warning:
+        return replace(left.result, warnings=(*left.result.warnings, f"{side}: {left.warning}"))
     return left.result
 
 

@@ -135,7 +135,8 @@ class Processes(Protocol):
     def capture(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
     ) -> Captured:
-        """Runs a short command and keeps what it prints."""
+        """Runs a command and keeps what it prints; ends it when it takes too long.
+        StoppedError: a signal came that was to end us; the command has ended."""
 
 
 class Records(Protocol):
@@ -152,6 +153,13 @@ class Records(Protocol):
 
     def remove(self, path: Path) -> None:
         """Removes a temporary record."""
+
+
+class Outputs(Protocol):
+    """Files that will be written when a run is over."""
+
+    def obstacle(self, path: Path) -> str | None:
+        """Why the file cannot be written; None when it can."""
 
 
 class Machine(Protocol):
@@ -184,6 +192,7 @@ class World:
     programs: Programs
     processes: Processes
     records: Records
+    outputs: Outputs
     machine: Machine
     layouts: Layouts
     environment: Mapping[str, str] = field(default_factory=dict)

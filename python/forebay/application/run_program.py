@@ -44,6 +44,7 @@ class RunRequest:
     settings_file: Path | None = None
     overrides: tuple[Override, ...] = ()
     record: Path | None = None
+    summary: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,28 +91,33 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         environment=world.environment,
         options=request.overrides,
     )
-    record, kept = _record_of(request, world, effective)
+    kept = _record_to_keep(request, world, effective)
+    if request.summary is not None:
+        _check_output("summary", world.folder / request.summary, world)
     library = str(world.libraries.find().stub)
-    forwarding = Forwarding(
-        library=library,
-        preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
-        variables=_variables(request, world, settings_file, record),
-    )
     launcher_at = find_launcher(request.command)
     launcher = (
         None if launcher_at is None else world.launchers.inspect(request.command[launcher_at])
     )
     programs = _programs(request.command, launcher_at, launcher, world)
+    warnings = _warnings(programs, launcher, world)
+    # Last of what can fail: a plan that is not made leaves no folder behind.
+    record = kept or _temporary_record(world)
+    forwarding = Forwarding(
+        library=library,
+        preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
+        variables=_variables(request, world, settings_file, record),
+    )
     return RunPlan(
         words=_words(request.command, launcher_at, launcher, forwarding, world),
         environment=_environment(world.environment, forwarding, launcher),
         record=record,
         record_offset=world.records.end(record),
-        record_is_kept=kept,
+        record_is_kept=kept is not None,
         launcher=launcher,
         programs=programs,
         is_enabled=_value(effective, "enabled") == "true",
-        warnings=_warnings(programs, launcher, world),
+        warnings=warnings,
     )
 
 
@@ -219,30 +225,34 @@ def _value(effective: Sequence[EffectiveSetting], name: str) -> str:
     return next((one.value for one in effective if one.setting.name == name), "")
 
 
-def _record_of(
+def _temporary_record(world: World) -> Path:
+    shared = any(world.environment.get(name) for name in _BATCH_VARIABLES)
+    return world.records.temporary(shared=shared)
+
+
+def _record_to_keep(
     request: RunRequest, world: World, effective: Sequence[EffectiveSetting]
-) -> tuple[Path, bool]:
-    """Where the record goes, and whether it stays."""
+) -> Path | None:
+    """Where the record goes if it is to stay."""
     given = request.record or _value(effective, "record") or None
     if given is None:
-        shared = any(world.environment.get(name) for name in _BATCH_VARIABLES)
-        return world.records.temporary(shared=shared), False
+        return None
     path = (world.folder / given).absolute()
-    obstacle = _record_obstacle(path)
+    _check_output("record", path, world)
+    if path.exists() and not path.is_file():
+        raise UsageError(
+            f"cannot write the record {path} (it is no regular file). "
+            "Name a file that can be written."
+        )
+    return path
+
+
+def _check_output(what: str, path: Path, world: World) -> None:
+    obstacle = world.outputs.obstacle(path)
     if obstacle is not None:
         raise UsageError(
-            f"cannot write the record {path} ({obstacle}). Name a file that can be written."
+            f"cannot write the {what} {path} ({obstacle}). Name a file that can be written."
         )
-    return path, True
-
-
-def _record_obstacle(path: Path) -> str | None:
-    try:
-        if not path.parent.is_dir():
-            return f"there is no folder {path.parent}"
-        return "it is no regular file" if path.exists() and not path.is_file() else None
-    except OSError as error:
-        return error.strerror
 
 
 def _variables(

@@ -32,10 +32,13 @@ Examples:
   forebay bench meta -np 4 --storm all -n 1000 -d /scratch/md
   forebay bench compare -np 4 ior -t 1m -b 64m -F -- ior -t 1m -b 64m
 
+FOREBAY_MPI_FAMILY=mpich (or openmpi) chooses the build where the launcher does not tell (srun).
+
 \b
 Exit status (the program's own):
-  0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by the budget
-  125 Forebay is incomplete, 126 and 127 the launcher cannot be run
+  0 good, 1 usage (nothing was measured), 2 I/O error, 3 data wrong, 4 time limit,
+  5 refused by the budget
+  125 Forebay or what --html draws with is missing, 126 and 127 the launcher cannot be run
 """
 
 # A -- or an option of the program must reach us as it was typed.
@@ -78,15 +81,25 @@ def _bench(tool: Tool, words: list[str]) -> None:
         raise typer.Exit
     bench = real_bench_world()
     as_json = asked.json
-    plan = plan_bench(tool, asked.rest, asked.launch, bench)
+    if asked.html is not None:
+        bench.pages.check(asked.html)
+    plan = plan_bench(tool, asked.rest, asked.launch, bench, read_by=_reader(asked))
     report = carry_out_bench(plan, bench, quiet=as_json)
     if as_json:
         print(report.left.text, end="")
+    if report.left.warning:
+        print(f"forebay: warning: {report.left.warning}", file=sys.stderr)
     if report.left.complaint:
         print(f"forebay: {report.left.complaint}", file=sys.stderr)
         raise typer.Exit(report.status or RecordError.exit_code)
     _draw(asked, report, bench)
     raise typer.Exit(report.status)
+
+
+def _reader(asked: Split) -> str | None:
+    if asked.json:
+        return "--format json"
+    return None if asked.html is None else "--html"
 
 
 def _draw(asked: Split, report: BenchReport, bench: BenchWorld) -> None:

@@ -10,7 +10,16 @@ import typer
 from forebay.application.compare import Comparison
 from forebay.application.compare import compare as run_pairs
 from forebay.cli.output import json_pretty
-from forebay.domain.bench_command import LAUNCHING, SHOWING, fraction, number, split, two_sides
+from forebay.domain.bench_command import (
+    LAUNCHING,
+    SHOWING,
+    Configuration,
+    Tool,
+    fraction,
+    number,
+    split,
+    two_sides,
+)
 from forebay.domain.comparison import MARGIN, Design, Finding, Side
 from forebay.domain.errors import BenchUsageError
 
@@ -44,7 +53,8 @@ exact interval of the signed-rank test on log ratios, 95 %, and the verdict on B
   inconclusive     neither: more pairs are needed
 
 \b
-Exit status: 0 compared (whatever the verdict), 1 usage, else that of the run that failed.
+Exit status: 0 compared (whatever the verdict), 1 usage, else that of the run that failed; the
+pairs before it are shown.
 """
 
 _OWN = {
@@ -54,6 +64,10 @@ _OWN = {
     "--seed": "seed",
     "--run-time": "run_time",
 }
+_NO_PAGE = (
+    "a comparison draws no page (--html is for single runs). "
+    "Use --format json, or leave --html out."
+)
 SECONDS_MAX = 600
 PAIRS = 12
 
@@ -73,8 +87,10 @@ def compare(
             "its name; see --help."
         )
     if asked.html is not None:
-        raise BenchUsageError("a comparison draws no page. Use --format json, or leave --html out.")
+        raise BenchUsageError(_NO_PAGE)
     a, b = two_sides(sides)
+    _refuse_ours(Side.A, a)
+    _refuse_ours(Side.B, b)
     design = _design(asked.ours)
     run_time = number("--run-time", asked.ours.get("run_time", str(SECONDS_MAX)), least=1)
     from forebay.cli.bench import real_bench_world
@@ -87,7 +103,25 @@ def compare(
         bench=real_bench_world(),
         told=lambda pairs, _: print(f"pair {pairs} of {design.pairs_max} done", file=sys.stderr),
     )
-    print(json_pretty(as_json(result)) if asked.json else as_text(result))
+    print(json_pretty(as_json(result)) if asked.json else as_text(result), flush=True)
+    if result.failure is not None:
+        raise result.failure
+
+
+def _refuse_ours(side: Side, one: Configuration) -> None:
+    """Behind a benchmark's name our options would go to the benchmark, which knows none of them
+    (but for --seed, which two have)."""
+    for word in one.words:
+        name = word.partition("=")[0]
+        if name not in {**LAUNCHING, **SHOWING, **_OWN}:
+            continue
+        if name == "--html":
+            raise BenchUsageError(_NO_PAGE)
+        if name != "--seed" or one.tool is Tool.IOR:
+            raise BenchUsageError(
+                f"{name} is no option of {one.tool} (it stands in {side}, and belongs to the "
+                f"comparison). Write it before A: forebay bench compare {name} …"
+            )
 
 
 def _own_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -118,6 +152,8 @@ def as_json(result: Comparison) -> Any:
         "a": result.a.text,
         "b": result.b.text,
         "pairs": result.pairs,
+        "exit_status": 0 if result.failure is None else result.failure.exit_code,
+        "error": None if result.failure is None else str(result.failure),
         "firsts": list(result.firsts),
         "seed": result.design.seed,
         "margin": result.design.margin,
@@ -143,26 +179,31 @@ def as_json(result: Comparison) -> Any:
 
 def as_text(result: Comparison) -> str:
     """For people."""
+    width = max([44, *(len(one.quantity) for one in result.findings)])
     lines = [
         f"A: {result.a.text}",
         f"B: {result.b.text}",
-        f"{result.pairs} interleaved pairs, order by seed {result.design.seed}, margin "
-        f"{result.design.margin:.0%}",
+        f"{result.pairs} {_of_how_many(result)}interleaved pairs, order by seed "
+        f"{result.design.seed}, margin {result.design.margin:.0%}",
         "",
-        f"{'quantity':<44} {'B ÷ A':>7}  {'interval':<18} {'verdict on B':<13} medians A, B",
-        *(_line(one) for one in result.findings),
+        f"{'quantity':<{width}} {'B ÷ A':>7}  {'interval':<18} {'verdict on B':<13} medians A, B",
+        *(_line(one, width) for one in result.findings),
         *(f"warning: {text}" for text in result.warnings),
     ]
     return "\n".join(lines)
 
 
-def _line(one: Finding) -> str:
+def _of_how_many(result: Comparison) -> str:
+    return "" if result.failure is None else f"of {result.design.pairs_max} "
+
+
+def _line(one: Finding, width: int) -> str:
     ratio = one.ratio
     interval = "none"
     if ratio.low is not None and ratio.high is not None:
         interval = f"{ratio.low:.3f} – {ratio.high:.3f}"
     a, b = median(one.a), median(one.b)
     return (
-        f"{one.quantity:<44} {ratio.estimate:>7.3f}  {interval:<18} {one.verdict.value:<13} "
+        f"{one.quantity:<{width}} {ratio.estimate:>7.3f}  {interval:<18} {one.verdict.value:<13} "
         f"{a:.6g}, {b:.6g} {one.unit}"
     )

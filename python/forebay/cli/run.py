@@ -44,7 +44,8 @@ and what was passed through to the MPI untouched, with the reason, and errors.
 \b
 Exit status:
   the program's own; 128+n if signal n ended it
-  2    wrong option, or a setting that is unknown or has no such value (nothing was started)
+  2    wrong option, a setting that is unknown or has no such value, or a record or summary that
+       cannot be written (nothing was started)
   125  Forebay is incomplete: its native libraries are missing
   126  the program cannot be executed
   127  the program was not found
@@ -92,6 +93,7 @@ def run(
         settings_file=settings,
         overrides=tuple(_override(text) for text in assignments or ()),
         record=record,
+        summary=summary,
     )
     plan = plan_run(request, world)
     for warning in plan.warnings:

@@ -7,6 +7,7 @@ from forebay.adapters.launchers import PathLaunchers
 from forebay.adapters.layout_program import LayoutProgram
 from forebay.adapters.machine import LocalMachine
 from forebay.adapters.native_libraries import LibraryFolders
+from forebay.adapters.output_files import OutputFiles
 from forebay.adapters.processes import ForegroundProcesses
 from forebay.adapters.programs import ProgramFiles
 from forebay.adapters.record_file import RecordFiles
@@ -24,6 +25,7 @@ def real_world() -> World:
         programs=ProgramFiles(),
         processes=ForegroundProcesses(),
         records=RecordFiles(),
+        outputs=OutputFiles(),
         machine=LocalMachine(),
         layouts=LayoutProgram(libraries),
         environment=dict(os.environ),

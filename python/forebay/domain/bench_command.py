@@ -15,6 +15,8 @@ from forebay.domain.launcher import Flavour
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)
 
+_RANKS = re.compile(r"(?:--?np?=?|--ntasks=?)(?P<attached>\d*)", re.ASCII)
+
 
 class Tool(StrEnum):
     """The native programs."""
@@ -161,6 +163,19 @@ def start_words(launch: Launch, *, launcher: str, flavour: Flavour, root: bool) 
     if flavour is Flavour.OPEN_MPI:
         extra = ("--oversubscribe", *(("--allow-run-as-root",) if root else ()))
     return (launcher, *extra, "-n", str(launch.ranks or 1))
+
+
+def ranks_asked(launch: Launch) -> int | None:
+    """How many ranks were asked for; None when the launcher's words do not say it plainly."""
+    if not launch.words:
+        return launch.ranks or 1
+    asked = None
+    for word, following in zip(launch.words, (*launch.words[1:], ""), strict=True):
+        found = _RANKS.fullmatch(word)
+        text = "" if found is None else found["attached"] or following
+        if re.fullmatch(r"\d+", text, re.ASCII):
+            asked = int(text)
+    return None if ":" in launch.words else asked
 
 
 def number(name: str, text: str, *, least: int) -> int:

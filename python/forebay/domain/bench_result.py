@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -87,9 +88,27 @@ def merged(latencies: Sequence[Latency]) -> Latency:
     )
 
 
+def repeated_names(result: BenchResult) -> tuple[str, ...]:
+    """Names that several measurements have: they cannot be told apart."""
+    names = Counter(one.name for one in result.measurements)
+    return tuple(name for name, count in names.items() if count > 1)
+
+
+def unmatched(a: BenchResult, b: BenchResult) -> tuple[str, ...]:
+    """What only one of them has, where others are compared by their names."""
+    names_a, names_b = ([one.name for one in result.measurements] for result in (a, b))
+    if set(names_a).isdisjoint(names_b):
+        return ()
+    return (
+        *(f"only A has {name}" for name in names_a if name not in names_b),
+        *(f"only B has {name}" for name in names_b if name not in names_a),
+    )
+
+
 def matched(a: BenchResult, b: BenchResult) -> tuple[tuple[str, Measurement, Measurement], ...]:
-    """What can be compared: measurements of the same name; or, when no name is the same (other
-    region sizes, say) and there are equally many in the same units, one after the other."""
+    """What can be compared, where no name is repeated: measurements of the same name; or, when no
+    name is the same (other region sizes, say) and there are equally many in the same units, one
+    after the other."""
     theirs = {one.name: one for one in b.measurements}
     same = tuple((one.name, one, theirs[one.name]) for one in a.measurements if one.name in theirs)
     if same or len(a.measurements) != len(b.measurements):

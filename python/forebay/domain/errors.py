@@ -47,6 +47,14 @@ class LaunchError(ForebayError):
         self.exit_code = exit_code
 
 
+class StoppedError(ForebayError):
+    """A signal came while something ran; the status is what shells say of it (128+n)."""
+
+    def __init__(self, message: str, *, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
 class BenchUsageError(UsageError):
     """The command line of a benchmark makes no sense; its programs end with 1 then, too."""
 

@@ -7,6 +7,7 @@ of the median does not."""
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -48,9 +49,7 @@ def spread(values: Sequence[float], *, level: float = LEVEL) -> Spread:
         raise ValueError("no values")
     ordered = sorted(values)
     count = len(ordered)
-    cut = 0
-    while cut + 1 < (count + 1) // 2 and sign_coverage(count, cut + 1) >= level:
-        cut += 1
+    cut = sign_cut(count, level=level)
     return Spread(
         median=median(ordered),
         least=ordered[0],
@@ -64,8 +63,27 @@ def spread(values: Sequence[float], *, level: float = LEVEL) -> Spread:
 
 def sign_coverage(count: int, cut: int) -> float:
     """How likely the median lies between the values number cut+1 from below and from above."""
-    outside = sum(math.comb(count, tail) for tail in range(cut + 1))
-    return max(0.0, 1.0 - 2.0 * outside / 2.0**count)
+    outside = math.fsum(_share_of_tosses(count, tail) for tail in range(cut + 1))
+    return max(0.0, 1.0 - 2.0 * outside)
+
+
+def sign_cut(count: int, *, level: float = LEVEL) -> int:
+    """The largest cut that still covers the median with `level`; 0 if none does."""
+    cut, outside = 0, _share_of_tosses(count, 0)
+    while cut + 1 < (count + 1) // 2:
+        outside += _share_of_tosses(count, cut + 1)
+        if 1.0 - 2.0 * outside < level:
+            break
+        cut += 1
+    return cut
+
+
+def _share_of_tosses(count: int, heads: int) -> float:
+    """How likely `count` fair tosses give so many heads. From 2**1024 on there is no float."""
+    if count < sys.float_info.max_exp:
+        return math.comb(count, heads) / (1 << count)
+    ways = math.lgamma(count + 1) - math.lgamma(heads + 1) - math.lgamma(count - heads + 1)
+    return math.exp(ways - count * math.log(2))
 
 
 def signed_rank_cut(pairs: int, *, level: float = LEVEL) -> tuple[int, float]:
