@@ -16,7 +16,8 @@ void as_romio(Experiment& experiment) {
     experiment.tuning.placement = plan::Placement::in_order;
     experiment.tuning.exchange = plan::Exchange::all;
     experiment.tuning.buffers = 1;
-    experiment.tuning.window_bytes = 32 << 20;  // assumed: the paper does not say
+    // Assumed: the paper does not say. 256, 384 and 768 aggregators all fill 97 % of their windows.
+    experiment.tuning.window_bytes = 44 << 20;
     experiment.tuning.staging_bytes_max = std::int64_t{1} << 30;
     experiment.tuning.requests_in_flight = plan::unlimited_requests_in_flight;
 }
