@@ -1,0 +1,271 @@
+// What tests of whole calls share: jobs whose ranks are in memory, with what each asks for, an
+// oracle that works byte by byte, and storage that is watched.
+#pragma once
+
+#include "adapters/memory/communicator.hpp"
+#include "adapters/memory/storage.hpp"
+#include "adapters/posix/clock.hpp"
+#include "engine/file.hpp"
+#include "plan/domain.hpp"
+
+#include <atomic>
+#include <map>
+#include <numeric>
+#include <random>
+
+namespace forebay::engine {
+
+using adapters::MemoryFile;
+
+// What all ranks of a job say of its calls.
+class JobRecorder final : public ports::Recorder {
+public:
+    void call(const ports::CallRecord& record) override {
+        if (record.bypassed) {
+            bypassed = true;
+        }
+    }
+    void error(const Error& /*error*/) override {}
+
+    std::atomic<bool> bypassed = false;
+};
+
+// Requests of all ranks in flight at each target.
+class Meter {
+public:
+    explicit Meter(const plan::Layout& layout)
+        : layout_{layout}, now_(static_cast<std::size_t>(layout.targets)) {}
+
+    [[nodiscard]] int most() const { return most_; }
+    [[nodiscard]] std::size_t target_of(const ports::Request& request) const {
+        return plan::target_at(layout_, request.pieces.front().at).position();
+    }
+    void begin(std::size_t target) {
+        const int now = ++now_[target];
+        for (int most = most_; most < now && !most_.compare_exchange_weak(most, now);) {
+        }
+    }
+    void end(std::size_t target) { --now_[target]; }
+
+private:
+    plan::Layout layout_;
+    std::vector<std::atomic<int>> now_;
+    std::atomic<int> most_ = 0;
+};
+
+// A request is in flight until its completion has been taken.
+class MeteredStorage final : public ports::Storage {
+public:
+    MeteredStorage(std::unique_ptr<ports::Storage> inner, Meter& meter)
+        : inner_{std::move(inner)}, meter_{meter} {}
+
+    [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
+    void submit(const ports::Request& request) override {
+        const std::size_t target = meter_.target_of(request);
+        meter_.begin(target);
+        targets_[request.ticket] = target;
+        inner_->submit(request);
+    }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        return ended(out.first(inner_->poll(out)));
+    }
+    std::size_t wait(std::span<ports::Completion> out) override {
+        return ended(out.first(inner_->wait(out)));
+    }
+    Result<void> sync() override { return inner_->sync(); }
+    [[nodiscard]] Result<ports::Identity> identity() const override { return inner_->identity(); }
+    Result<void> close() override { return inner_->close(); }
+    [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
+
+private:
+    std::size_t ended(std::span<const ports::Completion> done) {
+        for (const ports::Completion& completion : done) {
+            meter_.end(targets_.at(completion.ticket));
+        }
+        return done.size();
+    }
+
+    std::unique_ptr<ports::Storage> inner_;
+    Meter& meter_;
+    std::map<std::uint64_t, std::size_t> targets_;  // of requests by ticket
+};
+
+// What one rank asks for, with memory that holds a recognisable stream.
+struct Ask {
+    pattern::View view;
+    pattern::Request request;
+    pattern::Nest nest = pattern::Nest::run(1);
+    std::int64_t extent = 1;
+    std::int64_t base = 0;  // of displacement 0 in memory
+    std::vector<std::byte> memory;
+
+    [[nodiscard]] pattern::Memory memory_of() { return {memory.data() + base, &nest, extent}; }
+    [[nodiscard]] std::byte& byte(std::int64_t position) {
+        const std::int64_t tile = position / nest.size();
+        const std::int64_t at = tile * extent + nest.displacement_of(position % nest.size());
+        return memory[static_cast<std::size_t>(base + at)];
+    }
+};
+
+struct Job {
+    std::vector<std::int32_t> nodes;
+    plan::Layout layout;
+    plan::Tuning tuning;
+    std::vector<Ask> asks;
+    std::int32_t per_node = 1;
+    bool only_read = false;
+};
+
+using Random = std::mt19937_64;
+
+inline std::int64_t pick(Random& random, std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>{low, high}(random);
+}
+
+// Interleaved, possibly with holes, so that ranks do not overlap: rank r's pieces lie in its share
+// of each stride.
+inline pattern::View interleaved(Random& random, std::int64_t rank, std::int64_t ranks) {
+    const std::int64_t unit = std::int64_t{1} << pick(random, 0, 9);
+    const std::int64_t share = unit * pick(random, 1, 20);
+    const std::int64_t piece = std::min(share, unit * pick(random, 1, 20));
+    const std::int64_t gap = pick(random, 0, 3) == 0 ? unit * pick(random, 0, 3000) : 0;
+    const std::int64_t displacement = unit * pick(random, 0, 100);
+    return *pattern::View::make(Offset{displacement + rank * share}, pattern::Nest::run(piece),
+                                Length{ranks * share + gap}, Length{1});
+}
+
+inline void give_memory(Random& random, Ask& ask) {
+    if (pick(random, 0, 1) == 1) {
+        const std::int64_t piece = pick(random, 1, 40);
+        const std::int64_t stride = piece + pick(random, 0, 20);
+        ask.nest = pattern::Nest::repeat(pattern::Nest::run(piece), pick(random, 1, 5), stride);
+        ask.extent = ask.nest.high() + pick(random, 0, 30);
+    }
+    ask.base = pick(random, 0, 100);
+    const std::int64_t tiles = ask.request.length / ask.nest.size() + 1;
+    ask.memory.resize(
+        static_cast<std::size_t>(ask.base + (tiles + 1) * ask.extent + ask.nest.high()));
+}
+
+inline Job random_job(std::uint64_t seed) {
+    Random random{seed};
+    Job job;
+    const std::int64_t nodes = pick(random, 1, 4);
+    for (std::int64_t n = 0; n < nodes; ++n) {
+        job.nodes.push_back(static_cast<std::int32_t>(pick(random, 1, 3)));
+    }
+    job.layout.targets = static_cast<std::int32_t>(pick(random, 1, 7));
+    job.layout.stripe_bytes = job.layout.targets == 1 ? 0 : 4096 * pick(random, 1, 40);
+    job.tuning.window_bytes = 65536 * pick(random, 1, 4);
+    job.tuning.staging_bytes_max = 4 << 20;
+    job.tuning.buffers = static_cast<std::int32_t>(pick(random, 3, 5));
+    job.tuning.request_bytes_max = 65536 * pick(random, 1, 3);
+    job.tuning.requests_in_flight = static_cast<std::int32_t>(pick(random, 1, 3));
+    if (pick(random, 0, 3) == 0) {
+        job.tuning.requests_in_flight = plan::find_requests_in_flight;
+    }
+    job.tuning.aggregators_per_target = static_cast<std::int32_t>(pick(random, 1, 3));
+    job.tuning.exchange = static_cast<plan::Exchange>(pick(random, 0, 2));
+    job.tuning.placement = static_cast<plan::Placement>(pick(random, 0, 1));
+    if (pick(random, 0, 4) == 0) {
+        job.tuning.buffers = 1;
+    }
+    job.tuning.bypass_bytes_min = pick(random, 0, 3) == 0 ? 4096 : 1 << 20;
+    job.per_node = static_cast<std::int32_t>(pick(random, 1, 3));
+    const std::int64_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
+    const std::uint64_t views = random();
+    for (std::int64_t r = 0; r < ranks; ++r) {
+        Random same{views};
+        Ask ask;
+        ask.view = interleaved(same, r, ranks);
+        if (pick(random, 0, 5) > 0) {
+            ask.request = {pick(random, 0, 5000), pick(random, 0, 300000)};
+        }
+        give_memory(random, ask);
+        job.asks.push_back(std::move(ask));
+    }
+    return job;
+}
+
+inline std::byte stream_byte(std::int64_t rank, std::int64_t position) {
+    return static_cast<std::byte>((rank * 131 + position * 7 + (position >> 8) * 13) & 0xff);
+}
+
+inline std::vector<std::byte> oracle(Job& job, std::vector<std::byte> file) {
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        Ask& ask = job.asks[r];
+        for (std::int64_t i = 0; i < ask.request.length; ++i) {
+            const auto at =
+                static_cast<std::size_t>(ask.view.offset_of(ask.request.position + i).bytes());
+            if (file.size() <= at) {
+                file.resize(at + 1);
+            }
+            file[at] = stream_byte(static_cast<std::int64_t>(r), ask.request.position + i);
+        }
+    }
+    return file;
+}
+
+inline void fill(Job& job) {
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        Ask& ask = job.asks[r];
+        for (std::int64_t i = 0; i < ask.request.length; ++i) {
+            ask.byte(i) = stream_byte(static_cast<std::int64_t>(r), ask.request.position + i);
+        }
+    }
+}
+
+inline FileOptions options_of(const Job& job) {
+    FileOptions options;
+    options.path = "/memory/file";
+    options.layout = job.layout;
+    options.tuning = job.tuning;
+    options.aggregators_per_node_max = job.per_node;
+    options.only_read = job.only_read;
+    return options;
+}
+
+// A file in memory, and what is seen of its use.
+struct Watched {
+    Watched(const Job& job, const adapters::Faults& faults) : file{faults}, meter{job.layout} {}
+
+    Result<std::unique_ptr<ports::Storage>> open(ports::Direction direction) {
+        auto storage = adapters::open_memory(file, direction);
+        if (!storage) {
+            return storage;
+        }
+        return std::make_unique<MeteredStorage>(std::move(*storage), meter);
+    }
+
+    MemoryFile file;
+    Meter meter;
+    JobRecorder recorder;
+    adapters::SteadyClock clock;
+};
+
+template <class Body>
+void on_ranks(const Job& job, Watched& watched, Body body) {
+    std::int32_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
+    adapters::ClusterOptions cluster;
+    cluster.node_sizes = job.nodes;
+    cluster.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
+    adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
+        File opened{communicator, watched.clock, watched.recorder,
+                    [&](ports::Direction direction) { return watched.open(direction); },
+                    options_of(job)};
+        body(opened, communicator.place().rank.position());
+    });
+}
+
+// Faults that a file system may have without anything being wrong.
+inline adapters::Faults some_trouble(std::uint64_t seed) {
+    adapters::Faults faults;
+    faults.seed = seed;
+    faults.short_percent = seed % 2 == 0 ? 30 : 0;
+    faults.interrupted_percent = seed % 3 == 0 ? 20 : 0;
+    faults.again_percent = seed % 5 == 0 ? 10 : 0;
+    faults.delay_polls_max = seed % 4 == 0 ? 5 : 0;
+    return faults;
+}
+
+}  // namespace forebay::engine
