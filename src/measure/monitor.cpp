@@ -25,10 +25,15 @@ sigset_t stop_signals() noexcept {
 
 }  // namespace
 
+StopSignalsWait::StopSignalsWait() noexcept : before_{} {
+    const sigset_t set = stop_signals();
+    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+StopSignalsWait::~StopSignalsWait() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 Monitor::Monitor(Options options) : options_(std::move(options)), began_ns_(now_ns()) {
     expects(options_.own < options_.slots.size(), "the own slot is one of the slots");
-    const sigset_t set = stop_signals();
-    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
     options_.slots[options_.own].process.store(::getpid());
     thread_ = std::thread([this] { run(); });
 }

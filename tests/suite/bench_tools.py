@@ -272,6 +272,58 @@ def killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) -> No
     _wait_until_empty(folder / "md")
 
 
+LONG_RUNS = (
+    ("ior", "-t 1m -b 4g -s 99 -w -D 60 -o md/tf"),
+    ("hpio", "-n 0001 -m 001 -O 10 -f 0 -c 1k -s 4k -r 5000 -v 0 -d md"),
+    ("meta", "-n 1000000 -F -w 1 -d md"),
+)
+
+
+def signalled(mpi: m.Mpi, folder: Path) -> None:
+    """The threads that an MPI makes took the signals, and died of them. There is no launcher and
+    none to clean up behind its ranks."""
+    (folder / "md").mkdir()
+    for tool, line in LONG_RUNS:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with (folder / "out").open("w") as out:
+                process = subprocess.Popen(
+                    [program(mpi, tool), *line.split()],
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    env=m.clean_environment(),
+                )
+                try:
+                    _wait_until_begun(folder / "md")
+                    process.send_signal(number)
+                    status = process.wait(PATIENCE)
+                finally:
+                    m.end_group(process)
+            text = (folder / "out").read_text()
+            ensure(f"ended by a signal ({number.name})" in text, text[-800:])
+            ensure(status > 0, f"{tool} died of the signal: {status}")
+            _wait_until_empty(folder / "md")
+
+
+def time_is_over_alone(mpi: m.Mpi, folder: Path) -> None:
+    """Files were still created while their directories went."""
+    line = f"-n 1000000 -F -u -w 1 -b 4 -z 3 --budget-time 2 -d {folder}/md"
+    (folder / "md").mkdir()
+    ended = m.launch([str(program(mpi, "meta")), *line.split()], seconds_max=PATIENCE)
+    ensure(ended.status == TIME_LIMIT, f"status {ended.status}\n{ended.tail}")
+    ensure_clean(folder, "md")
+    _wait_until_empty(folder / "md")
+
+
+def _wait_until_begun(folder: Path) -> None:
+    end = time.monotonic() + 20
+    while not any(file.is_file() for file in folder.rglob("*")):
+        ensure(time.monotonic() < end, "nothing was begun")
+        time.sleep(0.05)
+
+
 def _wait_until_empty(folder: Path) -> None:
     """A process of the node removes what killed ranks have left, a moment later."""
     end = time.monotonic() + 10
@@ -392,6 +444,8 @@ def tests() -> Iterator[Test]:
             yield test(f"bench-full_disk-{mpi.name}-{name}", full_disk, mpi, bits)
         yield test(f"bench-mdtest_options-{mpi.name}", mdtest_options, mpi)
         yield test(f"bench-read_only-{mpi.name}", read_only, mpi)
+        yield test(f"bench-signalled-{mpi.name}", signalled, mpi)
+        yield test(f"bench-time_is_over_alone-{mpi.name}", time_is_over_alone, mpi)
         yield test(f"bench-cores-{mpi.name}", cores_that_ranks_may_use, mpi)
         for tool, name, line in (
             ("hpio", "waits", "-r 3 -w 30"),

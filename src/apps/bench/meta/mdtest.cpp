@@ -443,11 +443,10 @@ void Made::forget(const std::string& directory) {
 
 void Made::remove() {
     const std::lock_guard lock(mutex_);
-    std::erase_if(directories_, [](const std::string& directory) {
-        std::error_code error;
-        std::filesystem::remove_all(directory, error);
-        return !error;
-    });
+    // The main threads of all ranks go on until there is no directory to create in.
+    constexpr int tries_max = 30;
+    std::erase_if(directories_,
+                  [](const std::string& directory) { return remove_tree(directory, tries_max); });
     // In what is left somebody is still at work; the janitor removes it when that has ended.
     janitor_.watch_over_trees(directories_);
 }

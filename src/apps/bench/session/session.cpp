@@ -53,7 +53,10 @@ ExitStatus status_of(const Error& error) noexcept {
 }
 
 Session::Session(int* argc, char*** argv) : janitor_(Janitor::of_this_node()) {
-    MPI_Init(argc, argv);
+    {
+        const measure::StopSignalsWait inherited;  // by the MPI's threads
+        MPI_Init(argc, argv);
+    }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);

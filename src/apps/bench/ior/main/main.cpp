@@ -1,5 +1,6 @@
 // forebay-ior: IOR's command lines, with numbers that can be trusted. One build per MPI family.
 #include "apps/bench/ior/program.hpp"
+#include "measure/monitor.hpp"
 
 #include <mpi.h>
 
@@ -7,7 +8,10 @@ int main(int argc, char** argv) {
     forebay::bench::Janitor janitor = forebay::bench::Janitor::of_this_node();
     // The monitor's thread makes no MPI call but MPI_Abort.
     int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    {
+        const forebay::measure::StopSignalsWait inherited;  // by the MPI's threads
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    }
     forebay::bench::Invocation invocation;
     invocation.version = FOREBAY_VERSION;
     invocation.janitor = &janitor;
