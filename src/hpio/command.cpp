@@ -542,7 +542,7 @@ std::string help_text() {
            "  subarray:shape=…[,start=0x0x0][,part=1x180x50][,halo=0x2x2][,grid=…][,element=8]\n"
            "  cyclic:shape=1024x1024,block=16x8[,start=…][,part=…][,grid=…][,element=8]\n"
            "Exit status: 0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by\n"
-           "the budget.\n";
+           "the budget, 128 + n ended by the signal n.\n";
 }
 
 namespace {

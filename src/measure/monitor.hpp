@@ -22,7 +22,11 @@ enum class StopCause { stalled, time_over, peer_died, signal };
 struct Stop {
     StopCause cause = StopCause::stalled;
     std::string message;  // problem (why). What to do next.
+    int signal = 0;       // where that is the cause
 };
+
+// The process's status: 128 and its number for a signal, as a shell says it.
+[[nodiscard]] int exit_status(const Stop& stop) noexcept;
 
 // While it lives, SIGTERM and SIGINT (and the monitor's own signal) wait for a monitor instead of
 // ending the process. That is so for the calling thread and the threads that are made meanwhile,

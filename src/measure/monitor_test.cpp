@@ -111,6 +111,14 @@ TEST(Monitor, gives_the_signals_back) {
     other.join();
 }
 
+TEST(Monitor, says_by_the_status_what_ended_a_run) {
+    EXPECT_EQ(exit_status({StopCause::stalled, "", 0}), 4);
+    EXPECT_EQ(exit_status({StopCause::time_over, "", 0}), 4);
+    EXPECT_EQ(exit_status({StopCause::peer_died, "", 0}), 2);
+    EXPECT_EQ(exit_status({StopCause::signal, "", SIGTERM}), 143);
+    EXPECT_EQ(exit_status({StopCause::signal, "", SIGINT}), 130);
+}
+
 TEST(Csv, quotes_what_needs_it) {
     EXPECT_EQ(csv_field("plain"), "plain");
     EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");

@@ -435,7 +435,7 @@ std::string help_text() {
            "  mpiexec -n 4 forebay-meta --storm all -n 1000 -d /scratch/md\n\n" +
            command_line::help(table()) +
            "Exit status: 0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by\n"
-           "the budget.\n";
+           "the budget, 128 + n ended by the signal n.\n";
 }
 
 Result<std::vector<std::int64_t>> ramp_of(const Request& request, std::int64_t ranks) {

@@ -284,7 +284,7 @@ def signalled(mpi: m.Mpi, folder: Path) -> None:
     none to clean up behind its ranks."""
     (folder / "md").mkdir()
     for tool, line in LONG_RUNS:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
             with (folder / "out").open("w") as out:
                 process = subprocess.Popen(
                     [program(mpi, tool), *line.split()],
@@ -302,8 +302,9 @@ def signalled(mpi: m.Mpi, folder: Path) -> None:
                 finally:
                     m.end_group(process)
             text = (folder / "out").read_text()
-            ensure(f"ended by a signal ({number.name})" in text, text[-800:])
-            ensure(status > 0, f"{tool} died of the signal: {status}")
+            killed = number == signal.SIGKILL
+            ensure(killed or f"ended by a signal ({number.name})" in text, text[-800:])
+            ensure(status == (-number if killed else 128 + number), f"{tool}: status {status}")
             _wait_until_empty(folder / "md")
 
 

@@ -421,14 +421,11 @@ private:
         }
         ::alarm(5);  // should MPI_Abort hang as well
         if (stop.cause == measure::StopCause::signal) {
-            std::_Exit(128 + 15);
+            std::_Exit(measure::exit_status(stop));
         }
-        const ExitStatus status = stop.cause == measure::StopCause::peer_died
-                                      ? ExitStatus::input_output
-                                      : ExitStatus::time_limit;
         measure::wait_for_readers();
-        MPI_Abort(MPI_COMM_WORLD, measure::code(status));
-        std::_Exit(measure::code(status));
+        MPI_Abort(MPI_COMM_WORLD, measure::exit_status(stop));
+        std::_Exit(measure::exit_status(stop));
     }
 
     ExitStatus finish(ExitStatus status) {

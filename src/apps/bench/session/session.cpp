@@ -40,8 +40,7 @@ HostName own_host() {
         ::nanosleep(&moment, nullptr);
     }
     std::fputs(fmt::format("forebay: {}\n", stop.message).c_str(), stderr);
-    const bool died = stop.cause == measure::StopCause::peer_died;
-    ::_exit(measure::code(died ? ExitStatus::input_output : ExitStatus::time_limit));
+    ::_exit(measure::exit_status(stop));
 }
 
 }  // namespace
