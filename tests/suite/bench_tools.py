@@ -198,9 +198,12 @@ def wrong_data(mpi: m.Mpi, folder: Path) -> None:
     """Data of another seed are wrong data, and are shown with file and offset."""
     point = ["-n", "0001", "-c", "5", "-d", folder]
     run(mpi, "hpio", 2, [*point, "-O", "10", "-k", "--seed", "1"], GOOD)
-    run(mpi, "hpio", 2, [*point, "-O", "01", "-g", "2", "-k", "--seed", "1"], GOOD)
+    run(mpi, "hpio", 2, [*point, "-O", "01", "-g", "2", "--seed", "1"], GOOD)
     ended = run(mpi, "hpio", 2, [*point, "-O", "01", "-g", "2", "--seed", "2"], DATA_WRONG)
     ensure("offset 0 (data of rank 0): expected 0x" in ended.text, ended.tail)
+    # More data than there are: the file is another run's, and stays.
+    run(mpi, "hpio", 3, [*point, "-O", "01", "-g", "2", "-m", "001"], INPUT_OUTPUT)
+    (folder / "hpio.0000.00000000").unlink()
     files = ["-n", "6", "-F", "-d", folder / "md", "-w", "100", "-e", "100", "-X"]
     run(mpi, "meta", 2, [*files, "-C", "-G", "1"], GOOD)
     ended = run(mpi, "meta", 2, [*files, "-E", "-G", "2"], DATA_WRONG)

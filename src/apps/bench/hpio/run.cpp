@@ -32,8 +32,13 @@ struct Stage {
     const hpio::Job& job;
     std::string path;
     const Content& content;
+    Leftover& leftover;
 
     [[nodiscard]] bool writes() const { return point.direction == Direction::write; }
+    // Otherwise the file is another run's, and stays.
+    [[nodiscard]] bool makes_file() const {
+        return writes() || request.generate != hpio::Generate::none;
+    }
 };
 
 // What this rank fills and looks at.
@@ -135,11 +140,15 @@ Result<void> fill_share(const Stage& stage) {
 Result<void> prepare(const Stage& stage) {
     using hpio::Generate;
     const Working working(stage.session.progress());
-    if (stage.request.generate == Generate::none && !stage.writes()) {
+    if (!stage.makes_file()) {
         return {};
+    }
+    if (!stage.request.keep_files) {
+        stage.leftover.set(stage.path);
     }
     const Result<void> created = stage.session.is_first() ? create_empty(stage) : Result<void>{};
     if (auto all = stage.session.agreed(created); !all) {
+        stage.leftover.clear();  // what is there and could not be emptied is somebody's
         return all;
     }
     const bool fills = !stage.writes() || stage.request.verify == Verify::whole_file ||
@@ -306,10 +315,7 @@ Result<PointResult> run_point(Session& session, const hpio::Request& request, st
         const Content content(result.job, {.seed = request.seed,
                                            .file = path,
                                            .repetition = static_cast<std::uint64_t>(repetition)});
-        const Stage stage{session, request, point, result.job, path, content};
-        if (!request.keep_files) {
-            leftover.set(path);
-        }
+        const Stage stage{session, request, point, result.job, path, content, leftover};
         session.begin(std::string(name_of(point.direction)), bytes_here);
         const auto durations = run_once(stage, memory.bytes(), result, latency);
         session.end();
