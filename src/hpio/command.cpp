@@ -551,6 +551,12 @@ void add_to(std::int64_t& total, std::int64_t more) noexcept {
     total = measure::saturated_sum(total, more);
 }
 
+// Before each repetition gaps (or all) are filled, and after it they are looked at.
+bool fills_before(const Request& request, Direction direction) noexcept {
+    return request.verify == Verify::whole_file || request.generate == Generate::full ||
+           direction == Direction::read;
+}
+
 }  // namespace
 
 Result<measure::Estimate> estimate(const Request& request, std::int32_t ranks) {
@@ -561,25 +567,21 @@ Result<measure::Estimate> estimate(const Request& request, std::int32_t ranks) {
             return failure(pattern.error());
         }
         const Job job{.pattern = *pattern, .ranks = ranks};
-        const std::int64_t files = request.same_file ? 1 : request.repetitions;
         const bool writes = point.direction == Direction::write;
+        const bool makes = writes || request.generate != Generate::none;
+        const std::int64_t files = !makes ? 0 : request.same_file ? 1 : request.repetitions;
         const std::int64_t data = saturated_product(job.data_bytes(), request.repetitions);
-        // Before a point gaps (or all) are filled, and after it they are looked at.
-        const bool fills =
-            request.verify == Verify::whole_file || request.generate == Generate::full || !writes;
-        const std::int64_t kept = saturated_product(job.watched_bytes(), files);
-        const std::int64_t looked =
-            request.verify == Verify::nothing
-                ? 0
-                : saturated_product(job.watched_bytes(), request.repetitions);
-        add_to(total.bytes_written, fills ? kept : 0);
+        const std::int64_t whole = saturated_product(job.watched_bytes(), request.repetitions);
+        const bool fills = makes && fills_before(request, point.direction);
+        add_to(total.bytes_written, fills ? whole : 0);
         add_to(total.bytes_written, writes ? data : 0);
-        add_to(total.bytes_read, writes ? looked : data);
+        add_to(total.bytes_read, !writes ? data : request.verify == Verify::nothing ? 0 : whole);
         add_to(total.files, files);
         if (request.keep_files) {
-            add_to(total.bytes_kept_max, kept);
-        } else {
-            total.bytes_kept_max = std::max(total.bytes_kept_max, kept);
+            add_to(total.bytes_kept_max, saturated_product(job.watched_bytes(), files));
+        } else {  // each goes before the next is made
+            const std::int64_t one = makes ? job.watched_bytes() : 0;
+            total.bytes_kept_max = std::max(total.bytes_kept_max, one);
         }
     }
     total.seconds = request.budget.seconds;
