@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -275,6 +276,45 @@ def killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) -> No
     _wait_until_empty(folder / "md")
 
 
+SLOW_WRITES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+static ssize_t put(const char *name, int fd, const void *data, size_t bytes, off_t at) {
+    const char *rank = getenv("PMI_RANK");
+    if (rank == NULL) { rank = getenv("OMPI_COMM_WORLD_RANK"); }
+    if (rank != NULL && *rank == '0' && bytes > 100000) { usleep(700000); }
+    ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, name);
+    return real(fd, data, bytes, at);
+}
+ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at) {
+    return put("pwrite", fd, data, bytes, at);
+}
+ssize_t pwrite64(int fd, const void *data, size_t bytes, off_t at) {
+    return put("pwrite64", fd, data, bytes, at);
+}
+"""
+
+
+def slow_is_not_still(mpi: m.Mpi, folder: Path) -> None:
+    """Rank 0 fills its share slowly but steadily, and rank 1 waits for it."""
+    (folder / "slow.c").write_text(SLOW_WRITES)
+    shim = folder / "slow.so"
+    compiler = shutil.which(mpi.cc)
+    ensure(compiler, f"no {mpi.cc}. See tests/apt-packages.txt.")
+    command = [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "slow.c"), "-ldl"]
+    subprocess.run(command, check=True)
+    words = "-n 1000 -m 001 -O 01 -f 0 -c 1k -s 8k --stall-limit 2".split()
+    ended = m.run(
+        *(mpi, 2, [program(mpi, "hpio"), *words, "-d", folder]),
+        environment={"LD_PRELOAD": str(shim)},
+        seconds_max=PATIENCE,
+    ).ensure_success()
+    ensure(ended.seconds > 4, f"the writes were not slow: {ended.seconds:.1f} s")
+    ensure_clean(folder, "slow.c", "slow.so")
+
+
 LONG_RUNS = (
     ("ior", "-t 1m -b 4g -s 99 -w -D 60 -o md/tf"),
     ("hpio", "-n 0001 -m 001 -O 10 -f 0 -c 1k -s 4k -r 5000 -v 0 -d md"),
@@ -449,6 +489,7 @@ def tests() -> Iterator[Test]:
         yield test(f"bench-mdtest_options-{mpi.name}", mdtest_options, mpi)
         yield test(f"bench-read_only-{mpi.name}", read_only, mpi)
         yield test(f"bench-signalled-{mpi.name}", signalled, mpi)
+        yield test(f"bench-slow_is_not_still-{mpi.name}", slow_is_not_still, mpi)
         yield test(f"bench-time_is_over_alone-{mpi.name}", time_is_over_alone, mpi)
         yield test(f"bench-cores-{mpi.name}", cores_that_ranks_may_use, mpi)
         for tool, name, line in (

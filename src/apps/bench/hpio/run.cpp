@@ -54,15 +54,17 @@ Share share_of(const Stage& stage) {
     return {begin, std::min(begin + each, stage.job.watched_bytes())};
 }
 
-// Calls `visit` with an offset and a part of `chunk` until the share is through.
+// Calls `visit` with an offset and a part of `chunk` until this rank's share is through.
 template <class Visit>
-Result<void> each_chunk(const Share& share, std::vector<std::byte>& chunk, const Visit& visit) {
+Result<void> each_chunk(const Stage& stage, std::vector<std::byte>& chunk, const Visit& visit) {
+    const Share share = share_of(stage);
     for (std::int64_t at = share.begin; at < share.end;) {
         const auto bytes = std::min<std::int64_t>(Content::chunk_bytes, share.end - at);
         chunk.resize(static_cast<std::size_t>(bytes));
         if (auto fine = visit(at); !fine) {
             return fine;
         }
+        stage.session.progress().lives();
         at += bytes;
     }
     return {};
@@ -103,6 +105,7 @@ Result<std::size_t> read_some(int fd, std::int64_t at, std::span<std::byte> byte
 constexpr mode_t everyone = 0644;
 
 Result<void> create_empty(const Stage& stage) {
+    const Working working(stage.session.progress());
     const OwnFd fd(::open(stage.path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, everyone));
     if (!fd.valid()) {
         return failure(system_error(errno, "create " + stage.path));
@@ -112,12 +115,13 @@ Result<void> create_empty(const Stage& stage) {
 
 // Before a read: the whole file. Before a write whose gaps are looked at: gaps everywhere.
 Result<void> fill_share(const Stage& stage) {
+    const Working working(stage.session.progress());
     const OwnFd fd(::open(stage.path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!fd.valid()) {
         return failure(system_error(errno, "open " + stage.path));
     }
     std::vector<std::byte> chunk;
-    auto filled = each_chunk(share_of(stage), chunk, [&](std::int64_t at) {
+    auto filled = each_chunk(stage, chunk, [&](std::int64_t at) {
         if (stage.writes()) {
             stage.content.fill_gaps(at, chunk);
         } else {
@@ -139,7 +143,6 @@ Result<void> fill_share(const Stage& stage) {
 
 Result<void> prepare(const Stage& stage) {
     using hpio::Generate;
-    const Working working(stage.session.progress());
     if (!stage.makes_file()) {
         return {};
     }
@@ -157,13 +160,14 @@ Result<void> prepare(const Stage& stage) {
 }
 
 Result<void> look_at_share(const Stage& stage, Differences& differences) {
+    const Working working(stage.session.progress());
     const bool gaps = stage.request.verify == Verify::whole_file;
     const OwnFd fd(::open(stage.path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd.valid()) {
         return failure(system_error(errno, "open " + stage.path));
     }
     std::vector<std::byte> chunk;
-    auto looked = each_chunk(share_of(stage), chunk, [&](std::int64_t at) -> Result<void> {
+    auto looked = each_chunk(stage, chunk, [&](std::int64_t at) -> Result<void> {
         const auto got = read_some(fd.get(), at, chunk, stage.path);
         if (!got) {
             return failure(got.error());
@@ -183,7 +187,6 @@ Result<void> look_at_share(const Stage& stage, Differences& differences) {
 
 Result<void> verify(const Stage& stage, std::span<const std::byte> memory,
                     Differences& differences) {
-    const Working working(stage.session.progress());
     if (stage.request.verify == Verify::nothing) {
         return {};
     }

@@ -118,14 +118,17 @@ private:
     std::unique_ptr<measure::Monitor> monitor_;
 };
 
-// While a rank is inside calls that must end by themselves.
+// While a rank is inside calls that must end by themselves. Waiting for other ranks is not among
+// them: these may be at work.
 class Working {
 public:
-    explicit Working(measure::ProgressSlot& slot) : slot_(slot) { slot_.working.store(1); }
-    ~Working() {
+    explicit Working(measure::ProgressSlot& slot) : slot_(slot) { again(); }
+    ~Working() { rest(); }
+    void rest() {
         slot_.calls.fetch_add(1);
         slot_.working.store(0);
     }
+    void again() { slot_.working.store(1); }
     Working(const Working&) = delete;
     Working& operator=(const Working&) = delete;
     Working(Working&&) = delete;
