@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from suite import mpi as m
-from suite.ior import DATA_WRONG, INPUT_OUTPUT, REFUSED, TIME_LIMIT, Ior
+from suite.ior import DATA_WRONG, INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior
 from suite.runner import Test, ensure
 
 PATIENCE = 30
@@ -169,6 +169,17 @@ def blocks_of_many_transfers_fit_a_view(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
+def too_much_memory_is_said(mpi: m.Mpi, folder: Path) -> None:
+    """Memory that there is not ended the ranks by std::terminate."""
+    run = Ior(mpi=mpi, folder=folder)
+    text = run("-t 64t -b 64t -D 1 -o tf", status=INPUT_OUTPUT)
+    ensure("cannot take 64 TiB of memory" in text, text[-800:])
+    for amount in ("200%", "x", "64t"):
+        text = run(f"-t 4k -b 4k -M {amount} -o tf", status=USAGE)
+        ensure("Give -M " in text, text[-800:])
+    run.ensure_clean()
+
+
 REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     one_open_fails_under_wear_out,
     least_time_is_longer_than_the_wall,
@@ -181,6 +192,7 @@ REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     documents_keep_what_was_said_at_once,
     a_budget_is_of_all_tests_of_a_script,
     blocks_of_many_transfers_fit_a_view,
+    too_much_memory_is_said,
 )
 
 

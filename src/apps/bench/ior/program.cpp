@@ -60,8 +60,9 @@ public:
         }
         ExitStatus status = ExitStatus::good;
         for (ior::Parsed& parsed : tests_) {
-            status = std::max(status, run_one(parsed));
-            if (status == ExitStatus::input_output || status == ExitStatus::refused) {
+            const ExitStatus one = run_one(parsed);
+            status = std::max(status, one);
+            if (one != ExitStatus::good && one != ExitStatus::data_wrong) {
                 break;
             }
         }
@@ -404,7 +405,7 @@ private:
             setting.monitor = nullptr;
         }
         setting.holds_files = nullptr;
-        if (end.status == ExitStatus::input_output) {
+        if (!end.message.empty()) {
             tell("ERROR: " + end.message);
             run_.errors.push_back(end.message);
         }
