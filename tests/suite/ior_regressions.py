@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from suite import mpi as m
-from suite.ior import DATA_WRONG, INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior
+from suite.ior import DATA_WRONG, GOOD, INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior
 from suite.runner import Test, ensure
 
 PATIENCE = 30
@@ -180,6 +180,19 @@ def too_much_memory_is_said(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
+def advice_is_no_warning(mpi: m.Mpi, folder: Path) -> None:
+    """--warningAsErrors failed any run that read from the page cache, and the JSON said 0."""
+    run = Ior(mpi=mpi, folder=folder)
+    line = "-t 64k -b 1m -o tf --warningAsErrors --json a.json"
+    for words, status in (("-w -r -k -u", GOOD), ("-w -k", INPUT_OUTPUT), ("-r", GOOD)):
+        text = run(f"{line} {words}", status=status)
+        made = json.loads((folder / "a.json").read_text())
+        ensure(made["exit_status"] == status, f"{made['exit_status']} of {words}")
+        ensure(bool(made["errors"]) == (status != GOOD), f"{made['errors']}")
+        ensure(("had warnings" in text) == (status != GOOD), text[-800:])
+    run.ensure_clean("a.json")
+
+
 REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     one_open_fails_under_wear_out,
     least_time_is_longer_than_the_wall,
@@ -193,6 +206,7 @@ REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     a_budget_is_of_all_tests_of_a_script,
     blocks_of_many_transfers_fit_a_view,
     too_much_memory_is_said,
+    advice_is_no_warning,
 )
 
 

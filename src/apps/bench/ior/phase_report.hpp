@@ -26,6 +26,8 @@ public:
     void warn_now(const std::string& line);
     // Once, after the tables.
     void warn_later(const std::string& line);
+    // The same of what is no warning: --warningAsErrors does not count it.
+    void advise(const std::string& line);
 
 private:
     void tell_stonewall(const ior::Phase& phase) const;

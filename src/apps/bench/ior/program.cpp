@@ -296,7 +296,7 @@ private:
     ior::Test made_test(const ior::Parsed& parsed, const TestRanks& session) const {
         ior::Test test;
         test.options = parsed.options;
-        test.warnings = parsed.advice;
+        test.advice = parsed.advice;
         test.id = static_cast<std::int64_t>(run_.tests.size());
         test.started = time_of_day();
         test.platform = machine_text().platform;
@@ -314,7 +314,7 @@ private:
         test.estimate = ior::estimate_of(ior::Planned{test.options, test.geometry});
         look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
-            test.warnings.push_back(
+            test.advice.push_back(
                 fmt::format("{} ranks share {} cores of a node (oversubscribed). Waiting ranks "
                             "take time from working ones; use fewer for numbers that count.",
                             session.ranks_of_node(), session.cores_of_node()));
@@ -367,7 +367,7 @@ private:
             refused = may ? std::nullopt : std::optional<Error>(may.error());
         }
         if (test.free_bytes && test.estimate.bytes_kept_max > *test.free_bytes) {
-            test.warnings.push_back(fmt::format(
+            test.advice.push_back(fmt::format(
                 "The run can need more space than there is ({}). -D or --budget-share end or "
                 "refuse it before the disk is full.",
                 measure::describe(test.estimate)));
@@ -431,19 +431,29 @@ private:
 
     ExitStatus finish(ExitStatus status) {
         run_.finished = time_of_day();
+        const bool warned =
+            from_first(std::any_of(run_.tests.begin(), run_.tests.end(), warnings_count));
+        if (status == ExitStatus::good && warned) {
+            status = ExitStatus::input_output;
+            run_.errors.emplace_back(
+                "the run had warnings (--warningAsErrors takes them for errors). See them at its "
+                "end.");
+            tell("ERROR: " + run_.errors.back());
+        }
         run_.exit_status = measure::code(status);
         const std::string lost = rank_ == 0 ? publish() : std::string();
-        const bool warned = std::any_of(run_.tests.begin(), run_.tests.end(), warnings_count);
-        int bad = !lost.empty() || (warned && rank_ == 0) ? 1 : 0;
-        MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (!lost.empty()) {
             tell("ERROR: " + lost);
-        } else if (warned) {
-            tell(
-                "ERROR: the run had warnings (--warningAsErrors takes them for errors). See "
-                "them at its end.");
         }
-        return status == ExitStatus::good && bad != 0 ? ExitStatus::input_output : status;
+        const bool bad = from_first(!lost.empty());
+        return status == ExitStatus::good && bad ? ExitStatus::input_output : status;
+    }
+
+    // Rank 0 knows what it has warned of, and what it could write.
+    [[nodiscard]] static bool from_first(bool is_so) {
+        int number = is_so ? 1 : 0;
+        MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        return number != 0;
     }
 
     static bool warnings_count(const ior::Test& test) {

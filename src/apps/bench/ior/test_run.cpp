@@ -465,7 +465,7 @@ private:
         if (session_.sum(cached ? 1 : 0) == 0 || repetition_ > 0) {
             return;
         }
-        report_.warn_later(
+        report_.advise(
             o_.reorder_constant || o_.reorder_random > 0
                 ? "The read can have come from the page cache (-C and -Z cannot help where "
                   "reader and writer share a node). Use more nodes or --posix.odirect."
