@@ -101,8 +101,23 @@ def a_summary_that_cannot_be_written_is_an_error(mpi: m.Mpi, folder: Path) -> No
     for words in ("/dev/full", "/dev/full,summaryFormat=JSON"):
         text = run(line + words, status=INPUT_OUTPUT)
         ensure("cannot write /dev/full (No space left on device)" in text, text[-800:])
-    text = run(line + ".", status=INPUT_OUTPUT)
+    text = run(line + ".", status=USAGE)
     ensure("cannot write . (Is a directory)" in text, text[-800:])
+    line = "-w -t 4k -b 4k -o tf "
+    for words in (
+        "-O summaryFile=",
+        "-O summaryFormat=JSON,summaryFile=",
+        "--json ",
+        "--csv ",
+        "-O saveRankPerformanceDetailsCSV=",
+        "-O savePerOpDataCSV=",
+        "-k -D 9 -O stoneWallingStatusFile=",
+    ):
+        text = run(line + words + "no/where", status=USAGE)
+        ensure("cannot write no/where" in text and "MiB/s" not in text, text[-800:])
+    for words in ("saveRankPerformanceDetailsCSV", "stoneWallingStatusFile"):
+        text = run(f"{line} -O {words}=/dev/full", status=INPUT_OUTPUT)
+        ensure("cannot write /dev/full (No space left on device)" in text, text[-800:])
     run.ensure_clean()
 
 

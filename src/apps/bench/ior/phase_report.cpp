@@ -117,8 +117,8 @@ void PhaseReport::tell_stonewall(const ior::Phase& phase) const {
 }
 
 void PhaseReport::save(const std::string& path, const std::string& text) {
-    if (const auto done = write_text(path, text); !done) {
-        warn_later(done.error().message);
+    if (const auto done = write_text(path, text); !done && !lost_) {
+        lost_ = done.error();
     }
 }
 
@@ -141,9 +141,7 @@ void PhaseReport::save_operations(const PhaseOutcome& outcome, const ior::Phase&
     if (!opened || std::fclose(file) != 0 || !written) {
         wrong = system_error(errno, "write " + path);
     }
-    if (const auto agreed = session_.agreed(wrong)) {
-        warn_later(agreed->message);
-    }
+    lost_ = lost_ ? lost_ : wrong;
 }
 
 void PhaseReport::warn_of_outliers(const ior::Phase& phase) {

@@ -50,7 +50,7 @@ public:
             return complain(checked.error(), ExitStatus::usage);
         }
         if (const auto opened = open_output(); !opened) {
-            return complain(opened.error(), ExitStatus::input_output);
+            return complain(opened.error(), ExitStatus::usage);
         }
         describe_run();
         if (const auto refused = gate_all()) {
@@ -190,6 +190,9 @@ private:
         }
         format_ = lower(o.summary_format);
         file_ = o.summary_file;
+        if (auto places = places_of_output(); !places) {
+            return places;
+        }
         if (!file_.empty()) {
             say(fmt::format("Writing output to {}\n", file_));
         }
@@ -203,6 +206,21 @@ private:
             return failure(system_error(why, "write " + file_));
         }
         return {};
+    }
+
+    // Before anything is measured that could then not be kept.
+    [[nodiscard]] Result<void> places_of_output() const {
+        std::vector<std::string> paths{format_ == "default" ? "" : file_,
+                                       tests_.front().options.own.json_file,
+                                       tests_.front().options.own.csv_file};
+        for (const ior::Parsed& parsed : tests_) {
+            const ior::Options& o = parsed.options;
+            paths.push_back(o.rank_details_file);
+            paths.push_back(o.writes() ? o.stonewall_status_file : "");
+            paths.push_back(o.operations_prefix.empty() ? "" : o.operations_prefix + "-0-0.csv");
+        }
+        const Result<void> places = rank_ == 0 ? can_write_all(paths) : Result<void>{};
+        return from_first(!places) ? failure(places ? Error{} : places.error()) : Result<void>{};
     }
 
     [[nodiscard]] bool human() const noexcept { return format_ == "default"; }

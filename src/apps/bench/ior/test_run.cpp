@@ -59,7 +59,11 @@ public:
         if (o_.verbose >= 1) {
             setting_.print(ior::maxima_text(test_));
         }
-        return ended(std::nullopt);
+        TestEnd end = ended(session_.agreed(report_.lost()));
+        if (wrong_data_ > 0) {  // worse than what could not be kept
+            end.status = measure::ExitStatus::data_wrong;
+        }
+        return end;
     }
 
 private:

@@ -143,6 +143,18 @@ ExitStatus refused(const Session& session, const Error& error, ExitStatus status
     return session.is_first() ? complain(error.message, status) : status;
 }
 
+// Every file that is to have results; of those of each rank, one.
+std::vector<std::string> outputs(const meta::Request& request) {
+    std::vector<std::string> paths{request.json_file, request.csv_file, request.ranks_csv_file};
+    if (request.creates) {
+        paths.push_back(request.stonewall_file);
+    }
+    if (!request.operations_prefix.empty()) {
+        paths.push_back(request.operations_prefix + "-0-0.csv");
+    }
+    return paths;
+}
+
 ExitStatus program(Session& session, const std::vector<std::string>& command) {
     const auto request = meta::parse_command(std::span(command).subspan(1));
     if (!request) {
@@ -174,6 +186,11 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
             print("dry run: nothing was touched\n");
         }
         return ExitStatus::good;
+    }
+    const Result<void> places =
+        session.is_first() ? can_write_all(outputs(*request)) : Result<void>{};
+    if (auto fine = session.agreed(places); !fine) {
+        return refused(session, places ? fine.error() : places.error(), ExitStatus::usage);
     }
     return run(session, *request, report);
 }
