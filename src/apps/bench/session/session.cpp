@@ -149,6 +149,12 @@ std::string Session::told(std::string text) const {
     return text;
 }
 
+std::vector<std::int32_t> Session::nodes_of_all() const {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(ranks_));
+    MPI_Allgather(&first_here_, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, world());
+    return all;
+}
+
 void Session::barrier(MPI_Comm ranks) const { MPI_Barrier(ranks); }
 
 void Session::quiet_barrier() const {

@@ -72,6 +72,8 @@ public:
     Result<void> agreed(const Result<void>& mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
     // Collective: what rank 0 says.
     [[nodiscard]] std::string told(std::string text) const;
+    // Collective: of each rank of the world, the lowest rank of its node.
+    [[nodiscard]] std::vector<std::int32_t> nodes_of_all() const;
     void barrier(MPI_Comm ranks = MPI_COMM_WORLD) const;
     // A barrier of the world that sleeps: ranks that only wait leave the cores to those that work.
     void quiet_barrier() const;
