@@ -159,7 +159,10 @@ constexpr Entry entries[]{
     Entry{{'d', "dir", yes, "directory of the files", "."},
           [](State& s, const std::string& v) {
               s.request.directory = v;
-              return Result<void>{};
+              return v.empty() ? wrong(
+                                     "the directory has no name (it would be the root). Write . "
+                                     "for this one.")
+                               : Result<void>{};
           }},
     Entry{{'o', "output_dir", yes, "directory of hpio.json and hpio.csv", ""},
           [](State& s, const std::string& v) {

@@ -91,7 +91,7 @@ TEST(Command, MethodsByNameAndPatterns) {
 
 TEST(Command, NonsenseIsNamed) {
     for (const char* bad : {"-q", "-c x", "-n 2", "-n 0000", "-m 00", "-r 0", "-v 3", "-H x",
-                            "word", "--methods mmap", "--budget-share 200%", "-c"}) {
+                            "word", "--methods mmap", "--budget-share 200%", "-c", "-d="}) {
         const auto request = parse(bad);
         ASSERT_FALSE(request) << bad;
         EXPECT_FALSE(request.error().message.empty());
