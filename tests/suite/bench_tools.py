@@ -93,6 +93,8 @@ def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
         words = ["-n", "9", *files[: None if extra[:1] != ["--storm"] else 0], *extra]
         run(mpi, "meta", ranks, [*words, "-d", f"{folder}/md@{folder}/me"], GOOD)
         ensure_clean(folder)
+    run(mpi, "meta", ranks, ["-n", "4", "-d", f"{folder}/a/b/c@{folder}/a/d/"], GOOD)
+    ensure_clean(folder)
     words = ["--storm", "all", "-n", "5", "-d", folder / "md", "--json", folder / "s.json"]
     run(mpi, "meta", ranks, [*words, "--csv", folder / "s.csv"], GOOD)
     rows_of = json.loads((folder / "s.json").read_text())["rows"]
@@ -125,6 +127,8 @@ def statuses(mpi: m.Mpi, folder: Path) -> None:
         ("meta", ["-n", "4", "-a", "DFS"], USAGE, "not built: DFS"),
         ("meta", ["-n", "4", "-T", "-d", folder], INPUT_OUTPUT, "cannot stat"),
         ("meta", ["-n", "4", "-d", "/dev/null/x"], INPUT_OUTPUT, "/dev/null/x"),
+        # The advice of a long message.
+        ("hpio", ["-d", "./" * 1000 + "no"], INPUT_OUTPUT, "(No such file or directory). "),
         ("meta", ["-n", "1m", "--budget-files", "10", "-d", folder], REFUSED, "--budget-files"),
     ]
     for tool, words, want, text in cases:
@@ -357,12 +361,10 @@ def signalled(mpi: m.Mpi, folder: Path) -> None:
 
 def time_is_over_alone(mpi: m.Mpi, folder: Path) -> None:
     """Files were still created while their directories went."""
-    line = f"-n 1000000 -F -u -w 1 -b 4 -z 3 --budget-time 2 -d {folder}/md"
-    (folder / "md").mkdir()
+    line = f"-n 1000000 -F -u -w 1 -b 4 -z 3 --budget-time 2 -d {folder}/md/of/mine"
     ended = m.launch([str(program(mpi, "meta")), *line.split()], seconds_max=PATIENCE)
     ensure(ended.status == TIME_LIMIT, f"status {ended.status}\n{ended.tail}")
-    ensure_clean(folder, "md")
-    _wait_until_empty(folder / "md")
+    ensure_clean(folder)
 
 
 def _wait_until_begun(folder: Path) -> None:

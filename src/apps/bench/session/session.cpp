@@ -127,18 +127,18 @@ Result<void> Session::agreed(const Result<void>& mine, MPI_Comm ranks) const {
     if (first == size) {
         return {};
     }
-    constexpr int text_max = 1024;
-    std::array<char, text_max> text{};
-    std::array<int, 2> numbers{};
+    std::string text;
+    std::array<int, 3> numbers{};
     if (first == own) {
-        const std::string whole =
+        text =
             size > 1 ? fmt::format("rank {}: {}", own, mine.error().message) : mine.error().message;
-        std::copy_n(whole.begin(), std::min<std::size_t>(whole.size(), text_max - 1), text.begin());
-        numbers = {static_cast<int>(mine.error().code), mine.error().system};
+        numbers = {static_cast<int>(mine.error().code), mine.error().system,
+                   static_cast<int>(text.size())};
     }
-    MPI_Bcast(text.data(), text_max, MPI_CHAR, first, ranks);
-    MPI_Bcast(numbers.data(), 2, MPI_INT, first, ranks);
-    return failure(Error{static_cast<ErrorCode>(numbers[0]), numbers[1], text.data()});
+    MPI_Bcast(numbers.data(), 3, MPI_INT, first, ranks);
+    text.resize(static_cast<std::size_t>(numbers[2]));
+    MPI_Bcast(text.data(), numbers[2], MPI_CHAR, first, ranks);
+    return failure(Error{static_cast<ErrorCode>(numbers[0]), numbers[1], text});
 }
 
 std::string Session::told(std::string text) const {
