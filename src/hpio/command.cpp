@@ -159,7 +159,10 @@ constexpr Entry entries[]{
     Entry{{'d', "dir", yes, "directory of the files", "."},
           [](State& s, const std::string& v) {
               s.request.directory = v;
-              return Result<void>{};
+              return v.empty() ? wrong(
+                                     "the directory has no name (it would be the root). Write . "
+                                     "for this one.")
+                               : Result<void>{};
           }},
     Entry{{'o', "output_dir", yes, "directory of hpio.json and hpio.csv", ""},
           [](State& s, const std::string& v) {
@@ -542,13 +545,19 @@ std::string help_text() {
            "  subarray:shape=…[,start=0x0x0][,part=1x180x50][,halo=0x2x2][,grid=…][,element=8]\n"
            "  cyclic:shape=1024x1024,block=16x8[,start=…][,part=…][,grid=…][,element=8]\n"
            "Exit status: 0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by\n"
-           "the budget.\n";
+           "the budget, 128 + n ended by the signal n.\n";
 }
 
 namespace {
 
 void add_to(std::int64_t& total, std::int64_t more) noexcept {
     total = measure::saturated_sum(total, more);
+}
+
+// Before each repetition gaps (or all) are filled, and after it they are looked at.
+bool fills_before(const Request& request, Direction direction) noexcept {
+    return request.verify == Verify::whole_file || request.generate == Generate::full ||
+           direction == Direction::read;
 }
 
 }  // namespace
@@ -561,25 +570,21 @@ Result<measure::Estimate> estimate(const Request& request, std::int32_t ranks) {
             return failure(pattern.error());
         }
         const Job job{.pattern = *pattern, .ranks = ranks};
-        const std::int64_t files = request.same_file ? 1 : request.repetitions;
         const bool writes = point.direction == Direction::write;
+        const bool makes = writes || request.generate != Generate::none;
+        const std::int64_t files = !makes ? 0 : request.same_file ? 1 : request.repetitions;
         const std::int64_t data = saturated_product(job.data_bytes(), request.repetitions);
-        // Before a point gaps (or all) are filled, and after it they are looked at.
-        const bool fills =
-            request.verify == Verify::whole_file || request.generate == Generate::full || !writes;
-        const std::int64_t kept = saturated_product(job.watched_bytes(), files);
-        const std::int64_t looked =
-            request.verify == Verify::nothing
-                ? 0
-                : saturated_product(job.watched_bytes(), request.repetitions);
-        add_to(total.bytes_written, fills ? kept : 0);
+        const std::int64_t whole = saturated_product(job.watched_bytes(), request.repetitions);
+        const bool fills = makes && fills_before(request, point.direction);
+        add_to(total.bytes_written, fills ? whole : 0);
         add_to(total.bytes_written, writes ? data : 0);
-        add_to(total.bytes_read, writes ? looked : data);
+        add_to(total.bytes_read, !writes ? data : request.verify == Verify::nothing ? 0 : whole);
         add_to(total.files, files);
         if (request.keep_files) {
-            add_to(total.bytes_kept_max, kept);
-        } else {
-            total.bytes_kept_max = std::max(total.bytes_kept_max, kept);
+            add_to(total.bytes_kept_max, saturated_product(job.watched_bytes(), files));
+        } else {  // each goes before the next is made
+            const std::int64_t one = makes ? job.watched_bytes() : 0;
+            total.bytes_kept_max = std::max(total.bytes_kept_max, one);
         }
     }
     total.seconds = request.budget.seconds;

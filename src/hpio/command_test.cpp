@@ -91,7 +91,7 @@ TEST(Command, MethodsByNameAndPatterns) {
 
 TEST(Command, NonsenseIsNamed) {
     for (const char* bad : {"-q", "-c x", "-n 2", "-n 0000", "-m 00", "-r 0", "-v 3", "-H x",
-                            "word", "--methods mmap", "--budget-share 200%", "-c"}) {
+                            "word", "--methods mmap", "--budget-share 200%", "-c", "-d="}) {
         const auto request = parse(bad);
         ASSERT_FALSE(request) << bad;
         EXPECT_FALSE(request.error().message.empty());
@@ -106,8 +106,24 @@ TEST(Command, EstimateCountsFillingWritingAndReading) {
     EXPECT_EQ(total.bytes_written, 3 * 128 + 3 * 64 + 3 * 128);
     EXPECT_EQ(total.bytes_read, 3 * 128 + 3 * 64);
     EXPECT_EQ(total.files, 6);
-    EXPECT_EQ(total.bytes_kept_max, 3 * 128);
+    EXPECT_EQ(total.bytes_kept_max, 128);
     EXPECT_FALSE(estimate(parse("--pattern block:shape=8,grid=3").value(), 4));
+}
+
+TEST(Command, EstimateKnowsWhatIsMadeAndWhatStays) {
+    const auto of = [](const std::string& line) {
+        return estimate(parse("-n 0001 -c 2 -s 8 -p 8 -r 3 " + line).value(), 4).value();
+    };
+    EXPECT_EQ(of("-k").bytes_kept_max, 2 * 3 * 128);
+    EXPECT_EQ(of("-k -S 1").bytes_kept_max, 2 * 128);
+    // One file, filled for each repetition.
+    EXPECT_EQ(of("-O 10 -S 1").bytes_written, 3 * 128 + 3 * 64);
+    // What another run has left is neither made nor filled.
+    const auto reads = of("-O 01 -g 2 -k");
+    EXPECT_EQ(reads.bytes_written, 0);
+    EXPECT_EQ(reads.files, 0);
+    EXPECT_EQ(reads.bytes_kept_max, 0);
+    EXPECT_EQ(reads.bytes_read, 3 * 64);
 }
 
 // 2^58 B sixteen times over came to 512 MiB.

@@ -1,6 +1,7 @@
 // Which combinations of options make sense. See parse.hpp.
 #include "ior/options.hpp"
 #include "ior/parse.hpp"
+#include "measure/byte_units.hpp"
 
 #include <fmt/format.h>
 
@@ -67,6 +68,21 @@ Result<void> check_numbers(const Options& o) {
     if (o.random_prefill != 0 && (o.random_prefill < 8 || o.block_bytes % o.random_prefill != 0)) {
         return nonsense(fmt::format("--randomPrefill {} cannot be used", o.random_prefill),
                         "it must divide the block size", "Give it a divisor of -b.");
+    }
+    return {};
+}
+
+// -M: a size, or a share of a node's memory.
+Result<void> check_memory(const Options& o) {
+    for (const std::string& text : {o.memory_per_node, o.memory_per_task}) {
+        const bool share = text.ends_with('%');
+        const auto number = measure::parse_size(text.substr(0, text.find('%')));
+        const bool fits = number && *number >= 0 && (!share || *number <= 100);
+        if (!text.empty() && !fits) {
+            return nonsense(fmt::format("-M {} cannot be taken", text),
+                            "it is no size, and no share between 0% and 100%",
+                            "Give -M a size such as 2g, or 80%.");
+        }
     }
     return {};
 }
@@ -163,7 +179,8 @@ void note_new_files(Parsed& parsed) {
 }  // namespace
 
 Result<void> check_options(Parsed& parsed) {
-    for (const auto check : {check_sizes, check_numbers, check_words, check_contradictions}) {
+    for (const auto check :
+         {check_sizes, check_numbers, check_memory, check_words, check_contradictions}) {
         if (auto done = check(parsed.options); !done) {
             return done;
         }

@@ -105,8 +105,10 @@ std::string more_text(const Run& run) {
     }
     std::string warnings;
     for (const Test& test : run.tests) {
-        for (const std::string& warning : test.warnings) {
-            warnings += fmt::format("  {}\n", warning);
+        for (const auto* const lines : {&test.warnings, &test.advice}) {
+            for (const std::string& line : *lines) {
+                warnings += fmt::format("  {}\n", line);
+            }
         }
     }
     return warnings.empty() ? text : text + "\nTo be considered:\n" + warnings;

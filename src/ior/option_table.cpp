@@ -320,7 +320,8 @@ std::string help_text() {
         "forebay-ior: IOR's benchmark of parallel I/O. Use it as ior is used:\n"
         "  mpirun -np 4 forebay-ior -t 1m -b 16m -s 16 -F -C -e\n\n"
         "Exit status: 0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by the\n"
-        "budget. Sizes: 8, 4k, 2m, 1g. Without -w, -r, -W and -R both -w and -r are meant.\n\n";
+        "budget, 128 + n ended by the signal n.\n"
+        "Sizes: 8, 4k, 2m, 1g. Without -w, -r, -W and -R both -w and -r are meant.\n\n";
     for (const Spec& spec : table) {
         if (spec.help.empty()) {
             continue;

@@ -97,6 +97,7 @@ struct Test {
     std::vector<Phase> phases;
     std::vector<std::string> warnings;       // said after the tables
     std::vector<std::string> warnings_told;  // said at once
+    std::vector<std::string> advice;         // said after the warnings; all went as asked
     std::vector<std::string> mismatches;     // the first wrong data of each phase
 };
 

@@ -1,5 +1,6 @@
 // What a benchmark's exit status says, the same for every program of the bench; documented in
-// docs/bench.md. Numbers of errors never are a status: 256 of them would read as success.
+// docs/benchmarks.md. Numbers of errors never are a status: 256 of them would read as success. A
+// run that a signal ended has 128 and the signal's number (exit_status() of monitor.hpp).
 #pragma once
 
 namespace forebay::measure {

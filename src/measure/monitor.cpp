@@ -3,6 +3,7 @@
 
 #include "base/contracts.hpp"
 #include "measure/clock.hpp"
+#include "measure/exit_status.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -25,10 +26,24 @@ sigset_t stop_signals() noexcept {
 
 }  // namespace
 
+StopSignalsWait::StopSignalsWait() noexcept : before_{} {
+    const sigset_t set = stop_signals();
+    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+StopSignalsWait::~StopSignalsWait() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+int exit_status(const Stop& stop) noexcept {
+    constexpr int signals_begin = 128;
+    switch (stop.cause) {
+        case StopCause::signal: return signals_begin + stop.signal;
+        case StopCause::peer_died: return code(ExitStatus::input_output);
+        default: return code(ExitStatus::time_limit);
+    }
+}
+
 Monitor::Monitor(Options options) : options_(std::move(options)), began_ns_(now_ns()) {
     expects(options_.own < options_.slots.size(), "the own slot is one of the slots");
-    const sigset_t set = stop_signals();
-    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
     options_.slots[options_.own].process.store(::getpid());
     thread_ = std::thread([this] { run(); });
 }
@@ -73,10 +88,12 @@ void Monitor::run() {
         }
         std::optional<Stop> stop;
         if (signal == SIGTERM || signal == SIGINT) {
-            stop = Stop{StopCause::signal,
-                        fmt::format("the run was ended by a signal ({}). Nothing is kept but what "
-                                    "-k asks for.",
-                                    signal == SIGTERM ? "SIGTERM" : "SIGINT")};
+            stop =
+                Stop{StopCause::signal,
+                     fmt::format("the run was ended by a signal ({}). What it would have removed "
+                                 "at its end is removed; start it again.",
+                                 signal == SIGTERM ? "SIGTERM" : "SIGINT"),
+                     signal};
         } else {
             stop = tick();
         }

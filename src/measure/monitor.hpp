@@ -6,6 +6,7 @@
 #include "measure/progress.hpp"
 
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -21,6 +22,27 @@ enum class StopCause { stalled, time_over, peer_died, signal };
 struct Stop {
     StopCause cause = StopCause::stalled;
     std::string message;  // problem (why). What to do next.
+    int signal = 0;       // where that is the cause
+};
+
+// The process's status: 128 and its number for a signal, as a shell says it.
+[[nodiscard]] int exit_status(const Stop& stop) noexcept;
+
+// While it lives, SIGTERM and SIGINT (and the monitor's own signal) wait for a monitor instead of
+// ending the process. That is so for the calling thread and the threads that are made meanwhile,
+// which keep it: a signal to a process goes to any thread that has not blocked it, so an MPI's
+// helper threads have to be made under one of these.
+class StopSignalsWait {
+public:
+    StopSignalsWait() noexcept;
+    ~StopSignalsWait();
+    StopSignalsWait(const StopSignalsWait&) = delete;
+    StopSignalsWait& operator=(const StopSignalsWait&) = delete;
+    StopSignalsWait(StopSignalsWait&&) = delete;
+    StopSignalsWait& operator=(StopSignalsWait&&) = delete;
+
+private:
+    sigset_t before_;
 };
 
 class Monitor {
@@ -39,7 +61,7 @@ public:
         std::function<void(const Stop&)> stop;
     };
 
-    // Blocks SIGTERM and SIGINT in the calling thread, so make it before other threads.
+    // Takes the signals from the calling thread for as long as it lives, and from no other.
     explicit Monitor(Options options);
     ~Monitor();
     Monitor(const Monitor&) = delete;
@@ -57,6 +79,7 @@ private:
     [[nodiscard]] std::optional<Stop> stalled(std::int64_t now);
     void write_live_line(std::int64_t now);
 
+    StopSignalsWait signals_wait_;  // to the end of the thread
     Options options_;
     std::mutex mutex_;  // guards the members below it but for thread_
     std::string phase_;

@@ -4,10 +4,12 @@
 #include "measure/csv.hpp"
 
 #include <array>
+#include <csignal>
 #include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <memory>
+#include <thread>
 
 namespace forebay::measure {
 namespace {
@@ -73,6 +75,48 @@ TEST(Monitor, ends_at_once_when_all_is_well) {
     monitor->end();
     monitor.reset();
     EXPECT_EQ(slots[0].process.load(), 0);
+}
+
+std::future<bool> whether_blocked(std::thread& thread) {
+    std::promise<bool> said;
+    std::future<bool> is = said.get_future();
+    thread = std::thread([said = std::move(said)]() mutable {
+        sigset_t now;
+        ::pthread_sigmask(SIG_BLOCK, nullptr, &now);
+        said.set_value(sigismember(&now, SIGTERM) == 1 && sigismember(&now, SIGINT) == 1);
+    });
+    return is;
+}
+
+TEST(Monitor, threads_of_the_mpi_leave_it_the_signals) {
+    std::thread helper;
+    {
+        const StopSignalsWait inherited;
+        EXPECT_TRUE(whether_blocked(helper).get());
+        helper.join();
+    }
+    EXPECT_FALSE(whether_blocked(helper).get());
+    helper.join();
+}
+
+TEST(Monitor, gives_the_signals_back) {
+    std::array<ProgressSlot, 2> slots{};
+    std::unique_ptr<Monitor> monitor;
+    auto stop = watched(slots, {}, monitor);
+    std::thread other;
+    EXPECT_TRUE(whether_blocked(other).get());
+    other.join();
+    monitor.reset();
+    EXPECT_FALSE(whether_blocked(other).get());
+    other.join();
+}
+
+TEST(Monitor, says_by_the_status_what_ended_a_run) {
+    EXPECT_EQ(exit_status({StopCause::stalled, "", 0}), 4);
+    EXPECT_EQ(exit_status({StopCause::time_over, "", 0}), 4);
+    EXPECT_EQ(exit_status({StopCause::peer_died, "", 0}), 2);
+    EXPECT_EQ(exit_status({StopCause::signal, "", SIGTERM}), 143);
+    EXPECT_EQ(exit_status({StopCause::signal, "", SIGINT}), 130);
 }
 
 TEST(Csv, quotes_what_needs_it) {

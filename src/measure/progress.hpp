@@ -19,6 +19,10 @@ struct alignas(64) ProgressSlot {
 
     void did(std::int64_t count) noexcept {
         bytes.store(bytes.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+        lives();
+    }
+    // A call has ended that is not among what is counted.
+    void lives() noexcept {
         calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 };

@@ -158,7 +158,13 @@ constexpr Entry entries[]{
     Entry{{'d', "", yes, "directories, dir1@dir2@…, given to ranks in turn", "./out"},
           [](Request& to, const std::string& v) {
               to.directories = command_line::split(v, '@');
-              return Result<void>{};
+              const bool named =
+                  !v.empty() && std::find(to.directories.begin(), to.directories.end(),
+                                          std::string()) == to.directories.end();
+              return named ? Result<void>{}
+                           : wrong(
+                                 "a directory has no name (it would be the root). Write "
+                                 "dir1@dir2, or . for this one.");
           }},
     Entry{{'n', "", yes, "items of a rank", "0"}, put_number<&Request::items, 0>},
     Entry{{'I', "", yes, "items of a rank in each directory", "0"},
@@ -345,6 +351,7 @@ Result<void> settle_items(Request& request) {
         request.items = request.items == 0 ? 100 : request.items;
         return {};
     }
+    const bool both = request.items_each > 0 && request.items > 0;
     if (request.items_each == 0) {
         request.items_each = request.items / holders;
     }
@@ -354,10 +361,18 @@ Result<void> settle_items(Request& request) {
                         "least one item a directory.",
                         request.items, holders));
     }
+    const std::int64_t asked = request.items;
     if (__builtin_mul_overflow(request.items_each, holders, &request.items)) {
         return wrong(
             fmt::format("too many items (-I {} in {} directories each). Give less of either.",
                         request.items_each, holders));
+    }
+    if (both && asked != request.items) {
+        return wrong(
+            fmt::format("-n {} and -I {} do not agree (-I makes {} items; mdtest makes tree after "
+                        "tree instead, which is not built). Give one of them, and -b and -z for "
+                        "more directories.",
+                        asked, request.items_each, request.items));
     }
     return {};
 }
@@ -368,6 +383,9 @@ Result<void> check(const Request& request) {
     }
     if (request.shared_file && request.folders) {
         return wrong("-S is for files only (directories cannot be shared so). Give -F, too.");
+    }
+    if (request.make_node && (request.write_bytes > 0 || request.read_bytes > 0)) {
+        return wrong("-k makes empty files (mknod opens none). Leave it out, or -w and -e.");
     }
     if (request.verify_read && request.read_bytes > request.write_bytes && request.creates) {
         return wrong("-X verifies more than is written (-e is larger than -w). Make -w as large.");
@@ -435,7 +453,7 @@ std::string help_text() {
            "  mpiexec -n 4 forebay-meta --storm all -n 1000 -d /scratch/md\n\n" +
            command_line::help(table()) +
            "Exit status: 0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by\n"
-           "the budget.\n";
+           "the budget, 128 + n ended by the signal n.\n";
 }
 
 Result<std::vector<std::int64_t>> ramp_of(const Request& request, std::int64_t ranks) {

@@ -41,6 +41,17 @@ TEST(Tree, ItemsAreSpreadOverHolders) {
     EXPECT_EQ(every.holder_of(34, 5), 6);
 }
 
+TEST(Tree, StridesGoToTheNextNode) {
+    using Nodes = std::vector<std::int32_t>;
+    EXPECT_EQ(shift_of(1, Nodes{0}, 1), 0);
+    EXPECT_EQ(shift_of(1, Nodes{0, 0, 0}, 3), 1);
+    EXPECT_EQ(shift_of(5, Nodes{0, 0, 0}, 3), 2);
+    EXPECT_EQ(shift_of(1, Nodes{0, 0, 2, 2, 4, 4}, 6), 2);  // by block
+    EXPECT_EQ(shift_of(1, Nodes{0, 1, 0, 1}, 4), 1);        // in turns
+    EXPECT_EQ(shift_of(3, Nodes{0, 0, 0, 0, 0, 5}, 4), 3);  // 15
+    EXPECT_EQ(shift_of(std::numeric_limits<std::int64_t>::max(), Nodes{0, 0, 2, 2}, 4), 2);
+}
+
 TEST(Command, TheReferencesLine) {
     const Request request = parse("-n 200 -d ./md -i 3 -u").value();
     EXPECT_EQ(request.items, 200);
@@ -85,12 +96,14 @@ TEST(Command, ItemsOfATree) {
     EXPECT_EQ(parse("-n 100 -b 3 -z 2").value().items, 91);
     EXPECT_EQ(parse("-I 10 -b 3 -z 2").value().items, 130);
     EXPECT_EQ(parse("-I 10 -b 3 -z 2 -L").value().items, 90);
+    EXPECT_EQ(parse("-n 90 -I 10 -b 3 -z 2 -L").value().items, 90);
 }
 
 TEST(Command, NonsenseIsNamed) {
     for (const char* bad :
          {"", "-n 0", "-n 1 -b 3 -z 2", "-n 4 -D -F", "-n 4 -S", "-n 4 -a DFS", "-n 4 -w 1 -e 2",
-          "-n 4 --storm nothing", "-n x", "-n 4 word", "--storm all --ranks 0", "-n 4 -q"}) {
+          "-n 4 --storm nothing", "-n x", "-n 4 word", "--storm all --ranks 0", "-n 4 -q",
+          "-n 4 -k -w 1", "-n 4 -k -E -e 1", "-n 100 -I 10", "-n 4 -d=", "-n 4 -d md@"}) {
         const auto request = parse(bad);
         ASSERT_FALSE(request) << bad;
         EXPECT_GT(request.error().message.size(), 10U);
@@ -135,6 +148,8 @@ TEST(Table, IsMdtests) {
               "   Operation                     Max            Min           Mean        Std Dev\n"
               "   ---------                     ---            ---           ----        -------\n"
               "   Directory creation           7434.501       6254.974       6943.685        ");
+    EXPECT_EQ(summary_table({}, Unit::seconds).substr(0, 40),
+              "SUMMARY time (in ms/op): (of 0 iteration");
 }
 
 }  // namespace

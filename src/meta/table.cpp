@@ -24,7 +24,7 @@ std::string summary_table(const std::vector<Rates>& rows, Unit unit) {
         "SUMMARY {} (of {} iterations)\n"
         "   Operation                     Max            Min           Mean        Std Dev\n"
         "   ---------                     ---            ---           ----        -------\n",
-        unit == Unit::seconds ? "time: (in ms/op)" : "rate (in ops/sec):", iterations);
+        unit == Unit::seconds ? "time (in ms/op):" : "rate (in ops/sec):", iterations);
     for (const Rates& row : rows) {
         const auto summary = measure::summarise(row.values);
         text += fmt::format("   {:<20}{:>17.3f} {:>14.3f} {:>14.3f} {:>14.3f}\n", row.operation,

@@ -1,6 +1,7 @@
 // See tree.hpp.
 #include "meta/tree.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <vector>
 
@@ -52,6 +53,14 @@ Result<void> checked(const Tree& tree) {
                                                tree.branches, tree.depth, directories_max)});
     }
     return {};
+}
+
+std::int64_t shift_of(std::int64_t stride, std::span<const std::int32_t> node_of,
+                      std::int64_t tasks) {
+    const auto ranks = static_cast<std::int64_t>(node_of.size());
+    const std::int64_t on_first = std::count(node_of.begin(), node_of.end(), node_of[0]);
+    const bool by_block = on_first < ranks && node_of[1] == node_of[0];
+    return stride % tasks * (by_block ? on_first : 1) % tasks;
 }
 
 std::string item_name(Kind kind, std::int64_t rank, std::int64_t item) {

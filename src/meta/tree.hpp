@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace forebay::meta {
@@ -31,6 +32,11 @@ struct Tree {
 inline constexpr std::int64_t directories_max = 100'000'000;
 
 [[nodiscard]] Result<void> checked(const Tree& tree);
+
+// How far -N goes among `tasks`, less than them: mdtest goes so many nodes where neighbouring ranks
+// share one. `node_of`: any number of the node of each rank, of which there may be more than tasks.
+[[nodiscard]] std::int64_t shift_of(std::int64_t stride, std::span<const std::int32_t> node_of,
+                                    std::int64_t tasks);
 
 enum class Kind { file, directory };
 

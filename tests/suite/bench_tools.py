@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -92,6 +93,8 @@ def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
         words = ["-n", "9", *files[: None if extra[:1] != ["--storm"] else 0], *extra]
         run(mpi, "meta", ranks, [*words, "-d", f"{folder}/md@{folder}/me"], GOOD)
         ensure_clean(folder)
+    run(mpi, "meta", ranks, ["-n", "4", "-d", f"{folder}/a/b/c@{folder}/a/d/"], GOOD)
+    ensure_clean(folder)
     words = ["--storm", "all", "-n", "5", "-d", folder / "md", "--json", folder / "s.json"]
     run(mpi, "meta", ranks, [*words, "--csv", folder / "s.csv"], GOOD)
     rows_of = json.loads((folder / "s.json").read_text())["rows"]
@@ -116,10 +119,16 @@ def statuses(mpi: m.Mpi, folder: Path) -> None:
         ("hpio", ["-r", "9", "-w", "9", "--budget-time", "2", "-d", folder], TIME_LIMIT, "over"),
         ("hpio", ["-c", "1m", "--budget-bytes", "1m", "-d", folder], REFUSED, "--budget-bytes"),
         ("hpio", ["-c", "1m", "-s", "1g", "--dry-run", "-d", folder], REFUSED, "--budget-share"),
+        ("hpio", ["-d", folder, "-o", "nowhere"], USAGE, "cannot write nowhere/hpio.json ("),
+        ("hpio", ["-d", folder, "--csv", folder], USAGE, "(Is a directory)"),
+        ("meta", ["-n", "4", "-d", folder, "--json", "nowhere/a"], USAGE, "cannot write nowhere/a"),
+        ("meta", ["-n", "4", "-d", folder, "-x", "nowhere/a"], USAGE, "cannot write nowhere/a"),
         ("meta", ["-n", "0"], USAGE, "nothing to do"),
         ("meta", ["-n", "4", "-a", "DFS"], USAGE, "not built: DFS"),
         ("meta", ["-n", "4", "-T", "-d", folder], INPUT_OUTPUT, "cannot stat"),
         ("meta", ["-n", "4", "-d", "/dev/null/x"], INPUT_OUTPUT, "/dev/null/x"),
+        # The advice of a long message.
+        ("hpio", ["-d", "./" * 1000 + "no"], INPUT_OUTPUT, "(No such file or directory). "),
         ("meta", ["-n", "1m", "--budget-files", "10", "-d", folder], REFUSED, "--budget-files"),
     ]
     for tool, words, want, text in cases:
@@ -198,9 +207,12 @@ def wrong_data(mpi: m.Mpi, folder: Path) -> None:
     """Data of another seed are wrong data, and are shown with file and offset."""
     point = ["-n", "0001", "-c", "5", "-d", folder]
     run(mpi, "hpio", 2, [*point, "-O", "10", "-k", "--seed", "1"], GOOD)
-    run(mpi, "hpio", 2, [*point, "-O", "01", "-g", "2", "-k", "--seed", "1"], GOOD)
+    run(mpi, "hpio", 2, [*point, "-O", "01", "-g", "2", "--seed", "1"], GOOD)
     ended = run(mpi, "hpio", 2, [*point, "-O", "01", "-g", "2", "--seed", "2"], DATA_WRONG)
     ensure("offset 0 (data of rank 0): expected 0x" in ended.text, ended.tail)
+    # More data than there are: the file is another run's, and stays.
+    run(mpi, "hpio", 3, [*point, "-O", "01", "-g", "2", "-m", "001"], INPUT_OUTPUT)
+    (folder / "hpio.0000.00000000").unlink()
     files = ["-n", "6", "-F", "-d", folder / "md", "-w", "100", "-e", "100", "-X"]
     run(mpi, "meta", 2, [*files, "-C", "-G", "1"], GOOD)
     ended = run(mpi, "meta", 2, [*files, "-E", "-G", "2"], DATA_WRONG)
@@ -270,6 +282,96 @@ def killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) -> No
     ensure(status != 0, "a killed rank passes for success")
     ensure(time.monotonic() - begin < 20, "the others go on for long")
     _wait_until_empty(folder / "md")
+
+
+SLOW_WRITES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+static ssize_t put(const char *name, int fd, const void *data, size_t bytes, off_t at) {
+    const char *rank = getenv("PMI_RANK");
+    if (rank == NULL) { rank = getenv("OMPI_COMM_WORLD_RANK"); }
+    if (rank != NULL && *rank == '0' && bytes > 100000) { usleep(700000); }
+    ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, name);
+    return real(fd, data, bytes, at);
+}
+ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at) {
+    return put("pwrite", fd, data, bytes, at);
+}
+ssize_t pwrite64(int fd, const void *data, size_t bytes, off_t at) {
+    return put("pwrite64", fd, data, bytes, at);
+}
+"""
+
+
+def slow_is_not_still(mpi: m.Mpi, folder: Path) -> None:
+    """Rank 0 fills its share slowly but steadily, and rank 1 waits for it."""
+    (folder / "slow.c").write_text(SLOW_WRITES)
+    shim = folder / "slow.so"
+    compiler = shutil.which(mpi.cc)
+    ensure(compiler, f"no {mpi.cc}. See tests/apt-packages.txt.")
+    command = [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "slow.c"), "-ldl"]
+    subprocess.run(command, check=True)
+    words = "-n 1000 -m 001 -O 01 -f 0 -c 1k -s 8k --stall-limit 2".split()
+    ended = m.run(
+        *(mpi, 2, [program(mpi, "hpio"), *words, "-d", folder]),
+        environment={"LD_PRELOAD": str(shim)},
+        seconds_max=PATIENCE,
+    ).ensure_success()
+    ensure(ended.seconds > 4, f"the writes were not slow: {ended.seconds:.1f} s")
+    ensure_clean(folder, "slow.c", "slow.so")
+
+
+LONG_RUNS = (
+    ("ior", "-t 1m -b 4g -s 99 -w -D 60 -o md/tf"),
+    ("hpio", "-n 0001 -m 001 -O 10 -f 0 -c 1k -s 4k -r 5000 -v 0 -d md"),
+    ("meta", "-n 1000000 -F -w 1 -d md"),
+)
+
+
+def signalled(mpi: m.Mpi, folder: Path) -> None:
+    """The threads that an MPI makes took the signals, and died of them. There is no launcher and
+    none to clean up behind its ranks."""
+    (folder / "md").mkdir()
+    for tool, line in LONG_RUNS:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            with (folder / "out").open("w") as out:
+                process = subprocess.Popen(
+                    [program(mpi, tool), *line.split()],
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    env=m.clean_environment(),
+                )
+                try:
+                    _wait_until_begun(folder / "md")
+                    process.send_signal(number)
+                    status = process.wait(PATIENCE)
+                finally:
+                    m.end_group(process)
+            text = (folder / "out").read_text()
+            killed = number == signal.SIGKILL
+            ensure(killed or f"ended by a signal ({number.name})" in text, text[-800:])
+            ensure(status == (-number if killed else 128 + number), f"{tool}: status {status}")
+            _wait_until_empty(folder / "md")
+
+
+def time_is_over_alone(mpi: m.Mpi, folder: Path) -> None:
+    """Files were still created while their directories went."""
+    line = f"-n 1000000 -F -u -w 1 -b 4 -z 3 --budget-time 2 -d {folder}/md/of/mine"
+    ended = m.launch([str(program(mpi, "meta")), *line.split()], seconds_max=PATIENCE)
+    ensure(ended.status == TIME_LIMIT, f"status {ended.status}\n{ended.tail}")
+    ensure_clean(folder)
+
+
+def _wait_until_begun(folder: Path) -> None:
+    end = time.monotonic() + 20
+    while not any(file.is_file() for file in folder.rglob("*")):
+        ensure(time.monotonic() < end, "nothing was begun")
+        time.sleep(0.05)
 
 
 def _wait_until_empty(folder: Path) -> None:
@@ -392,6 +494,9 @@ def tests() -> Iterator[Test]:
             yield test(f"bench-full_disk-{mpi.name}-{name}", full_disk, mpi, bits)
         yield test(f"bench-mdtest_options-{mpi.name}", mdtest_options, mpi)
         yield test(f"bench-read_only-{mpi.name}", read_only, mpi)
+        yield test(f"bench-signalled-{mpi.name}", signalled, mpi)
+        yield test(f"bench-slow_is_not_still-{mpi.name}", slow_is_not_still, mpi)
+        yield test(f"bench-time_is_over_alone-{mpi.name}", time_is_over_alone, mpi)
         yield test(f"bench-cores-{mpi.name}", cores_that_ranks_may_use, mpi)
         for tool, name, line in (
             ("hpio", "waits", "-r 3 -w 30"),

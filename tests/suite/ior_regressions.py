@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from suite import mpi as m
-from suite.ior import DATA_WRONG, INPUT_OUTPUT, REFUSED, TIME_LIMIT, Ior
+from suite.ior import DATA_WRONG, GOOD, INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior
 from suite.runner import Test, ensure
 
 PATIENCE = 30
@@ -101,8 +101,23 @@ def a_summary_that_cannot_be_written_is_an_error(mpi: m.Mpi, folder: Path) -> No
     for words in ("/dev/full", "/dev/full,summaryFormat=JSON"):
         text = run(line + words, status=INPUT_OUTPUT)
         ensure("cannot write /dev/full (No space left on device)" in text, text[-800:])
-    text = run(line + ".", status=INPUT_OUTPUT)
+    text = run(line + ".", status=USAGE)
     ensure("cannot write . (Is a directory)" in text, text[-800:])
+    line = "-w -t 4k -b 4k -o tf "
+    for words in (
+        "-O summaryFile=",
+        "-O summaryFormat=JSON,summaryFile=",
+        "--json ",
+        "--csv ",
+        "-O saveRankPerformanceDetailsCSV=",
+        "-O savePerOpDataCSV=",
+        "-k -D 9 -O stoneWallingStatusFile=",
+    ):
+        text = run(line + words + "no/where", status=USAGE)
+        ensure("cannot write no/where" in text and "MiB/s" not in text, text[-800:])
+    for words in ("saveRankPerformanceDetailsCSV", "stoneWallingStatusFile"):
+        text = run(f"{line} -O {words}=/dev/full", status=INPUT_OUTPUT)
+        ensure("cannot write /dev/full (No space left on device)" in text, text[-800:])
     run.ensure_clean()
 
 
@@ -169,6 +184,30 @@ def blocks_of_many_transfers_fit_a_view(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
+def too_much_memory_is_said(mpi: m.Mpi, folder: Path) -> None:
+    """Memory that there is not ended the ranks by std::terminate."""
+    run = Ior(mpi=mpi, folder=folder)
+    text = run("-t 64t -b 64t -D 1 -o tf", status=INPUT_OUTPUT)
+    ensure("cannot take 64 TiB of memory" in text, text[-800:])
+    for amount in ("200%", "x", "64t"):
+        text = run(f"-t 4k -b 4k -M {amount} -o tf", status=USAGE)
+        ensure("Give -M " in text, text[-800:])
+    run.ensure_clean()
+
+
+def advice_is_no_warning(mpi: m.Mpi, folder: Path) -> None:
+    """--warningAsErrors failed any run that read from the page cache, and the JSON said 0."""
+    run = Ior(mpi=mpi, folder=folder)
+    line = "-t 64k -b 1m -o tf --warningAsErrors --json a.json"
+    for words, status in (("-w -r -k -u", GOOD), ("-w -k", INPUT_OUTPUT), ("-r", GOOD)):
+        text = run(f"{line} {words}", status=status)
+        made = json.loads((folder / "a.json").read_text())
+        ensure(made["exit_status"] == status, f"{made['exit_status']} of {words}")
+        ensure(bool(made["errors"]) == (status != GOOD), f"{made['errors']}")
+        ensure(("had warnings" in text) == (status != GOOD), text[-800:])
+    run.ensure_clean("a.json")
+
+
 REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     one_open_fails_under_wear_out,
     least_time_is_longer_than_the_wall,
@@ -181,6 +220,8 @@ REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
     documents_keep_what_was_said_at_once,
     a_budget_is_of_all_tests_of_a_script,
     blocks_of_many_transfers_fit_a_view,
+    too_much_memory_is_said,
+    advice_is_no_warning,
 )
 
 

@@ -158,8 +158,10 @@ Json test_of(const Test& test) {
         made["Results"].push_back(result_of(phase, test.options));
     }
     made["warnings"] = test.warnings_told;
-    for (const std::string& warning : test.warnings) {
-        made["warnings"].push_back(warning);
+    for (const auto* const lines : {&test.warnings, &test.advice}) {
+        for (const std::string& line : *lines) {
+            made["warnings"].push_back(line);
+        }
     }
     made["mismatches"] = test.mismatches;
     return made;

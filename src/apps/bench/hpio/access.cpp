@@ -193,6 +193,7 @@ Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& 
     Done done;
     session.barrier();
     Laps laps;
+    Working working(session.progress());
     OwnFd fd(
         ::open(work.path.c_str(), (writes ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC, everyone));
     Result<void> result;
@@ -214,6 +215,7 @@ Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& 
     }
     laps.lap(done.durations.close_ns);
     done.durations.total_ns = laps.total();
+    working.rest();
     auto all = session.agreed(result);
     if (!all) {
         return failure(all.error());
@@ -233,9 +235,12 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
     session.barrier();
     Laps laps;
     // A collective call needs all ranks: nobody goes on alone after an open that failed.
+    Working working(session.progress());
     const Result<void> opened = file.open(*request);
     laps.lap(done.durations.open_ns);
+    working.rest();
     Result<void> result = session.agreed(opened);
+    working.again();
     laps.skip();
     if (result) {
         result = file.move(*request);
@@ -246,6 +251,7 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
         if (syncs) {
             auto synced = file.sync();
             result = result ? synced : result;
+            session.progress().lives();
         }
         laps.lap(done.durations.sync_ns);
         done.hints = file.effective_hints();
@@ -255,6 +261,7 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
     result = result ? closed : result;
     laps.lap(done.durations.close_ns);
     done.durations.total_ns = laps.total();
+    working.rest();
     auto all = session.agreed(result);
     if (!all) {
         return failure(all.error());
@@ -265,7 +272,6 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
 }  // namespace
 
 Result<Done> move_data(Session& session, const Work& work, measure::Histogram& latency) {
-    const Working working(session.progress());
     return work.point.method == hpio::Method::posix ? with_posix(session, work, latency)
                                                     : with_mpi(session, work, latency);
 }

@@ -32,8 +32,13 @@ struct Stage {
     const hpio::Job& job;
     std::string path;
     const Content& content;
+    Leftover& leftover;
 
     [[nodiscard]] bool writes() const { return point.direction == Direction::write; }
+    // Otherwise the file is another run's, and stays.
+    [[nodiscard]] bool makes_file() const {
+        return writes() || request.generate != hpio::Generate::none;
+    }
 };
 
 // What this rank fills and looks at.
@@ -49,15 +54,17 @@ Share share_of(const Stage& stage) {
     return {begin, std::min(begin + each, stage.job.watched_bytes())};
 }
 
-// Calls `visit` with an offset and a part of `chunk` until the share is through.
+// Calls `visit` with an offset and a part of `chunk` until this rank's share is through.
 template <class Visit>
-Result<void> each_chunk(const Share& share, std::vector<std::byte>& chunk, const Visit& visit) {
+Result<void> each_chunk(const Stage& stage, std::vector<std::byte>& chunk, const Visit& visit) {
+    const Share share = share_of(stage);
     for (std::int64_t at = share.begin; at < share.end;) {
         const auto bytes = std::min<std::int64_t>(Content::chunk_bytes, share.end - at);
         chunk.resize(static_cast<std::size_t>(bytes));
         if (auto fine = visit(at); !fine) {
             return fine;
         }
+        stage.session.progress().lives();
         at += bytes;
     }
     return {};
@@ -98,6 +105,7 @@ Result<std::size_t> read_some(int fd, std::int64_t at, std::span<std::byte> byte
 constexpr mode_t everyone = 0644;
 
 Result<void> create_empty(const Stage& stage) {
+    const Working working(stage.session.progress());
     const OwnFd fd(::open(stage.path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, everyone));
     if (!fd.valid()) {
         return failure(system_error(errno, "create " + stage.path));
@@ -107,12 +115,13 @@ Result<void> create_empty(const Stage& stage) {
 
 // Before a read: the whole file. Before a write whose gaps are looked at: gaps everywhere.
 Result<void> fill_share(const Stage& stage) {
+    const Working working(stage.session.progress());
     const OwnFd fd(::open(stage.path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!fd.valid()) {
         return failure(system_error(errno, "open " + stage.path));
     }
     std::vector<std::byte> chunk;
-    auto filled = each_chunk(share_of(stage), chunk, [&](std::int64_t at) {
+    auto filled = each_chunk(stage, chunk, [&](std::int64_t at) {
         if (stage.writes()) {
             stage.content.fill_gaps(at, chunk);
         } else {
@@ -134,12 +143,15 @@ Result<void> fill_share(const Stage& stage) {
 
 Result<void> prepare(const Stage& stage) {
     using hpio::Generate;
-    const Working working(stage.session.progress());
-    if (stage.request.generate == Generate::none && !stage.writes()) {
+    if (!stage.makes_file()) {
         return {};
+    }
+    if (!stage.request.keep_files) {
+        stage.leftover.set(stage.path);
     }
     const Result<void> created = stage.session.is_first() ? create_empty(stage) : Result<void>{};
     if (auto all = stage.session.agreed(created); !all) {
+        stage.leftover.clear();  // what is there and could not be emptied is somebody's
         return all;
     }
     const bool fills = !stage.writes() || stage.request.verify == Verify::whole_file ||
@@ -148,13 +160,14 @@ Result<void> prepare(const Stage& stage) {
 }
 
 Result<void> look_at_share(const Stage& stage, Differences& differences) {
+    const Working working(stage.session.progress());
     const bool gaps = stage.request.verify == Verify::whole_file;
     const OwnFd fd(::open(stage.path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd.valid()) {
         return failure(system_error(errno, "open " + stage.path));
     }
     std::vector<std::byte> chunk;
-    auto looked = each_chunk(share_of(stage), chunk, [&](std::int64_t at) -> Result<void> {
+    auto looked = each_chunk(stage, chunk, [&](std::int64_t at) -> Result<void> {
         const auto got = read_some(fd.get(), at, chunk, stage.path);
         if (!got) {
             return failure(got.error());
@@ -174,7 +187,6 @@ Result<void> look_at_share(const Stage& stage, Differences& differences) {
 
 Result<void> verify(const Stage& stage, std::span<const std::byte> memory,
                     Differences& differences) {
-    const Working working(stage.session.progress());
     if (stage.request.verify == Verify::nothing) {
         return {};
     }
@@ -306,10 +318,7 @@ Result<PointResult> run_point(Session& session, const hpio::Request& request, st
         const Content content(result.job, {.seed = request.seed,
                                            .file = path,
                                            .repetition = static_cast<std::uint64_t>(repetition)});
-        const Stage stage{session, request, point, result.job, path, content};
-        if (!request.keep_files) {
-            leftover.set(path);
-        }
+        const Stage stage{session, request, point, result.job, path, content, leftover};
         session.begin(std::string(name_of(point.direction)), bytes_here);
         const auto durations = run_once(stage, memory.bytes(), result, latency);
         session.end();

@@ -94,7 +94,7 @@ void PhaseReport::warn_of_data(const ior::Phase& phase) {
         phase.data_seconds <= notable * phase.columns.transfers) {
         return;
     }
-    warn_later(fmt::format(
+    advise(fmt::format(
         "Data took {:.0f} % as long as the {} itself, and is in no time: what ranks share may have "
         "caught up in between. With it, all together moved {:.2f} MiB/s at least.",
         100 * phase.data_seconds / phase.columns.transfers, phase.access, phase.with_data_mib));
@@ -117,8 +117,8 @@ void PhaseReport::tell_stonewall(const ior::Phase& phase) const {
 }
 
 void PhaseReport::save(const std::string& path, const std::string& text) {
-    if (const auto done = write_text(path, text); !done) {
-        warn_later(done.error().message);
+    if (const auto done = write_text(path, text); !done && !lost_) {
+        lost_ = done.error();
     }
 }
 
@@ -141,9 +141,7 @@ void PhaseReport::save_operations(const PhaseOutcome& outcome, const ior::Phase&
     if (!opened || std::fclose(file) != 0 || !written) {
         wrong = system_error(errno, "write " + path);
     }
-    if (const auto agreed = session_.agreed(wrong)) {
-        warn_later(agreed->message);
-    }
+    lost_ = lost_ ? lost_ : wrong;
 }
 
 void PhaseReport::warn_of_outliers(const ior::Phase& phase) {
@@ -171,10 +169,18 @@ void PhaseReport::warn_now(const std::string& line) {
     }
 }
 
-void PhaseReport::warn_later(const std::string& line) {
-    if (std::find(test_.warnings.begin(), test_.warnings.end(), line) == test_.warnings.end()) {
-        test_.warnings.push_back(line);
+namespace {
+
+void add_once(std::vector<std::string>& lines, const std::string& line) {
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) {
+        lines.push_back(line);
     }
 }
+
+}  // namespace
+
+void PhaseReport::warn_later(const std::string& line) { add_once(test_.warnings, line); }
+
+void PhaseReport::advise(const std::string& line) { add_once(test_.advice, line); }
 
 }  // namespace forebay::bench

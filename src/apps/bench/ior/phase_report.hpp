@@ -6,6 +6,7 @@
 #include "apps/bench/ior/test_run.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace forebay::bench {
@@ -22,10 +23,14 @@ public:
     // Gathers, shows and keeps a phase that went well.
     void finish(const PhaseOutcome& outcome, const std::string& access, std::int64_t repetition);
     void save(const std::string& path, const std::string& text);
+    // The first file of numbers that this rank could not write.
+    [[nodiscard]] const std::optional<Error>& lost() const noexcept { return lost_; }
 
     void warn_now(const std::string& line);
     // Once, after the tables.
     void warn_later(const std::string& line);
+    // The same of what is no warning: --warningAsErrors does not count it.
+    void advise(const std::string& line);
 
 private:
     void tell_stonewall(const ior::Phase& phase) const;
@@ -37,6 +42,7 @@ private:
     const TestRanks& session_;
     ior::Test& test_;
     const ior::Options& o_;
+    std::optional<Error> lost_;
 };
 
 }  // namespace forebay::bench

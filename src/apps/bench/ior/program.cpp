@@ -50,7 +50,7 @@ public:
             return complain(checked.error(), ExitStatus::usage);
         }
         if (const auto opened = open_output(); !opened) {
-            return complain(opened.error(), ExitStatus::input_output);
+            return complain(opened.error(), ExitStatus::usage);
         }
         describe_run();
         if (const auto refused = gate_all()) {
@@ -60,8 +60,9 @@ public:
         }
         ExitStatus status = ExitStatus::good;
         for (ior::Parsed& parsed : tests_) {
-            status = std::max(status, run_one(parsed));
-            if (status == ExitStatus::input_output || status == ExitStatus::refused) {
+            const ExitStatus one = run_one(parsed);
+            status = std::max(status, one);
+            if (one != ExitStatus::good && one != ExitStatus::data_wrong) {
                 break;
             }
         }
@@ -189,6 +190,9 @@ private:
         }
         format_ = lower(o.summary_format);
         file_ = o.summary_file;
+        if (auto places = places_of_output(); !places) {
+            return places;
+        }
         if (!file_.empty()) {
             say(fmt::format("Writing output to {}\n", file_));
         }
@@ -202,6 +206,21 @@ private:
             return failure(system_error(why, "write " + file_));
         }
         return {};
+    }
+
+    // Before anything is measured that could then not be kept.
+    [[nodiscard]] Result<void> places_of_output() const {
+        std::vector<std::string> paths{format_ == "default" ? "" : file_,
+                                       tests_.front().options.own.json_file,
+                                       tests_.front().options.own.csv_file};
+        for (const ior::Parsed& parsed : tests_) {
+            const ior::Options& o = parsed.options;
+            paths.push_back(o.rank_details_file);
+            paths.push_back(o.writes() ? o.stonewall_status_file : "");
+            paths.push_back(o.operations_prefix.empty() ? "" : o.operations_prefix + "-0-0.csv");
+        }
+        const Result<void> places = rank_ == 0 ? can_write_all(paths) : Result<void>{};
+        return from_first(!places) ? failure(places ? Error{} : places.error()) : Result<void>{};
     }
 
     [[nodiscard]] bool human() const noexcept { return format_ == "default"; }
@@ -295,7 +314,7 @@ private:
     ior::Test made_test(const ior::Parsed& parsed, const TestRanks& session) const {
         ior::Test test;
         test.options = parsed.options;
-        test.warnings = parsed.advice;
+        test.advice = parsed.advice;
         test.id = static_cast<std::int64_t>(run_.tests.size());
         test.started = time_of_day();
         test.platform = machine_text().platform;
@@ -313,7 +332,7 @@ private:
         test.estimate = ior::estimate_of(ior::Planned{test.options, test.geometry});
         look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
-            test.warnings.push_back(
+            test.advice.push_back(
                 fmt::format("{} ranks share {} cores of a node (oversubscribed). Waiting ranks "
                             "take time from working ones; use fewer for numbers that count.",
                             session.ranks_of_node(), session.cores_of_node()));
@@ -366,7 +385,7 @@ private:
             refused = may ? std::nullopt : std::optional<Error>(may.error());
         }
         if (test.free_bytes && test.estimate.bytes_kept_max > *test.free_bytes) {
-            test.warnings.push_back(fmt::format(
+            test.advice.push_back(fmt::format(
                 "The run can need more space than there is ({}). -D or --budget-share end or "
                 "refuse it before the disk is full.",
                 measure::describe(test.estimate)));
@@ -404,7 +423,7 @@ private:
             setting.monitor = nullptr;
         }
         setting.holds_files = nullptr;
-        if (end.status == ExitStatus::input_output) {
+        if (!end.message.empty()) {
             tell("ERROR: " + end.message);
             run_.errors.push_back(end.message);
         }
@@ -421,31 +440,38 @@ private:
         }
         ::alarm(5);  // should MPI_Abort hang as well
         if (stop.cause == measure::StopCause::signal) {
-            std::_Exit(128 + 15);
+            std::_Exit(measure::exit_status(stop));
         }
-        const ExitStatus status = stop.cause == measure::StopCause::peer_died
-                                      ? ExitStatus::input_output
-                                      : ExitStatus::time_limit;
         measure::wait_for_readers();
-        MPI_Abort(MPI_COMM_WORLD, measure::code(status));
-        std::_Exit(measure::code(status));
+        MPI_Abort(MPI_COMM_WORLD, measure::exit_status(stop));
+        std::_Exit(measure::exit_status(stop));
     }
 
     ExitStatus finish(ExitStatus status) {
         run_.finished = time_of_day();
+        const bool warned =
+            from_first(std::any_of(run_.tests.begin(), run_.tests.end(), warnings_count));
+        if (status == ExitStatus::good && warned) {
+            status = ExitStatus::input_output;
+            run_.errors.emplace_back(
+                "the run had warnings (--warningAsErrors takes them for errors). See them at its "
+                "end.");
+            tell("ERROR: " + run_.errors.back());
+        }
         run_.exit_status = measure::code(status);
         const std::string lost = rank_ == 0 ? publish() : std::string();
-        const bool warned = std::any_of(run_.tests.begin(), run_.tests.end(), warnings_count);
-        int bad = !lost.empty() || (warned && rank_ == 0) ? 1 : 0;
-        MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (!lost.empty()) {
             tell("ERROR: " + lost);
-        } else if (warned) {
-            tell(
-                "ERROR: the run had warnings (--warningAsErrors takes them for errors). See "
-                "them at its end.");
         }
-        return status == ExitStatus::good && bad != 0 ? ExitStatus::input_output : status;
+        const bool bad = from_first(!lost.empty());
+        return status == ExitStatus::good && bad ? ExitStatus::input_output : status;
+    }
+
+    // Rank 0 knows what it has warned of, and what it could write.
+    [[nodiscard]] static bool from_first(bool is_so) {
+        int number = is_so ? 1 : 0;
+        MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        return number != 0;
     }
 
     static bool warnings_count(const ior::Test& test) {

@@ -115,8 +115,10 @@ std::optional<Error> TestRanks::agreed(const std::optional<Error>& own) const {
     std::string message = rank_ == lowest ? error.message : std::string();
     message.resize(static_cast<std::size_t>(head[2]));
     MPI_Bcast(message.data(), head[2], MPI_CHAR, lowest, comm_);
-    return Error{static_cast<ErrorCode>(head[0]), head[1],
-                 fmt::format("rank {}: {}", lowest, message)};
+    if (size_ > 1) {
+        message = fmt::format("rank {}: {}", lowest, message);
+    }
+    return Error{static_cast<ErrorCode>(head[0]), head[1], message};
 }
 
 std::vector<std::string> TestRanks::gathered(const std::string& own) const {

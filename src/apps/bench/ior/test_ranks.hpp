@@ -52,7 +52,8 @@ public:
     [[nodiscard]] std::int64_t sum(std::int64_t value) const;
     [[nodiscard]] std::int64_t most(std::int64_t value) const;
     [[nodiscard]] std::int64_t from_first(std::int64_t value) const;
-    // The error of the lowest rank that has one, on all ranks, with that rank's number before it.
+    // The error of the lowest rank that has one, on all ranks, with that rank's number before it
+    // where there are several.
     [[nodiscard]] std::optional<Error> agreed(const std::optional<Error>& own) const;
     // On rank 0 what every rank gave, in their order; elsewhere empty.
     [[nodiscard]] std::vector<std::string> gathered(const std::string& own) const;

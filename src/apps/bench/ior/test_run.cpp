@@ -14,6 +14,7 @@
 #include <cmath>
 #include <ctime>
 #include <fmt/format.h>
+#include <new>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +36,9 @@ public:
     TestEnd run() {
         const auto ready = prepare();
         if (const auto wrong = session_.agreed(ready ? Wrong() : Wrong(ready.error()))) {
-            return ended(wrong);
+            return wrong->code == ErrorCode::argument
+                       ? TestEnd{measure::ExitStatus::usage, wrong->message}
+                       : ended(wrong);
         }
         const std::int64_t begin = measure::now_ns();
         for (std::int64_t rep = 0; rep < o_.repetitions; ++rep) {
@@ -56,7 +59,11 @@ public:
         if (o_.verbose >= 1) {
             setting_.print(ior::maxima_text(test_));
         }
-        return ended(std::nullopt);
+        TestEnd end = ended(session_.agreed(report_.lost()));
+        if (wrong_data_ > 0) {  // worse than what could not be kept
+            end.status = measure::ExitStatus::data_wrong;
+        }
+        return end;
     }
 
 private:
@@ -75,13 +82,32 @@ private:
             return tl::unexpected<Error>(made.error());
         }
         backend_ = std::move(*made);
-        buffer_ = measure::AlignedBytes(static_cast<std::size_t>(o_.transfer_bytes));
+        auto buffer = transfer_memory(o_.transfer_bytes);
+        if (!buffer) {
+            return failure(buffer.error());
+        }
+        buffer_ = std::move(*buffer);
         written_.assign(static_cast<std::size_t>(session_.size()), -1);
         if (dummy() && (o_.check_write || o_.check_read) && session_.first()) {
             report_.warn_later(
                 "Nothing is checked (DUMMY keeps no data). Give -a another back end.");
         }
         return take_memory();
+    }
+
+    // A kernel that promises more than there is would end the process when the memory is used.
+    static Result<measure::AlignedBytes> transfer_memory(std::int64_t bytes) {
+        if (bytes <= memory_of_node()) {
+            try {
+                return measure::AlignedBytes(static_cast<std::size_t>(bytes));
+            } catch (const std::bad_alloc&) {  // said below, to all ranks
+            }
+        }
+        return failure(
+            {ErrorCode::input_output, 0,
+             fmt::format("cannot take {} of memory for a transfer (the node has {}, and "
+                         "gives no more). Give -t less.",
+                         measure::human_size(bytes), measure::human_size(memory_of_node()))});
     }
 
     // -M: memory that the page cache shall not have.
@@ -108,7 +134,14 @@ private:
                  fmt::format("cannot take {} of memory (the node has {}). Give -M less.",
                              measure::human_size(bytes), measure::human_size(memory_of_node()))});
         }
-        taken_.assign(static_cast<std::size_t>(bytes), std::byte{1});
+        try {
+            taken_.assign(static_cast<std::size_t>(bytes), std::byte{1});
+        } catch (const std::bad_alloc&) {
+            return failure({ErrorCode::input_output, 0,
+                            fmt::format("cannot take {} of memory (the node gives no more). Give "
+                                        "-M less.",
+                                        measure::human_size(bytes))});
+        }
         return {};
     }
 
@@ -285,14 +318,17 @@ private:
             return session_.agreed(backend.error());
         }
         auto data = data_of(session_.rank());
-        measure::AlignedBytes piece(static_cast<std::size_t>(plain.transfer_bytes));
+        auto piece = transfer_memory(plain.transfer_bytes);
+        if (const auto wrong = session_.agreed(piece ? Wrong() : Wrong(piece.error()))) {
+            return wrong;
+        }
         PhaseRequest request;
         request.path = ior::file_name(o_, session_.rank(), repetition_).path;
         request.task = session_.rank();
         request.transfers_max = geometry.transfers_of_task();
         request.data = &data;
         const PhaseOutcome outcome =
-            run_phase({&session_, &plain, geometry, backend->get(), &piece}, request);
+            run_phase({&session_, &plain, geometry, backend->get(), &*piece}, request);
         return session_.agreed(outcome.error);
     }
 
@@ -433,7 +469,7 @@ private:
         if (session_.sum(cached ? 1 : 0) == 0 || repetition_ > 0) {
             return;
         }
-        report_.warn_later(
+        report_.advise(
             o_.reorder_constant || o_.reorder_random > 0
                 ? "The read can have come from the page cache (-C and -Z cannot help where "
                   "reader and writer share a node). Use more nodes or --posix.odirect."

@@ -33,6 +33,7 @@ struct Team {
     std::int64_t tasks;
     std::int64_t rank;
     std::int64_t items;  // of each rank; less after a stonewall
+    std::int64_t shift;  // from one phase's rank to the next one's
     std::int64_t iteration;
     std::string name;  // of this iteration's directory
     const Calls& calls;
@@ -42,8 +43,11 @@ struct Team {
     std::vector<std::string>& wrong;
 };
 
-// Whose items this rank looks at.
-std::int64_t seen_rank(const Team& team) { return (team.rank + team.request.stride) % team.tasks; }
+// Whose items this rank looks at. As in mdtest no phase sees what the one before has just seen.
+enum class Look { stat = 1, read = 2, remove = 3 };
+std::int64_t seen_rank(const Team& team, Look look) {
+    return (team.rank + static_cast<std::int64_t>(look) * team.shift) % team.tasks;
+}
 
 // Directories that ranks have been given: the first ones.
 std::int64_t bases(const Team& team) {
@@ -96,7 +100,32 @@ Result<void> keep_calls(const Team& team, std::string name, const std::vector<Ca
                       text);
 }
 
+// Items [from, to), or until the time is over; `begin_ns` is the phase's.
+struct Stretch {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    std::int64_t begin_ns = 0;
+    double seconds_max = 0;  // 0: no such end
+};
+
+template <class Operation>
+Result<void> timed_items(Team& team, Stopwatch& watch, const Stretch& stretch,
+                         const Operation& operation) {
+    const Working working(team.session.progress());
+    Result<void> result;
+    for (std::int64_t item = stretch.from; item < stretch.to && result; ++item) {
+        if (stretch.seconds_max > 0 &&
+            seconds_of(now_ns() - stretch.begin_ns) >= stretch.seconds_max) {
+            break;
+        }
+        result = watch.time([&] { return operation(item); });
+    }
+    return result;
+}
+
 // Times `operation` on `count` items; collective. A rank that fails stops, and all hear of it.
+// With `seconds_max` every rank then comes to the number that the fastest one reached, which is
+// `reached`; as in mdtest that is within the phase's time.
 template <class Operation>
 Result<void> phase(Team& team, const std::string& name, std::int64_t count, double seconds_max,
                    std::int64_t* reached, const Operation& operation) {
@@ -108,14 +137,18 @@ Result<void> phase(Team& team, const std::string& name, std::int64_t count, doub
         team.session.barrier(team.ranks);
     }
     const std::int64_t begin = now_ns();
+    if (result) {
+        result = timed_items(team, watch, {0, count, begin, seconds_max}, operation);
+    }
+    if (seconds_max > 0) {
+        const std::int64_t own = watch.operations();
+        MPI_Allreduce(&own, reached, 1, MPI_INT64_T, MPI_MAX, team.ranks);
+        if (result) {
+            result = timed_items(team, watch, {own, *reached, begin, 0}, operation);
+        }
+    }
     {
         const Working working(team.session.progress());
-        for (std::int64_t item = 0; item < count && result; ++item) {
-            if (seconds_max > 0 && seconds_of(now_ns() - begin) >= seconds_max) {
-                break;
-            }
-            result = watch.time([&] { return operation(item); });
-        }
         if (team.request.sync_all) {
             ::sync();
         }
@@ -131,9 +164,6 @@ Result<void> phase(Team& team, const std::string& name, std::int64_t count, doub
     auto all = team.session.agreed(result, team.ranks);
     if (!all) {
         return all;
-    }
-    if (reached != nullptr) {
-        *reached = watch.operations();
     }
     if (team.session.sum(watch.operations(), team.ranks) > 0) {
         add_round(team.session, team.ranks, watch, seconds,
@@ -221,24 +251,6 @@ Result<void> trees(Team& team, bool create) {
         });
 }
 
-// After a stonewall every rank comes to the number that the fastest one reached.
-Result<void> wear_out(Team& team, Kind kind, std::int64_t own) {
-    std::int64_t most = 0;
-    MPI_Allreduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, team.ranks);
-    Result<void> result;
-    {
-        const Working working(team.session.progress());
-        for (std::int64_t item = own; item < most && result; ++item) {
-            result = kind == Kind::file
-                         ? create_file(team, team.rank, item)
-                         : team.calls.make_directory(item_path(team, kind, team.rank, item));
-            team.session.progress().did(1);
-        }
-    }
-    team.items = most;
-    return team.session.agreed(result, team.ranks);
-}
-
 Result<void> create_items(Team& team, Kind kind) {
     const meta::Request& request = team.request;
     const char* const name = kind == Kind::file ? "File creation" : "Directory creation";
@@ -257,7 +269,10 @@ Result<void> create_items(Team& team, Kind kind) {
                              ? create_file(team, rank, item)
                              : team.calls.make_directory(item_path(team, kind, rank, item));
               });
-    return fine && walled ? wear_out(team, kind, reached) : fine;
+    if (fine && walled) {
+        team.items = reached;
+    }
+    return fine;
 }
 
 Result<void> stat_items(Team& team, Kind kind) {
@@ -270,7 +285,7 @@ Result<void> stat_items(Team& team, Kind kind) {
             team.request.random_stat
                 ? static_cast<std::int64_t>(order(static_cast<std::uint64_t>(number)))
                 : number;
-        return team.calls.stat(item_path(team, kind, seen_rank(team), item));
+        return team.calls.stat(item_path(team, kind, seen_rank(team, Look::stat), item));
     });
 }
 
@@ -287,7 +302,7 @@ Result<void> remove_items(Team& team, Kind kind) {
     return phase(team, name, count, 0, nullptr, [&](std::int64_t number) {
         const std::string path =
             shared ? item_path(team, kind, number / holders, number % holders * each)
-                   : item_path(team, kind, seen_rank(team), number);
+                   : item_path(team, kind, seen_rank(team, Look::remove), number);
         return kind == Kind::file ? team.calls.unlink(path) : team.calls.remove_directory(path);
     });
 }
@@ -331,7 +346,7 @@ Result<void> phases_of(Team& team, Kind kind) {
     }
     if (request.reads && kind == Kind::file) {
         auto fine = phase(team, "File read", team.items, 0, nullptr, [&](std::int64_t item) {
-            return read_file(team, seen_rank(team), item);
+            return read_file(team, seen_rank(team, Look::read), item);
         });
         if (!fine) {
             return fine;
@@ -443,11 +458,10 @@ void Made::forget(const std::string& directory) {
 
 void Made::remove() {
     const std::lock_guard lock(mutex_);
-    std::erase_if(directories_, [](const std::string& directory) {
-        std::error_code error;
-        std::filesystem::remove_all(directory, error);
-        return !error;
-    });
+    // The main threads of all ranks go on until there is no directory to create in.
+    constexpr int tries_max = 30;
+    std::erase_if(directories_,
+                  [](const std::string& directory) { return remove_tree(directory, tries_max); });
     // In what is left somebody is still at work; the janitor removes it when that has ended.
     janitor_.watch_over_trees(directories_);
 }
@@ -461,6 +475,7 @@ MPI_Comm first_ranks(const Session& session, std::int64_t tasks) {
 
 Result<void> run_mdtest(Session& session, const meta::Request& request, std::int64_t tasks,
                         Made& made, Outcome& outcome) {
+    const std::int64_t shift = meta::shift_of(request.stride, session.nodes_of_all(), tasks);
     MPI_Comm ranks = first_ranks(session, tasks);
     Result<void> result;
     std::int64_t wrong_files = 0;
@@ -470,13 +485,11 @@ Result<void> run_mdtest(Session& session, const meta::Request& request, std::int
         const Calls calls(request.backend);
         for (std::int64_t iteration = 0; iteration < request.iterations && result; ++iteration) {
             std::this_thread::sleep_for(std::chrono::seconds(request.delay_seconds));
-            Team team{session,        request,
-                      ranks,          tasks,
-                      session.rank(), items_of(request),
-                      iteration,      fmt::format("test-dir.{}-{}", iteration, tasks),
-                      calls,          data,
-                      outcome,        wrong_files,
-                      wrong};
+            Team team{session,     request,        ranks,
+                      tasks,       session.rank(), items_of(request),
+                      shift,       iteration,      fmt::format("test-dir.{}-{}", iteration, tasks),
+                      calls,       data,           outcome,
+                      wrong_files, wrong};
             result = iterate(team, made);
         }
         MPI_Comm_free(&ranks);

@@ -19,33 +19,23 @@ namespace {
 
 bool is_first_of_node() noexcept {
     // Before any thread is made.
-    for (const char* name : {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+    for (const char* name :
+         {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID"}) {
         if (const char* text = std::getenv(name)) {  // NOLINT(concurrency-mt-unsafe)
             return std::strcmp(text, "0") == 0;
         }
     }
-    return false;
-}
-
-// Ranks that die a little later may still put something into a directory.
-void remove_tree(const std::string& directory) {
-    constexpr int tries_max = 100;
-    constexpr timespec moment{0, 100'000'000};
-    std::error_code error;
-    for (int i = 0; i < tries_max; ++i) {
-        std::filesystem::remove_all(directory, error);
-        if (!error) {
-            return;
-        }
-        ::nanosleep(&moment, nullptr);
-    }
+    // No launcher: the only rank. Under one that is not known each rank is its own janitor's, which
+    // costs a process and removes the same files.
+    return true;
 }
 
 void remove_all(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
         const std::string name = line.substr(1);
         if (line.starts_with('*')) {
-            remove_tree(name);
+            constexpr int tries_max = 100;
+            remove_tree(name, tries_max);
         } else if (name.ends_with('/')) {
             ::rmdir(name.c_str());
         } else {
@@ -102,6 +92,19 @@ void take_line(const std::string& line, std::vector<std::string>& lines) {
 }
 
 }  // namespace
+
+bool remove_tree(const std::string& directory, int tries_max) {
+    constexpr timespec moment{0, 100'000'000};
+    std::error_code error;
+    for (int i = 0; i < tries_max; ++i) {
+        std::filesystem::remove_all(directory, error);
+        if (!error) {
+            return true;
+        }
+        ::nanosleep(&moment, nullptr);
+    }
+    return false;
+}
 
 Janitor Janitor::of_this_node() {
     Janitor made;

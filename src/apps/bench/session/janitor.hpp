@@ -10,9 +10,14 @@
 
 namespace forebay::bench {
 
+// Removes a directory with all that is in it, and tries again each tenth of a second while somebody
+// puts more into it. False: something is left.
+bool remove_tree(const std::string& directory, int tries_max);
+
 class Janitor {
 public:
-    // One for a node: its first rank's, as the launchers' environment tells; elsewhere none.
+    // One for a node: its first rank's, as the launchers' environment tells; elsewhere none. A
+    // process without a launcher has one, too.
     // Call it before MPI_Init and before any thread is made.
     static Janitor of_this_node();
 

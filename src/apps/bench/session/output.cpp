@@ -50,4 +50,36 @@ Result<void> write_text(const std::string& path, const std::string& text) {
     return {};
 }
 
+Result<void> can_write(const std::string& path) {
+    if (path.empty() || path == "-") {
+        return {};
+    }
+    struct stat facts{};
+    const bool there = ::stat(path.c_str(), &facts) == 0;
+    if (there && S_ISDIR(facts.st_mode)) {
+        return failure(system_error(EISDIR, "write " + path));
+    }
+    const std::size_t slash = path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    const bool special = there && !S_ISREG(facts.st_mode);
+    const int reached =
+        special ? ::access(path.c_str(), W_OK) : ::access(parent.c_str(), W_OK | X_OK);
+    if (reached != 0) {
+        return failure(system_error(errno, "write " + path));
+    }
+    if (!special && (::stat(parent.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))) {
+        return failure(system_error(ENOTDIR, "write " + path));
+    }
+    return {};
+}
+
+Result<void> can_write_all(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+        if (auto fine = can_write(path); !fine) {
+            return fine;
+        }
+    }
+    return {};
+}
+
 }  // namespace forebay::bench

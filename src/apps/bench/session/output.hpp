@@ -5,6 +5,7 @@
 #include "measure/exit_status.hpp"
 
 #include <string>
+#include <vector>
 
 namespace forebay::bench {
 
@@ -15,5 +16,9 @@ measure::ExitStatus complain(const std::string& message,
 // Whole or not at all, but for what is no regular file (/dev/null); an empty path writes nothing,
 // "-" standard output.
 Result<void> write_text(const std::string& path, const std::string& text);
+
+// Whether write_text will find a place there, as far as can be seen before.
+Result<void> can_write(const std::string& path);
+Result<void> can_write_all(const std::vector<std::string>& paths);
 
 }  // namespace forebay::bench

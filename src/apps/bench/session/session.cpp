@@ -40,8 +40,7 @@ HostName own_host() {
         ::nanosleep(&moment, nullptr);
     }
     std::fputs(fmt::format("forebay: {}\n", stop.message).c_str(), stderr);
-    const bool died = stop.cause == measure::StopCause::peer_died;
-    ::_exit(measure::code(died ? ExitStatus::input_output : ExitStatus::time_limit));
+    ::_exit(measure::exit_status(stop));
 }
 
 }  // namespace
@@ -53,7 +52,10 @@ ExitStatus status_of(const Error& error) noexcept {
 }
 
 Session::Session(int* argc, char*** argv) : janitor_(Janitor::of_this_node()) {
-    MPI_Init(argc, argv);
+    {
+        const measure::StopSignalsWait inherited;  // by the MPI's threads
+        MPI_Init(argc, argv);
+    }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
@@ -125,18 +127,18 @@ Result<void> Session::agreed(const Result<void>& mine, MPI_Comm ranks) const {
     if (first == size) {
         return {};
     }
-    constexpr int text_max = 1024;
-    std::array<char, text_max> text{};
-    std::array<int, 2> numbers{};
+    std::string text;
+    std::array<int, 3> numbers{};
     if (first == own) {
-        const std::string whole =
+        text =
             size > 1 ? fmt::format("rank {}: {}", own, mine.error().message) : mine.error().message;
-        std::copy_n(whole.begin(), std::min<std::size_t>(whole.size(), text_max - 1), text.begin());
-        numbers = {static_cast<int>(mine.error().code), mine.error().system};
+        numbers = {static_cast<int>(mine.error().code), mine.error().system,
+                   static_cast<int>(text.size())};
     }
-    MPI_Bcast(text.data(), text_max, MPI_CHAR, first, ranks);
-    MPI_Bcast(numbers.data(), 2, MPI_INT, first, ranks);
-    return failure(Error{static_cast<ErrorCode>(numbers[0]), numbers[1], text.data()});
+    MPI_Bcast(numbers.data(), 3, MPI_INT, first, ranks);
+    text.resize(static_cast<std::size_t>(numbers[2]));
+    MPI_Bcast(text.data(), numbers[2], MPI_CHAR, first, ranks);
+    return failure(Error{static_cast<ErrorCode>(numbers[0]), numbers[1], text});
 }
 
 std::string Session::told(std::string text) const {
@@ -145,6 +147,12 @@ std::string Session::told(std::string text) const {
     text.resize(static_cast<std::size_t>(length));
     MPI_Bcast(text.data(), length, MPI_CHAR, 0, world());
     return text;
+}
+
+std::vector<std::int32_t> Session::nodes_of_all() const {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(ranks_));
+    MPI_Allgather(&first_here_, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, world());
+    return all;
 }
 
 void Session::barrier(MPI_Comm ranks) const { MPI_Barrier(ranks); }

@@ -72,6 +72,8 @@ public:
     Result<void> agreed(const Result<void>& mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
     // Collective: what rank 0 says.
     [[nodiscard]] std::string told(std::string text) const;
+    // Collective: of each rank of the world, the lowest rank of its node.
+    [[nodiscard]] std::vector<std::int32_t> nodes_of_all() const;
     void barrier(MPI_Comm ranks = MPI_COMM_WORLD) const;
     // A barrier of the world that sleeps: ranks that only wait leave the cores to those that work.
     void quiet_barrier() const;
@@ -118,14 +120,17 @@ private:
     std::unique_ptr<measure::Monitor> monitor_;
 };
 
-// While a rank is inside calls that must end by themselves.
+// While a rank is inside calls that must end by themselves. Waiting for other ranks is not among
+// them: these may be at work.
 class Working {
 public:
-    explicit Working(measure::ProgressSlot& slot) : slot_(slot) { slot_.working.store(1); }
-    ~Working() {
+    explicit Working(measure::ProgressSlot& slot) : slot_(slot) { again(); }
+    ~Working() { rest(); }
+    void rest() {
         slot_.calls.fetch_add(1);
         slot_.working.store(0);
     }
+    void again() { slot_.working.store(1); }
     Working(const Working&) = delete;
     Working& operator=(const Working&) = delete;
     Working(Working&&) = delete;

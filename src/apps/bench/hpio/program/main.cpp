@@ -144,6 +144,13 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
         }
         return ExitStatus::good;
     }
+    const Result<void> places = session.is_first()
+                                    ? can_write_all({request->json_file, request->csv_file})
+                                    : Result<void>{};
+    if (!session.agreed(places)) {
+        return session.is_first() ? complain(places.error().message, ExitStatus::usage)
+                                  : ExitStatus::usage;
+    }
     return run(session, *request, report);
 }
 

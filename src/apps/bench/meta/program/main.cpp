@@ -82,16 +82,27 @@ std::optional<std::int64_t> least_free(const meta::Request& request) {
     return least;
 }
 
-// Directories of -d that this run will make; they go when it is over and they are empty.
+// Directories of -d that this run will make, and those above them, the lowest first; they go when
+// it is over and they are empty.
 std::vector<std::string> missing(const Session& session, const meta::Request& request) {
     std::vector<std::string> folders;
     std::error_code error;
     for (const std::string& folder : request.directories) {
-        if (session.is_first() && !std::filesystem::exists(folder, error)) {
-            folders.push_back(folder);
+        std::filesystem::path path;
+        for (const std::filesystem::path& part : std::filesystem::path(folder)) {
+            path /= part;
+            if (session.is_first() && !part.empty() && !std::filesystem::exists(path, error)) {
+                folders.insert(folders.begin(), path.string());
+            }
         }
     }
     return folders;
+}
+
+void remove_empty(const std::vector<std::string>& folders) {
+    for (const std::string& folder : folders) {
+        ::rmdir(folder.c_str());
+    }
 }
 
 ExitStatus run(Session& session, const meta::Request& request, Report& report) {
@@ -102,14 +113,15 @@ ExitStatus run(Session& session, const meta::Request& request, Report& report) {
                    .limit_seconds = request.budget.seconds,
                    .live = request.live,
                    .counted = measure::Counted::operations,
-                   .clean_up = [&made] { made.remove(); }});
+                   .clean_up = [&made, &own] {
+                       made.remove();
+                       remove_empty(own);
+                   }});
     const auto done = run_all(session, request, made, report.outcome);
+    remove_empty(own);
     session.unwatch();
     report.memory_grown_bytes =
         static_cast<std::int64_t>(session.most(static_cast<double>(peak_memory_bytes() - before)));
-    for (const std::string& folder : own) {
-        ::rmdir(folder.c_str());
-    }
     if (!done) {
         report.error = done.error().message;
         report.status = status_of(done.error());
@@ -143,6 +155,18 @@ ExitStatus refused(const Session& session, const Error& error, ExitStatus status
     return session.is_first() ? complain(error.message, status) : status;
 }
 
+// Every file that is to have results; of those of each rank, one.
+std::vector<std::string> outputs(const meta::Request& request) {
+    std::vector<std::string> paths{request.json_file, request.csv_file, request.ranks_csv_file};
+    if (request.creates) {
+        paths.push_back(request.stonewall_file);
+    }
+    if (!request.operations_prefix.empty()) {
+        paths.push_back(request.operations_prefix + "-0-0.csv");
+    }
+    return paths;
+}
+
 ExitStatus program(Session& session, const std::vector<std::string>& command) {
     const auto request = meta::parse_command(std::span(command).subspan(1));
     if (!request) {
@@ -174,6 +198,11 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
             print("dry run: nothing was touched\n");
         }
         return ExitStatus::good;
+    }
+    const Result<void> places =
+        session.is_first() ? can_write_all(outputs(*request)) : Result<void>{};
+    if (auto fine = session.agreed(places); !fine) {
+        return refused(session, places ? fine.error() : places.error(), ExitStatus::usage);
     }
     return run(session, *request, report);
 }
