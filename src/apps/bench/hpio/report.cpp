@@ -109,8 +109,18 @@ Json point_json(const PointResult& result) {
             {"warnings", result.warnings}};
 }
 
-std::string point_text(const PointResult& result) {
+// One run has no interval, and few have one that is hardly sure.
+std::string interval_text(const PointResult& result) {
     const auto interval = measure::median_interval(rates(result));
+    if (result.repetitions.size() < 2) {
+        return "one run";
+    }
+    return fmt::format("{:.2f} to {:.2f} with {:.0f} % certainty, {} runs",
+                       interval.lower / mebibyte, interval.upper / mebibyte,
+                       interval.coverage * 100, result.repetitions.size());
+}
+
+std::string point_text(const PointResult& result) {
     const auto us = [&](double q) {
         return static_cast<double>(result.latency.quantile(q)) / 1000.0;
     };
@@ -120,15 +130,13 @@ std::string point_text(const PointResult& result) {
     const std::int64_t bytes = result.job.data_bytes();
     return fmt::format(
         "{} | {}\n"
-        "  MiB/s    median {:.2f}, {:.0f} % interval {:.2f} to {:.2f} of {} runs; first done "
-        "{:.2f}, last done {:.2f}\n"
+        "  MiB/s    median {:.2f} ({}); first done {:.2f}, last done {:.2f}\n"
         "  call     p50 {:.1f} us, p90 {:.1f}, p99 {:.1f}, p99.9 {:.1f}, max {:.1f} ({} calls)\n"
         "  ranks    {:.6f} to {:.6f} s, median {:.6f}; slowest: rank {} on {}\n"
         "  holes    {:.1f} % of the file\n",
         title(result), parameters(result), measure::median(rates(result)) / mebibyte,
-        interval.coverage * 100, interval.lower / mebibyte, interval.upper / mebibyte,
-        result.repetitions.size(), rate(bytes, first) / mebibyte, rate(bytes, last) / mebibyte,
-        us(0.5), us(0.9), us(0.99), us(0.999), static_cast<double>(result.latency.max()) / 1000.0,
+        interval_text(result), rate(bytes, first) / mebibyte, rate(bytes, last) / mebibyte, us(0.5),
+        us(0.9), us(0.99), us(0.999), static_cast<double>(result.latency.max()) / 1000.0,
         result.latency.total(), result.io.least, result.io.most, result.io.median,
         result.io.slowest_rank, result.io.slowest_host, hole_share(result.job) * 100);
 }

@@ -95,8 +95,10 @@ void PhaseReport::warn_of_data(const ior::Phase& phase) {
         return;
     }
     advise(fmt::format(
-        "Data took {:.0f} % as long as the {} itself, and is in no time: what ranks share may have "
-        "caught up in between. With it, all together moved {:.2f} MiB/s at least.",
+        "Between its calls each rank {} data for {:.0f} % of the time that the {} took. That does "
+        "not count, but the file system could catch up meanwhile: the bandwidth is between {:.2f} "
+        "MiB/s (all of it counted) and what the table says.",
+        phase.access == "write" ? "made" : "checked",
         100 * phase.data_seconds / phase.columns.transfers, phase.access, phase.with_data_mib));
 }
 
