@@ -416,6 +416,20 @@ def test_a_comparison_interleaves_and_judges(make_world: MakeWorld) -> None:
     assert sum(second[::2]) == 6
 
 
+def test_a_page_shows_a_comparison(make_world: MakeWorld, tmp_path: Path) -> None:
+    design = Design.fixed(pairs=12, margin=0.05, seed=3)
+    got = run_compare(make_world(), ImaginedResults(rates_of(design, a=100, b=130)), design)
+    HtmlPages().write_comparison(got, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 2
+    assert "<td>1.300</td>" in page
+    assert "<td>better</td>" in page
+    assert 'src="' not in page
+    nothing = replace(got, findings=())
+    with pytest.raises(BenchError, match="nothing to draw"):
+        HtmlPages().write_comparison(nothing, tmp_path / "page.html")
+
+
 def test_the_median_of_an_even_number_lies_between_the_two_in_the_middle(
     make_world: MakeWorld,
 ) -> None:

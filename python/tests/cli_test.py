@@ -157,8 +157,8 @@ def test_a_page_that_cannot_be_drawn_is_refused_before_the_benchmark(forebay: Fo
         ("ior --format=json -- ior", "it stands in A"),
         ("ior -- hpio -np 4", "-np is no option of hpio"),
         ("ior -- ior --seed 4", "--seed is no option of ior"),
-        ("ior -- ior --html x", "a comparison draws no page"),
-        ("--html x ior -- ior", "a comparison draws no page"),
+        ("ior -- ior --html x", "--html is no option of ior"),
+        ("--html none/p.html ior -- ior", "cannot write the page none/p.html"),
     ],
 )
 @needs_compiler

@@ -2,13 +2,17 @@
 
 import importlib
 from pathlib import Path
+from statistics import median
 
 from forebay.adapters.output_files import OutputFiles
+from forebay.application.compare import Comparison
 from forebay.domain.bench_result import BenchResult, Measurement
+from forebay.domain.comparison import Finding
 from forebay.domain.errors import BenchError, BenchUsageError, SetupError
 from forebay.domain.estimate import Spread
 
 _TEMPLATE = "bench_page.html.j2"
+_COMPARISON_TEMPLATE = "comparison_page.html.j2"
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
@@ -32,21 +36,62 @@ class HtmlPages:
                 f"there is nothing to draw on {path} (nothing was measured). See what it said.",
                 exit_code=result.status or 1,
             )
-        text = render(result)
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
+        _write(render(result), path)
+
+    def write_comparison(self, result: Comparison, path: Path) -> None:
+        """As write. BenchError: cannot be written, or nothing was compared."""
+        if not result.findings:
             raise BenchError(
-                f"cannot write {path} ({error.strerror}). Give another file.", exit_code=2
-            ) from error
+                f"there is nothing to draw on {path} (no quantity is in every pair). See the "
+                "warnings.",
+                exit_code=1,
+            )
+        _write(render_comparison(result), path)
+
+
+def _write(text: str, path: Path) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BenchError(
+            f"cannot write {path} ({error.strerror}). Give another file.", exit_code=2
+        ) from error
 
 
 def render(result: BenchResult) -> str:
     """The page as text."""
     _require_drawing()
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     from forebay.adapters.bench_pictures import PICTURES
+
+    pictures = [
+        {"title": title, "caption": caption, "svg": draw(result)}
+        for title, caption, draw in PICTURES
+    ]
+    rows = [_row(one) for one in result.measurements]
+    return _fill(_TEMPLATE, result=result, pictures=pictures, rows=rows)
+
+
+def render_comparison(result: Comparison) -> str:
+    """The page as text; `result` has at least one finding."""
+    _require_drawing()
+    from forebay.adapters.bench_pictures import COMPARISON_PICTURES
+
+    pictures = [
+        {"title": title, "caption": caption, "svg": draw(result.findings)}
+        for title, caption, draw in COMPARISON_PICTURES
+    ]
+    return _fill(
+        _COMPARISON_TEMPLATE,
+        result=result,
+        pictures=pictures,
+        rows=[_compared(one) for one in result.findings],
+        margin=f"{result.design.margin:.0%}",
+        certain=f"{result.design.level:.0%} sure",
+    )
+
+
+def _fill(template: str, **values: object) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -55,12 +100,16 @@ def render(result: BenchResult) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pictures = [
-        {"title": title, "caption": caption, "svg": draw(result)}
-        for title, caption, draw in PICTURES
-    ]
-    rows = [_row(one) for one in result.measurements]
-    return environment.get_template(_TEMPLATE).render(result=result, pictures=pictures, rows=rows)
+    return environment.get_template(template).render(**values)
+
+
+def _compared(one: Finding) -> tuple[str, ...]:
+    ratio = one.ratio
+    interval = "none"
+    if ratio.low is not None and ratio.high is not None:
+        interval = f"{ratio.low:.3f} – {ratio.high:.3f}"
+    medians = (_amount(median(one.a)), _amount(median(one.b)))
+    return one.quantity, f"{ratio.estimate:.3f}", interval, one.verdict.value, *medians, one.unit
 
 
 def _require_drawing() -> None:

@@ -1,7 +1,7 @@
 """Draws what a benchmark measured: bandwidth, latency, spread over ranks. SVG, by matplotlib."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from matplotlib.axes import Axes
@@ -9,13 +9,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from forebay.domain.bench_result import BenchResult, Measurement
+from forebay.domain.comparison import Finding
 
 INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
 MEASUREMENTS_MAX = 24
 """In one picture; the table below it has all."""
+PAIRS_DRAWN_MAX = 8
+"""Quantities whose pairs are drawn."""
 RANKS_MAX = 4096
 LINEAR_RANGE_MAX = 30
 """Rates further apart are drawn on a logarithmic axis."""
+LINEAR_RATIO_MAX = 5
+"""Ratios, likewise."""
 
 
 def draw_rates(result: BenchResult) -> str:
@@ -93,6 +98,60 @@ PICTURES: tuple[tuple[str, str, Callable[[BenchResult], str]], ...] = (
 )
 
 
+def draw_ratios(findings: Sequence[Finding]) -> str:
+    """Every pair's ratio as a dot, the estimate and its interval; the margin shaded."""
+    shown = findings[:MEASUREMENTS_MAX]
+    figure, axes = _figure(height=1.4 + 0.5 * len(shown))
+    margin = shown[0].margin
+    axes.axvspan(1 / (1 + margin), 1 + margin, color=FAINT, alpha=0.6, lw=0)
+    axes.axvline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
+    for row, one in enumerate(shown):
+        low, high = one.ratio.low, one.ratio.high
+        if low is not None and high is not None:
+            axes.hlines(row, low, high, color=PALE, lw=9)
+        ratios = [b / a for a, b in zip(one.a, one.b, strict=True)]
+        axes.scatter(ratios, [row] * len(ratios), color=BLUE, s=14, zorder=3)
+        axes.vlines(one.ratio.estimate, row - 0.32, row + 0.32, color=INK, lw=2)
+    axes.set_yticks(
+        range(len(shown)), [f"{one.quantity}: {one.verdict.value}" for one in shown], fontsize=8
+    )
+    axes.invert_yaxis()
+    ratios = [b / a for one in shown for a, b in zip(one.a, one.b, strict=True)]
+    if max(ratios) > LINEAR_RATIO_MAX * min(ratios):
+        axes.set_xscale("log")
+    axes.set_xlabel("B ÷ A (right of 1: B is faster)")
+    return _svg(figure)
+
+
+def draw_pairs(findings: Sequence[Finding]) -> str:
+    """Both rates of each pair in the order in which they ran: drifts are to be seen."""
+    shown = findings[:PAIRS_DRAWN_MAX]
+    figure = Figure(figsize=(10, 2.6 * len(shown)), layout="constrained")
+    for axes, one in zip(figure.subplots(len(shown), squeeze=False)[:, 0], shown, strict=True):
+        _style(axes)
+        pairs = range(1, len(one.a) + 1)
+        axes.vlines(pairs, one.a, one.b, color=FAINT, lw=3)
+        axes.scatter(pairs, one.a, color=INK, s=18, marker="s", label="A", zorder=3)
+        axes.scatter(pairs, one.b, color=BLUE, s=22, label="B", zorder=3)
+        axes.set_title(one.quantity, fontsize=9, loc="left")
+        axes.set_ylabel(one.unit)
+        axes.set_ylim(0, 1.1 * max(*one.a, *one.b))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(fontsize=7, frameon=False, ncols=2, loc="lower right")
+    axes.set_xlabel("pair")
+    return _svg(figure)
+
+
+COMPARISON_PICTURES: tuple[tuple[str, str, Callable[[Sequence[Finding]], str]], ...] = (
+    (
+        "B against A",
+        "Each dot is a pair; the mark is the estimate, the bar its interval, the band the margin.",
+        draw_ratios,
+    ),
+    ("Pairs as they ran", "What drifts moves both of a pair.", draw_pairs),
+)
+
+
 def slowest(one: Measurement) -> int:
     """The rank that took longest; 0 when there are none."""
     times = one.rank_seconds
@@ -102,12 +161,16 @@ def slowest(one: Measurement) -> int:
 def _figure(*, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(10, height), layout="constrained")
     axes = figure.subplots()
+    _style(axes)
+    return figure, axes
+
+
+def _style(axes: Axes) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.tick_params(colors=INK)
     axes.set_axisbelow(True)
     axes.grid(color=FAINT, lw=0.5)
-    return figure, axes
 
 
 def _svg(figure: Figure) -> str:

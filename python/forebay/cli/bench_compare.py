@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from forebay.adapters.bench_page import HtmlPages
 from forebay.application.compare import Comparison
 from forebay.application.compare import compare as run_pairs
 from forebay.cli.output import json_pretty
@@ -43,6 +44,7 @@ Before A:
   --margin 5%               differences below it do not matter: equivalent
   --seed N                  of the order (1)
   --run-time SECONDS        a run may take so long (600)
+  --html FILE               a page with the ratios and all pairs
   --format json             forebay.bench.compare/1 on standard output
 
 \b
@@ -64,10 +66,6 @@ _OWN = {
     "--seed": "seed",
     "--run-time": "run_time",
 }
-_NO_PAGE = (
-    "a comparison draws no page (--html is for single runs). "
-    "Use --format json, or leave --html out."
-)
 SECONDS_MAX = 600
 PAIRS = 12
 
@@ -86,13 +84,14 @@ def compare(
             f'"{asked.rest[0]}" is no option of a comparison. Options of a benchmark come after '
             "its name; see --help."
         )
-    if asked.html is not None:
-        raise BenchUsageError(_NO_PAGE)
     a, b = two_sides(sides)
     _refuse_ours(Side.A, a)
     _refuse_ours(Side.B, b)
     design = _design(asked.ours)
     run_time = number("--run-time", asked.ours.get("run_time", str(SECONDS_MAX)), least=1)
+    pages = HtmlPages()
+    if asked.html is not None:
+        pages.check(asked.html)
     from forebay.cli.bench import real_bench_world
 
     result = run_pairs(
@@ -104,6 +103,8 @@ def compare(
         told=lambda pairs, _: print(f"pair {pairs} of {design.pairs_max} done", file=sys.stderr),
     )
     print(json_pretty(as_json(result)) if asked.json else as_text(result), flush=True)
+    if asked.html is not None:
+        pages.write_comparison(result, asked.html)
     if result.failure is not None:
         raise result.failure
 
@@ -115,8 +116,6 @@ def _refuse_ours(side: Side, one: Configuration) -> None:
         name = word.partition("=")[0]
         if name not in {**LAUNCHING, **SHOWING, **_OWN}:
             continue
-        if name == "--html":
-            raise BenchUsageError(_NO_PAGE)
         if name != "--seed" or one.tool is Tool.IOR:
             raise BenchUsageError(
                 f"{name} is no option of {one.tool} (it stands in {side}, and belongs to the "
