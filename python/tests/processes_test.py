@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -80,8 +82,9 @@ def test_captured_output() -> None:
 
 
 CAPTURE = (
-    "import os, sys; from forebay.adapters.processes import ForegroundProcesses as P\n"
+    "import os, signal, sys; from forebay.adapters.processes import ForegroundProcesses as P\n"
     "from forebay.domain.errors import StoppedError\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in background ignores it
     "try: P(grace_seconds=float(sys.argv[1])).capture(sys.argv[2:], environment=os.environ,\n"
     "    seconds_max=1e30)\n"
     "except StoppedError as error: sys.exit(error.exit_code)\n"
@@ -94,17 +97,35 @@ while :; do read _ < never; done
 IGNORES = "trap '' INT TERM; " + CLEANS_UP.partition("\n")[2].partition("\n")[2]
 
 
-def capturing(root: Path, folder: Path, script: str, *, grace: float) -> subprocess.Popen[bytes]:
-    """Started, and the captured script is up."""
-    os.mkfifo(folder / "up")
+@contextmanager
+def capturing(
+    root: Path, folder: Path, script: str, *, grace: float
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Started, and the captured script is up. Nothing is left of it, come what may."""
     os.mkfifo(folder / "never")
     process = subprocess.Popen(
         [sys.executable, "-c", CAPTURE, str(grace), "sh", "-c", script],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(root / "python")},
     )
-    assert (folder / "up").read_text().strip().isdigit()
-    return process
+    shell = None
+    try:
+        shell = number_in(folder / "up", seconds_max=60)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        with suppress(ProcessLookupError):
+            if shell:
+                os.kill(shell, signal.SIGKILL)
+
+
+def number_in(file: Path, *, seconds_max: float) -> int:
+    end = time.monotonic() + seconds_max
+    while not (file.exists() and file.read_text().endswith("\n")):
+        assert time.monotonic() < end, f"nobody writes {file}"
+        time.sleep(0.01)
+    return int(file.read_text())
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
