@@ -145,6 +145,9 @@ static void run(MPI_File fh, MPI_Datatype mine) {
             look(fh, holes, mine);
         }
         come_late(step);
+        if (kind == write_alone || kind == view_write_alone || kind == non_blocking) {
+            MPI_Barrier(job.comm); /* Open MPI may still be busy with an ordered write */
+        }
         if (kind == atomic) {
             must(MPI_File_set_atomicity(fh, 1), "set_atomicity");
         }

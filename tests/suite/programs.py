@@ -87,7 +87,6 @@ def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder
 VIEWS = Program(name="views", source="views.c")
 CALLS = Program(name="calls", source="calls.c")
 DEAR = Program(name="dear_views", source="dear_views.c")
-IN_TURN = Program(name="in_turn", source="in_turn.c")
 SHARED = Program(name="views_then_shared", source="calls.c", arguments=("views_then_shared",))
 ERRORS = Program(name="errors", source="errors.c")
 FORTRAN = tuple(
@@ -156,6 +155,14 @@ def overlap(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     compare(folder, folder, ranks=ranks)
 
 
+def in_turn(mpi: m.Mpi, ranks: int, variant: str, folder: Path) -> None:
+    """No plain run: what it leaves is known, and Open MPI alone may lose a write that follows an
+    ordered one."""
+    program = Program(name="in_turn", source="in_turn.c")
+    program.run(mpi, ranks, folder, m.forebay(folder / RECORD, **VARIANTS[variant]))
+    compare(folder, folder, ranks=ranks)
+
+
 def tests() -> Iterator[Test]:
     for mpi in m.DEBIAN:
         for program in (VIEWS, CALLS, ERRORS):
@@ -176,7 +183,10 @@ def tests() -> Iterator[Test]:
             yield _test(DEAR, mpi, ranks, "")
         yield _test(DEAR, mpi, 4, "nodes")
         for ranks, variant in ((2, ""), (4, ""), (4, "nodes")):
-            yield _test(IN_TURN, mpi, ranks, variant)
+            yield Test(
+                name="-".join(["in_turn", mpi.name, str(ranks), *([variant] if variant else [])]),
+                run=functools.partial(in_turn, mpi, ranks, variant),
+            )
         for program in FORTRAN:
             yield _test(program, mpi, 3, "")
         yield _test(FORTRAN[2], mpi, 4, "nodes")
