@@ -1,113 +1,69 @@
 """Two builds of Forebay in interleaved pairs: whether a change made anything slower.
 
-    python -m bench.two_builds OLD NEW [--pairs N]
+    python -m bench.two_builds OLD [NEW] [--pairs N] [--docs FILE]
 
-OLD and NEW are the folders with libforebay_mpi.so (build/release/lib of two work trees). Runs
-bench/patterns.c, which `python -m bench prepare` builds, on Open MPI 4.1.4; prints the ratio of
-speeds, above 1 where NEW is the faster, with its 95 % interval from six pairs on.
+OLD and NEW (build/release/lib) are folders with libforebay_mpi.so, of two work trees. Runs some
+cases of the suites on Open MPI 4.1.4 and prints the ratio of speeds, above 1 where NEW is the
+faster, with its 95 % interval from six pairs on. `--docs docs/performance.md` puts it between that
+file's markers.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import random
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from rich.console import Console
+
+from bench.cli import parse, prepare
+from bench.launch import Bench
+from bench.model import BenchError, Case, Outcome, Stack
+from bench.report import fill
+from bench.results import this_commit
+from bench.suites import suite_named
+from bench.summary import seconds_of
 from bench.tables import TextTable, markdown
 from forebay.domain.estimate import paired_ratio
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAM = ROOT / "build" / "bench" / "patterns-ompi414"
-LAUNCHER = ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Access:
-    """What is measured, on tmpfs or on the disk of the work tree."""
-
-    name: str
-    ranks: int
-    words: str
-    on_disk: bool = False
-
-    def seconds(self, library: Path, folder: Path) -> float:
-        """Of a call, or of open and close; the median of a launch's repetitions."""
-        words = [*LAUNCHER, "-n", str(self.ranks), "-x", f"LD_PRELOAD={library}", str(PROGRAM)]
-        words += [*self.words.split(), "--path", str(folder / "file")]
-        done = subprocess.run(words, check=True, capture_output=True, text=True)
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        runs = [one for one in lines if "call_seconds" in one and not one.get("warm_up")]
-        opens = "--op create" in self.words
-        times: list[float] = [
-            one["open_seconds"] + one["close_seconds"] if opens else one["call_seconds"]
-            for one in runs
-        ]
-        return median(times)
-
-
-_DEALT = "--total 128m --view vector --repetitions 3 --warm-up 1"
-_SEGMENTS = "--region 1m --total 256m --memory contiguous --view none --repetitions 3 --warm-up 1"
-ACCESSES = (
-    Access(
-        name="1 KiB c, write",
-        ranks=4,
-        words=f"--op write --region 1k --memory contiguous {_DEALT}",
+MARKER = "two_builds"
+STACK = "forebay+ompi414"
+CASES = {
+    "interleaved": (
+        "1 KiB c / write / 4 ranks / tmpfs",
+        "1 KiB nc / read / 4 ranks / tmpfs",
+        "256 B nc / write / 8 ranks / tmpfs",
+        "4 KiB c / write / 4 ranks / disk",
+        "4 KiB c / read / 8 ranks / disk",
     ),
-    Access(name="1 KiB nc, read", ranks=4, words=f"--op read --region 1k --memory pieces {_DEALT}"),
-    Access(
-        name="256 B nc, write", ranks=8, words=f"--op write --region 256 --memory pieces {_DEALT}"
+    "contiguous": (
+        "1 MiB segments / write / 4 ranks / tmpfs",
+        "1 MiB segments / read / 4 ranks / tmpfs",
+        "1 MiB a rank, one call / write / 4 ranks / tmpfs",
     ),
-    Access(
-        name="4 KiB c, write",
-        ranks=4,
-        words=f"--op write --region 4k --memory contiguous {_DEALT}",
-        on_disk=True,
-    ),
-    Access(
-        name="4 KiB c, read",
-        ranks=8,
-        words=f"--op read --region 4k --memory contiguous {_DEALT}",
-        on_disk=True,
-    ),
-    Access(name="1 MiB segments, write", ranks=4, words=f"--op write {_SEGMENTS}"),
-    Access(name="1 MiB segments, read", ranks=4, words=f"--op read {_SEGMENTS}"),
-    Access(
-        name="1 MiB a rank, one call, write",
-        ranks=4,
-        words="--op write --region 1m --total 4m --memory contiguous --view none "
-        "--repetitions 9 --warm-up 2",
-    ),
-    Access(
-        name="open + close",
-        ranks=4,
-        words="--op create --region 1m --total 4m --repetitions 20 --warm-up 2",
-    ),
-)
+    "open_close": ("open + close / create / 4 ranks / tmpfs",),
+}
 
 
-def row(access: Access, libraries: Sequence[Path], pairs: int, folder: Path) -> tuple[str, ...]:
-    """Both builds in random order within each pair."""
+def compare(suite: str, case: Case, stack: Stack, builds: Sequence[Bench], pairs: int) -> list[str]:
+    """A row of the table; the builds in random order within each pair."""
+    metric = suite_named(suite).metric
     times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(pairs):
+    for pair in range(pairs):
         for which in random.sample((0, 1), 2):
-            times[which].append(access.seconds(libraries[which], folder))
+            sample = builds[which].measure(case=case, stack=stack, block=pair)
+            if sample.outcome is not Outcome.OK:
+                raise BenchError(f"{case.name}: {sample.outcome} ({sample.message}).")
+            times[which].append(seconds_of(metric, sample))
     ratio = paired_ratio(*times)
     interval = f"{ratio.low or ratio.least:.3f}-{ratio.high or ratio.most:.3f}"
-    return (
-        access.name,
-        "disk" if access.on_disk else "tmpfs",
-        str(access.ranks),
-        *(f"{median(one) * 1e3:.2f}" for one in times),
-        f"{ratio.estimate:.3f}",
-        interval,
-    )
+    medians = [f"{median(one) * 1e3:.2f}" for one in times]
+    return [case.name, *medians, f"{ratio.estimate:.3f}", interval]
 
 
 def main() -> int:
@@ -115,31 +71,33 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("old", type=Path)
-    parser.add_argument("new", type=Path)
+    parser.add_argument("new", type=Path, nargs="?", default=ROOT / "build/release/lib")
     parser.add_argument("--pairs", type=int, default=6)
+    parser.add_argument("--docs", type=Path)
     chosen = parser.parse_args()
-    libraries = [one.resolve() / "libforebay_mpi.so" for one in (chosen.old, chosen.new)]
-    for file in (PROGRAM, *libraries):
-        if not file.exists():
-            parser.error(f"there is no {file}. Build it (a program: python -m bench prepare).")
-    rows = []
-    with (
-        tempfile.TemporaryDirectory(dir="/dev/shm") as memory,
-        tempfile.TemporaryDirectory(dir=ROOT / "build") as disk,
-    ):
-        for access in ACCESSES:
-            folder = Path(disk if access.on_disk else memory)
-            rows.append(row(access, libraries, chosen.pairs, folder))
-            print(" ".join(rows[-1]), file=sys.stderr, flush=True)
-    print(
-        markdown(
-            TextTable(
-                title=f"Two builds, {chosen.pairs} pairs",
-                header=("access", "on", "ranks", "old, ms", "new, ms", "speed new/old", "interval"),
-                rows=tuple(rows),
-            )
-        )
-    )
+    console = Console(stderr=True)
+    libraries = [str(one.resolve()) for one in (chosen.old, chosen.new)]
+    try:
+        asked = [parse([*CASES, "--stacks", STACK, "--library-dir", one]) for one in libraries]
+        builds = [prepare(one, console) for one in asked]
+        (stack,) = asked[1].stacks
+        load = os.getloadavg()[0]
+        rows = []
+        for suite, names in CASES.items():
+            for case in suite_named(suite).cases:
+                if case.name in names:
+                    row = compare(suite, case, stack, builds, chosen.pairs)
+                    rows.append(tuple(row))
+                    console.print(" ".join(row), highlight=False)
+    except BenchError as error:
+        console.print(f"bench: {error}", markup=False, style="red", highlight=False)
+        return 1
+    header = ("access", "old, ms", "new, ms", "speed new/old", "interval")
+    title = f"{chosen.pairs} pairs, new is {this_commit(ROOT)[0]}, load before {load:.2f}"
+    text = markdown(TextTable(title=title, header=header, rows=tuple(rows)))
+    print(text)
+    if chosen.docs:
+        chosen.docs.write_text(fill(chosen.docs.read_text(), MARKER, text))
     return 0
 
 
