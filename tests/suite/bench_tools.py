@@ -264,21 +264,10 @@ def read_only(mpi: m.Mpi, folder: Path) -> None:
 def killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) -> None:
     words = [str(program(mpi, tool)), *line.split(), "-d", str(folder / "md")]
     (folder / "md").mkdir()
-    with (folder / "out").open("w") as out:
-        process = subprocess.Popen(
-            [*mpi.start(3, {}), *words],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=m.clean_environment(),
-        )
-        try:
-            os.kill(_a_rank(words, rank, seconds_max=20), signal.SIGKILL)
-            begin = time.monotonic()
-            status = process.wait(PATIENCE)
-        finally:
-            m.end_group(process)
+    with (folder / "out").open("w") as out, m.started([*mpi.start(3, {}), *words], out) as process:
+        os.kill(_a_rank(words, rank, seconds_max=20), signal.SIGKILL)
+        begin = time.monotonic()
+        status = process.wait(PATIENCE)
     ensure(status != 0, "a killed rank passes for success")
     ensure(time.monotonic() - begin < 20, "the others go on for long")
     _wait_until_empty(folder / "md")
@@ -336,22 +325,14 @@ def signalled(mpi: m.Mpi, folder: Path) -> None:
     (folder / "md").mkdir()
     for tool, line, numbers in LONG_RUNS:
         for number in numbers:
-            with (folder / "out").open("w") as out:
-                process = subprocess.Popen(
-                    [program(mpi, tool), *line.split()],
-                    cwd=folder,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    env=m.clean_environment(),
-                )
-                try:
-                    _wait_until_begun(folder / "md")
-                    process.send_signal(number)
-                    status = process.wait(PATIENCE)
-                finally:
-                    m.end_group(process)
+            words = [program(mpi, tool), *line.split()]
+            with (
+                (folder / "out").open("w") as out,
+                m.started(words, out, folder=folder) as process,
+            ):
+                _wait_until_begun(folder / "md")
+                process.send_signal(number)
+                status = process.wait(PATIENCE)
             text = (folder / "out").read_text()
             killed = number == signal.SIGKILL
             ensure(killed or f"ended by a signal ({number.name})" in text, text[-800:])

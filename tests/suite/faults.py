@@ -178,22 +178,11 @@ def killed(mpi: m.Mpi, victim: int, settings: dict[str, str] | None, folder: Pat
         "endless",
         folder / "endless.dat",
     ]
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            env=m.clean_environment(),
-        )
-        try:
-            ensure(until((folder / "running").exists, 60), "no call was done in 60 s")
-            pids = [int((folder / f"pid.{rank}").read_text()) for rank in range(4)]
-            os.kill(pids[victim], signal.SIGKILL)
-            ended = until(lambda: process.poll() is not None, 30)
-        finally:
-            m.end_group(process)
+    with (folder / "log").open("w") as log, m.started(command, log) as process:
+        ensure(until((folder / "running").exists, 60), "no call was done in 60 s")
+        pids = [int((folder / f"pid.{rank}").read_text()) for rank in range(4)]
+        os.kill(pids[victim], signal.SIGKILL)
+        ended = until(lambda: process.poll() is not None, 30)
     ensure(settings is None or "taken over" in (folder / "log").read_text(), "Forebay did not run")
     ensure(ended, "the job goes on after a rank was killed")
     ensure(process.returncode != 0, "the job ended with success")

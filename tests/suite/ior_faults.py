@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -97,14 +98,7 @@ def rank_is_killed(mpi: m.Mpi, words: str, folder: Path) -> None:
     """The job ends with it, and a process of the node takes the files away."""
     line = f"{words} -t 4k -b 1g -w -k=0 -Y -O interIODelay=1000 -o tf"
     run = [*mpi.start(3, {}), "env", "-C", str(folder), str(program(mpi)), *line.split()]
-    process = subprocess.Popen(
-        run,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=m.clean_environment(),
-        start_new_session=True,
-    )
-    try:
+    with tempfile.TemporaryFile("w+") as out, m.started(run, out) as process:
         _wait_until(30, lambda: any(file.stat().st_size > 1 << 16 for file in folder.iterdir()))
         children = _descendants(process.pid, program(mpi).name)
         ensure(len(children) == 3, f"{len(children)} ranks")
@@ -113,8 +107,6 @@ def rank_is_killed(mpi: m.Mpi, words: str, folder: Path) -> None:
         ensure(process.returncode != 0, "success after a rank was killed")
         _wait_until(10, lambda: not list(folder.iterdir()))
         _wait_until(10, lambda: not any(_lives(child) for child in children))
-    finally:
-        m.end_group(process)
 
 
 def _wait_until(seconds: float, holds: Callable[[], bool]) -> None:

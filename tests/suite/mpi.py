@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from bench import wheels
 
@@ -146,20 +148,11 @@ def launch(
     begin = time.monotonic()
     late = False
     with tempfile.TemporaryFile("w+", errors="replace") as out:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**clean_environment(), **(environment or {})},
-        )
-        try:
-            process.wait(seconds_max)
-        except subprocess.TimeoutExpired:
-            late = True
-        finally:
-            end_group(process)
+        with started(command, out, environment=environment) as process:
+            try:
+                process.wait(seconds_max)
+            except subprocess.TimeoutExpired:
+                late = True
         out.seek(0)
         return Ended(
             command=" ".join(command),
@@ -170,7 +163,31 @@ def launch(
         )
 
 
-def end_group(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+@contextlib.contextmanager
+def started(
+    command: Sequence[str | Path],
+    out: IO[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A command in a session of its own that says everything to `out`; ended with all of it."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        env={**clean_environment(), **(environment or {})},
+    )
+    try:
+        yield process
+    finally:
+        end_group(process)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
     """Gently first: a launcher that is killed leaves its ranks."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:

@@ -105,11 +105,15 @@ def _fill(template: str, **values: object) -> str:
 
 def _compared(one: Finding) -> tuple[str, ...]:
     ratio = one.ratio
-    interval = "none"
-    if ratio.low is not None and ratio.high is not None:
-        interval = f"{ratio.low:.3f} – {ratio.high:.3f}"
     medians = (_amount(median(one.a)), _amount(median(one.b)))
-    return one.quantity, f"{ratio.estimate:.3f}", interval, one.verdict.value, *medians, one.unit
+    return (
+        one.quantity,
+        f"{ratio.estimate:.3f}",
+        ratio.interval,
+        one.verdict.value,
+        *medians,
+        one.unit,
+    )
 
 
 def _require_drawing() -> None:

@@ -198,11 +198,8 @@ def _of_how_many(result: Comparison) -> str:
 
 def _line(one: Finding, width: int) -> str:
     ratio = one.ratio
-    interval = "none"
-    if ratio.low is not None and ratio.high is not None:
-        interval = f"{ratio.low:.3f} – {ratio.high:.3f}"
     a, b = median(one.a), median(one.b)
     return (
-        f"{one.quantity:<{width}} {ratio.estimate:>7.3f}  {interval:<18} {one.verdict.value:<13} "
-        f"{a:.6g}, {b:.6g} {one.unit}"
+        f"{one.quantity:<{width}} {ratio.estimate:>7.3f}  {ratio.interval:<18} "
+        f"{one.verdict.value:<13} {a:.6g}, {b:.6g} {one.unit}"
     )

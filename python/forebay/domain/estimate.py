@@ -41,6 +41,13 @@ class Ratio:
     high: float | None
     confidence: float
 
+    @property
+    def interval(self) -> str:
+        """For people: "0.951 – 1.018", or "none"."""
+        if self.low is None or self.high is None:
+            return "none"
+        return f"{self.low:.3f} – {self.high:.3f}"
+
 
 def spread(values: Sequence[float], *, level: float = LEVEL) -> Spread:
     """Of at least one value. The interval assumes no distribution: it lies between order

@@ -1,7 +1,7 @@
 // See session.hpp.
 #include "apps/bench/session/session.hpp"
 
-#include "apps/bench/session/cores.hpp"
+#include "apps/bench/session/together.hpp"
 #include "measure/statistics.hpp"
 
 #include <algorithm>
@@ -18,15 +18,6 @@
 namespace forebay::bench {
 
 namespace {
-
-constexpr std::size_t host_bytes = 64;
-using HostName = std::array<char, host_bytes>;
-
-HostName own_host() {
-    HostName name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name;
-}
 
 // All ranks see that the time is over, and most see a stall. The first to leave takes the others
 // with it, so all but rank 0 wait a moment: the message is said once, and by someone.
@@ -51,63 +42,36 @@ ExitStatus status_of(const Error& error) noexcept {
                : ExitStatus::input_output;
 }
 
-Session::Session(int* argc, char*** argv) : janitor_(Janitor::of_this_node()) {
-    {
-        const measure::StopSignalsWait inherited;  // by the MPI's threads
-        MPI_Init(argc, argv);
-    }
+Mpi::Mpi(int* argc, char*** argv) {
+    const measure::StopSignalsWait inherited;  // by the MPI's threads
+    int provided = 0;
+    // The monitor's thread makes no MPI call but MPI_Abort.
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+}
+
+Session::Session(int* argc, char*** argv)
+    : janitor_(Janitor::of_this_node()), mpi_(argc, argv), node_(MPI_COMM_WORLD) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
-    MPI_Comm_rank(node_, &local_rank_);
-    MPI_Comm_size(node_, &local_ranks_);
-    first_here_ = rank_;
-    MPI_Bcast(&first_here_, 1, MPI_INT32_T, 0, node_);
-    cores_here_ = cores_of(node_);
     gather_hosts();
-    share_slots();
 }
 
-Session::~Session() {
-    unwatch();
-    MPI_Win_free(&window_);
-    MPI_Comm_free(&node_);
-    MPI_Finalize();
-}
+Session::~Session() { unwatch(); }
 
 void Session::gather_hosts() {
     const HostName mine = own_host();
     std::vector<HostName> all(is_first() ? static_cast<std::size_t>(ranks_) : 0);
     node_of_.resize(all.size());
-    MPI_Gather(mine.data(), host_bytes, MPI_CHAR, all.data(), host_bytes, MPI_CHAR, 0, world());
-    MPI_Gather(&first_here_, 1, MPI_INT32_T, node_of_.data(), 1, MPI_INT32_T, 0, world());
+    MPI_Gather(&mine, sizeof mine, MPI_CHAR, all.data(), sizeof mine, MPI_CHAR, 0, world());
+    const std::int32_t leader = node_.leader();
+    MPI_Gather(&leader, 1, MPI_INT32_T, node_of_.data(), 1, MPI_INT32_T, 0, world());
     for (const HostName& host : all) {
         hosts_.emplace_back(host.data());
     }
     if (!is_first()) {
         hosts_.emplace_back(mine.data());
     }
-}
-
-void Session::share_slots() {
-    void* base = nullptr;
-    const auto bytes = static_cast<MPI_Aint>(sizeof(measure::ProgressSlot));
-    const MPI_Aint here = local_rank_ == 0 ? bytes * (local_ranks_ + 1) : 0;
-    MPI_Win_allocate_shared(here, 1, MPI_INFO_NULL, node_, static_cast<void*>(&base), &window_);
-    MPI_Aint size = 0;
-    int unit = 1;
-    MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void*>(&base));
-    // Open MPI's memory begins at any multiple of 16, a slot at one of 64: one more was asked for.
-    auto room = static_cast<std::size_t>(size);
-    std::align(alignof(measure::ProgressSlot), sizeof(measure::ProgressSlot), base, room);
-    slots_ = {static_cast<measure::ProgressSlot*>(base), static_cast<std::size_t>(local_ranks_)};
-    own_slot_ = &slots_[static_cast<std::size_t>(local_rank_)];
-    own_slot_->bytes.store(0);
-    own_slot_->calls.store(0);
-    own_slot_->process.store(0);
-    own_slot_->working.store(0);
-    MPI_Barrier(node_);
 }
 
 std::int32_t Session::nodes() const noexcept {
@@ -117,28 +81,7 @@ std::int32_t Session::nodes() const noexcept {
 }
 
 Result<void> Session::agreed(const Result<void>& mine, MPI_Comm ranks) const {
-    int own = 0;
-    int size = 0;
-    MPI_Comm_rank(ranks, &own);
-    MPI_Comm_size(ranks, &size);
-    const int failed = mine ? size : own;
-    int first = size;
-    MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, ranks);
-    if (first == size) {
-        return {};
-    }
-    std::string text;
-    std::array<int, 3> numbers{};
-    if (first == own) {
-        text =
-            size > 1 ? fmt::format("rank {}: {}", own, mine.error().message) : mine.error().message;
-        numbers = {static_cast<int>(mine.error().code), mine.error().system,
-                   static_cast<int>(text.size())};
-    }
-    MPI_Bcast(numbers.data(), 3, MPI_INT, first, ranks);
-    text.resize(static_cast<std::size_t>(numbers[2]));
-    MPI_Bcast(text.data(), numbers[2], MPI_CHAR, first, ranks);
-    return failure(Error{static_cast<ErrorCode>(numbers[0]), numbers[1], text});
+    return bench::agreed(mine, ranks);
 }
 
 std::string Session::told(std::string text) const {
@@ -151,7 +94,8 @@ std::string Session::told(std::string text) const {
 
 std::vector<std::int32_t> Session::nodes_of_all() const {
     std::vector<std::int32_t> all(static_cast<std::size_t>(ranks_));
-    MPI_Allgather(&first_here_, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, world());
+    const std::int32_t leader = node_.leader();
+    MPI_Allgather(&leader, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, world());
     return all;
 }
 
@@ -170,16 +114,7 @@ void Session::quiet_barrier() const {
 }
 
 measure::Histogram Session::merged(const measure::Histogram& mine, MPI_Comm ranks) const {
-    const auto counts = mine.counts();
-    std::vector<std::uint64_t> all(counts.size());
-    MPI_Reduce(counts.data(), all.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, 0,
-               ranks);
-    const auto own = mine.extremes();
-    measure::Histogram::Extremes extremes;
-    MPI_Reduce(&own.min, &extremes.min, 1, MPI_UINT64_T, MPI_MIN, 0, ranks);
-    MPI_Reduce(&own.max, &extremes.max, 1, MPI_UINT64_T, MPI_MAX, 0, ranks);
-    MPI_Reduce(&own.sum, &extremes.sum, 1, MPI_UINT64_T, MPI_SUM, 0, ranks);
-    return measure::Histogram::merged(all, extremes);
+    return bench::merged(mine, ranks);
 }
 
 Spread Session::spread(double mine, MPI_Comm ranks) const {
@@ -210,9 +145,7 @@ Spread Session::spread(double mine, MPI_Comm ranks) const {
 }
 
 std::int64_t Session::sum(std::int64_t mine, MPI_Comm ranks) const {
-    std::int64_t all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, ranks);
-    return all;
+    return bench::sum(mine, ranks);
 }
 
 double Session::most(double mine, MPI_Comm ranks) const {
@@ -233,18 +166,10 @@ std::vector<std::string> Session::gathered(const std::vector<std::string>& mine,
     for (std::size_t at = 0; at < std::min(mine.size(), most); ++at) {
         text += mine[at] + '\n';
     }
-    const auto length = static_cast<int>(text.size());
-    std::vector<int> lengths(static_cast<std::size_t>(ranks_));
-    MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, world());
-    std::vector<int> begins(lengths.size());
-    int total = 0;
-    for (std::size_t at = 0; at < lengths.size(); ++at) {
-        begins[at] = total;
-        total += lengths[at];
+    std::string all;
+    for (const std::string& part : bench::gathered(text, world())) {
+        all += part;
     }
-    std::string all(static_cast<std::size_t>(total), ' ');
-    MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), begins.data(), MPI_CHAR,
-                0, world());
     std::vector<std::string> lines;
     for (std::size_t begin = 0; begin < all.size() && lines.size() < most;) {
         const std::size_t end = all.find('\n', begin);
@@ -255,14 +180,14 @@ std::vector<std::string> Session::gathered(const std::vector<std::string>& mine,
 }
 
 std::optional<std::string> Session::oversubscribed() const {
-    if (local_ranks_ <= cores_here_) {
+    if (node_.ranks() <= node_.cores()) {
         return std::nullopt;
     }
     return fmt::format(
         "{} ranks share the {} cores of {} (waiting ranks of an MPI spin). Times "
         "are those of the scheduler as much as of the file system: use at most {} "
         "ranks a node.",
-        local_ranks_, cores_here_, host(), cores_here_);
+        node_.ranks(), node_.cores(), host(), node_.cores());
 }
 
 std::string Session::mpi_version() const {
@@ -279,9 +204,9 @@ void Session::watch(const MonitorOptions& options) {
     barrier();
     const bool live = options.live && is_first() && ::isatty(STDERR_FILENO) == 1;
     monitor_ = std::make_unique<measure::Monitor>(measure::Monitor::Options{
-        .slots = slots_,
-        .own = static_cast<std::size_t>(local_rank_),
-        .first_rank = first_here_,
+        .slots = node_.slots(),
+        .own = static_cast<std::size_t>(node_.rank()),
+        .first_rank = node_.leader(),
         .stall_seconds = options.stall_seconds,
         .limit_seconds = options.limit_seconds,
         .live = live,

@@ -1,8 +1,9 @@
 // A benchmark's ranks: who is where, agreement on errors, one record from all of them, and the
-// monitor that ends what stands still. The one owner of MPI's life in these programs.
+// monitor that ends what stands still.
 #pragma once
 
 #include "apps/bench/session/janitor.hpp"
+#include "apps/bench/session/node.hpp"
 #include "base/result.hpp"
 #include "measure/exit_status.hpp"
 #include "measure/histogram.hpp"
@@ -14,7 +15,6 @@
 #include <memory>
 #include <mpi.h>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -47,6 +47,17 @@ struct MonitorOptions {
     std::function<void()> clean_up;  // called in the monitor's thread; removes this rank's files
 };
 
+// MPI's life in a program.
+class Mpi {
+public:
+    Mpi(int* argc, char*** argv);
+    ~Mpi() { MPI_Finalize(); }
+    Mpi(const Mpi&) = delete;
+    Mpi& operator=(const Mpi&) = delete;
+    Mpi(Mpi&&) = delete;
+    Mpi& operator=(Mpi&&) = delete;
+};
+
 class Session {
 public:
     // MPI_Init. One a process, and before any thread: it begins the node's janitor.
@@ -61,10 +72,10 @@ public:
     [[nodiscard]] std::int32_t rank() const noexcept { return rank_; }
     [[nodiscard]] std::int32_t ranks() const noexcept { return ranks_; }
     [[nodiscard]] bool is_first() const noexcept { return rank_ == 0; }
-    [[nodiscard]] bool is_first_here() const noexcept { return local_rank_ == 0; }
+    [[nodiscard]] bool is_first_here() const noexcept { return node_.rank() == 0; }
     [[nodiscard]] std::int32_t nodes() const noexcept;
     [[nodiscard]] Janitor& janitor() noexcept { return janitor_; }
-    [[nodiscard]] std::int32_t ranks_here() const noexcept { return local_ranks_; }
+    [[nodiscard]] std::int32_t ranks_here() const noexcept { return node_.ranks(); }
     [[nodiscard]] const std::string& host() const noexcept { return hosts_[0]; }
 
     // Collective over `ranks`: the error of the lowest rank that has one, on all of them; its
@@ -95,26 +106,19 @@ public:
     // Collective. From here on a stall, a dead peer, the time limit and signals end the run.
     void watch(const MonitorOptions& options);
     // For the live line and the watchdog.
-    [[nodiscard]] measure::ProgressSlot& progress() noexcept { return *own_slot_; }
+    [[nodiscard]] measure::ProgressSlot& progress() noexcept { return node_.own_slot(); }
     void begin(const std::string& phase, std::int64_t bytes_of_node);
     void end();
     void unwatch();
 
 private:
     void gather_hosts();
-    void share_slots();
 
     Janitor janitor_;
+    Mpi mpi_;
+    Node node_;
     std::int32_t rank_ = 0;
     std::int32_t ranks_ = 1;
-    std::int32_t local_rank_ = 0;
-    std::int32_t local_ranks_ = 1;
-    std::int32_t first_here_ = 0;
-    std::int32_t cores_here_ = 1;
-    MPI_Comm node_ = MPI_COMM_NULL;
-    MPI_Win window_ = MPI_WIN_NULL;
-    std::span<measure::ProgressSlot> slots_;
-    measure::ProgressSlot* own_slot_ = nullptr;
     std::vector<std::string> hosts_;     // on rank 0 of each rank, else the own one
     std::vector<std::int32_t> node_of_;  // on rank 0, of each rank
     std::unique_ptr<measure::Monitor> monitor_;

@@ -1,9 +1,9 @@
 // forebay-hpio: parse → estimate and gate → run → report.
 #include "apps/bench/hpio/report.hpp"
 #include "apps/bench/session/output.hpp"
+#include "apps/bench/session/together.hpp"
 
 #include <cstdio>
-#include <exception>
 #include <fmt/format.h>
 
 namespace forebay::bench {
@@ -158,16 +158,8 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
 }  // namespace forebay::bench
 
 int main(int argc, char** argv) {
-    forebay::bench::Session session(&argc, &argv);
+    using namespace forebay::bench;
+    Session session(&argc, &argv);
     const std::vector<std::string> command(argv, argv + argc);
-    try {
-        return forebay::measure::code(forebay::bench::program(session, command));
-    } catch (const std::exception& error) {
-        // One rank alone cannot go on: memory is over. The others must not wait for it.
-        forebay::bench::complain(
-            fmt::format("out of resources ({}). Use smaller patterns.", error.what()));
-        MPI_Abort(MPI_COMM_WORLD,
-                  forebay::measure::code(forebay::measure::ExitStatus::input_output));
-    }
-    return forebay::measure::code(forebay::measure::ExitStatus::input_output);
+    return exit_code([&] { return program(session, command); }, "Use smaller patterns.");
 }

@@ -2,9 +2,9 @@
 #include "apps/bench/meta/report.hpp"
 #include "apps/bench/meta/storm.hpp"
 #include "apps/bench/session/output.hpp"
+#include "apps/bench/session/together.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -211,16 +211,8 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
 }  // namespace forebay::bench
 
 int main(int argc, char** argv) {
-    forebay::bench::Session session(&argc, &argv);
+    using namespace forebay::bench;
+    Session session(&argc, &argv);
     const std::vector<std::string> command(argv, argv + argc);
-    try {
-        return forebay::measure::code(forebay::bench::program(session, command));
-    } catch (const std::exception& error) {
-        // One rank alone cannot go on, and the others must not wait for it.
-        forebay::bench::complain(
-            fmt::format("out of resources ({}). Use fewer items.", error.what()));
-        MPI_Abort(MPI_COMM_WORLD,
-                  forebay::measure::code(forebay::measure::ExitStatus::input_output));
-    }
-    return forebay::measure::code(forebay::measure::ExitStatus::input_output);
+    return exit_code([&] { return program(session, command); }, "Use fewer items.");
 }
