@@ -1,8 +1,6 @@
 // See phase.hpp.
 #include "apps/bench/ior/phase.hpp"
 
-#include "measure/clock.hpp"
-
 #include <ctime>
 #include <fmt/format.h>
 
@@ -12,15 +10,17 @@ namespace {
 
 constexpr std::size_t mismatches_max = 5;
 
-// Monotonic, in nanoseconds, less the time that it has stood still.
+// In nanoseconds, less the time that it has stood still.
 class PhaseClock {
 public:
-    [[nodiscard]] std::int64_t now() const noexcept { return measure::now_ns() - stood_; }
+    explicit PhaseClock(const measure::TransferClock& clock) : clock_(clock) {}
+    [[nodiscard]] std::int64_t now() const noexcept { return clock_.now_ns() - stood_; }
     // What was done since the reading `since` is not counted.
-    void resume_at(std::int64_t since) noexcept { stood_ = measure::now_ns() - since; }
+    void resume_at(std::int64_t since) noexcept { stood_ = clock_.now_ns() - since; }
     [[nodiscard]] std::int64_t stood() const noexcept { return stood_; }
 
 private:
+    measure::TransferClock clock_;
     std::int64_t stood_ = 0;
 };
 
@@ -32,7 +32,8 @@ public:
           o_(*context.options),
           offsets_(context.geometry, request.task),
           writes_(request.purpose == Purpose::write),
-          together_(context.backend->together() || (syncs_each() && syncs_together())) {}
+          together_(context.backend->together() || (syncs_each() && syncs_together())),
+          clock_(*context.clock) {}
 
     PhaseOutcome run() {
         context_.session->barrier();

@@ -7,6 +7,7 @@
 #include "ior/results.hpp"
 #include "measure/aligned_bytes.hpp"
 #include "measure/data_stream.hpp"
+#include "measure/transfer_clock.hpp"
 
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@ enum class Purpose { write, read, check };  // check: read and compare, not time
 // What is the same in all phases of a test on this rank.
 struct PhaseContext {
     const TestRanks* session = nullptr;
+    const measure::TransferClock* clock = nullptr;
     const ior::Options* options = nullptr;
     ior::Geometry geometry;
     Backend* backend = nullptr;

@@ -33,7 +33,8 @@ std::string lower(std::string text) {
 
 class Program {
 public:
-    explicit Program(const Invocation& invocation) : invocation_(invocation) {
+    explicit Program(const Invocation& invocation)
+        : invocation_(invocation), clock_(invocation.began) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
     }
@@ -346,6 +347,7 @@ private:
         std::vector<std::string> ignored;
         TestSetting setting;
         setting.session = &session;
+        setting.clock = &clock_;
         setting.janitor = invocation_.janitor;
         auto hints = read_hints(test.options.mpiio.hints_file, ignored);
         if (!hints && test.options.dry()) {  // of another machine, perhaps
@@ -512,6 +514,7 @@ private:
     }
 
     const Invocation& invocation_;
+    measure::TransferClock clock_;
     int rank_ = 0;
     int size_ = 1;
     std::FILE* out_ = stdout;

@@ -3,6 +3,7 @@
 
 #include "apps/bench/session/janitor.hpp"
 #include "measure/exit_status.hpp"
+#include "measure/transfer_clock.hpp"
 
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ struct Invocation {
     std::vector<std::string> words;  // as the shell gave them, with the program's name
     std::string version;
     Janitor* janitor = nullptr;
+    measure::TickReading began;  // taken a while before, which makes the clock's rate exact
 };
 
 // The same on all ranks.

@@ -327,8 +327,8 @@ private:
         request.task = session_.rank();
         request.transfers_max = geometry.transfers_of_task();
         request.data = &data;
-        const PhaseOutcome outcome =
-            run_phase({&session_, &plain, geometry, backend->get(), &*piece}, request);
+        const PhaseOutcome outcome = run_phase(
+            {&session_, setting_.clock, &plain, geometry, backend->get(), &*piece}, request);
         return session_.agreed(outcome.error);
     }
 
@@ -336,8 +336,8 @@ private:
         const auto ranks_here = static_cast<std::int64_t>(session_.slots().size());
         setting_.monitor->begin(
             name, o_.stonewall_seconds > 0 ? 0 : test_.geometry.bytes_of_task() * ranks_here);
-        PhaseOutcome outcome =
-            run_phase({&session_, &o_, test_.geometry, backend_.get(), &buffer_}, request);
+        PhaseOutcome outcome = run_phase(
+            {&session_, setting_.clock, &o_, test_.geometry, backend_.get(), &buffer_}, request);
         setting_.monitor->end();
         for (const std::string& note : backend_->notes()) {
             if (session_.first()) {

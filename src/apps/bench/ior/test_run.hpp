@@ -30,6 +30,7 @@ struct Numbers {
 
 struct TestSetting {
     const TestRanks* session = nullptr;
+    const measure::TransferClock* clock = nullptr;
     measure::Monitor* monitor = nullptr;
     Hints hints;
     Print print;

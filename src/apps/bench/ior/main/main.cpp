@@ -5,9 +5,12 @@
 
 int main(int argc, char** argv) {
     using namespace forebay::bench;
+    const forebay::measure::TickReading began = forebay::measure::TransferClock::reading();
     Janitor janitor = Janitor::of_this_node();
     const Mpi mpi(&argc, &argv);
-    const Invocation invocation{
-        .words = {argv, argv + argc}, .version = FOREBAY_VERSION, .janitor = &janitor};
+    const Invocation invocation{.words = {argv, argv + argc},
+                                .version = FOREBAY_VERSION,
+                                .janitor = &janitor,
+                                .began = began};
     return exit_code([&] { return run_program(invocation); }, "Use less memory.");
 }
