@@ -30,11 +30,28 @@ std::string_view advice_on(ErrorCode code) noexcept {
     }
 }
 
+namespace {
+
+// Of errors that have no class of their own.
+std::string_view advice_on_system(int system) noexcept {
+    switch (system) {
+        case EFBIG: return "Write less into one file, or to a file system that has larger ones.";
+        case EISDIR: return "Name a file, not a directory.";
+        case ENOTDIR: return "Check the path; a part of it is no directory.";
+        case EINVAL:
+            return "Check sizes and offsets; direct I/O takes only multiples of the device's "
+                   "block.";
+        default: return advice_on(error_code_of(system));
+    }
+}
+
+}  // namespace
+
 Error system_error(int system, std::string_view doing) {
     const ErrorCode code = error_code_of(system);
     return Error{code, system,
                  fmt::format("cannot {} ({}). {}", doing, std::generic_category().message(system),
-                             advice_on(code))};
+                             advice_on_system(system))};
 }
 
 }  // namespace forebay

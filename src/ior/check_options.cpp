@@ -30,7 +30,8 @@ tl::unexpected<Error> nonsense(std::string_view problem, std::string_view why,
 Result<void> check_sizes(const Options& o) {
     if (o.transfer_bytes < 8 || o.transfer_bytes % 8 != 0) {
         return nonsense(fmt::format("the transfer size -t {} cannot be used", o.transfer_bytes),
-                        "it must be a multiple of 8 bytes", "Give -t a size such as 4k or 1m.");
+                        "it must be a positive multiple of 8 bytes",
+                        "Give -t a size such as 4k or 1m.");
     }
     if (o.block_bytes < 8 || o.block_bytes % o.transfer_bytes != 0) {
         return nonsense(fmt::format("the block size -b {} cannot be used with -t {}", o.block_bytes,
@@ -43,7 +44,7 @@ Result<void> check_sizes(const Options& o) {
         return nonsense(
             fmt::format("-s {} segments of -b {} cannot be had", o.segments, o.block_bytes),
             o.segments < 1 ? "there must be one" : "a file has 2^63 bytes at most",
-            "Give -s a smaller positive number.");
+            o.segments < 1 ? "Give -s a positive number." : "Give smaller -s or -b.");
     }
     if (o.repetitions < 1) {
         return nonsense(fmt::format("-i {} repetitions cannot be had", o.repetitions),

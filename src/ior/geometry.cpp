@@ -34,8 +34,8 @@ Offsets::Offsets(const Geometry& geometry, std::int64_t task) noexcept
     : geometry_(geometry),
       task_(task),
       permutation_(static_cast<std::uint64_t>(geometry.sharing == FileSharing::shared
-                                                  ? geometry.transfers_of_task() * geometry.tasks
-                                                  : geometry.transfers_of_task()),
+                                                  ? geometry.transfers_of_block() * geometry.tasks
+                                                  : geometry.transfers_of_block()),
                    geometry.sharing == FileSharing::shared
                        ? measure::mixed(geometry.order_seed)
                        : measure::mixed(geometry.order_seed, static_cast<std::uint64_t>(task))) {}
@@ -54,15 +54,18 @@ Offset Offsets::in_file(std::uint64_t transfer) const noexcept {
 
 Offset Offsets::operator()(std::int64_t index) const noexcept {
     const bool shared = geometry_.sharing == FileSharing::shared;
-    const auto of_file = static_cast<std::uint64_t>(shared ? count() * geometry_.tasks : count());
-    const auto dealt = static_cast<std::uint64_t>(shared ? task_ * count() + index : index);
+    const std::int64_t of_block = geometry_.transfers_of_block();
+    const std::int64_t of_segment = shared ? of_block * geometry_.tasks : of_block;
+    const auto first = static_cast<std::uint64_t>(index / of_block * of_segment);
+    const auto dealt =
+        static_cast<std::uint64_t>((shared ? task_ * of_block : 0) + index % of_block);
     switch (geometry_.order) {
-        case OffsetOrder::shuffled: return in_file(permutation_(dealt));
+        case OffsetOrder::shuffled: return in_file(first + permutation_(dealt));
         case OffsetOrder::overlapping: {
             const std::uint64_t random = measure::mixed(
                 measure::mixed(geometry_.order_seed, static_cast<std::uint64_t>(task_)),
                 static_cast<std::uint64_t>(index));
-            return in_file(measure::below(random, of_file));
+            return in_file(first + measure::below(random, static_cast<std::uint64_t>(of_segment)));
         }
         case OffsetOrder::sequential: break;
     }

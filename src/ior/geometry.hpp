@@ -45,8 +45,8 @@ struct Geometry {
 Result<Geometry> geometry_of(const Options& options, std::int64_t tasks);
 
 // The offsets of the transfers that belong to `task` (who need not be the one that moves them), in
-// their order. Random orders need no memory: a shared file's transfers are permuted as a whole and
-// dealt to the tasks, a file of one's own is permuted alone.
+// their order. Random orders need no memory. They stay within a segment, as IOR's do: those of a
+// shared file are permuted together and dealt to the tasks, those of a file of one's own alone.
 class Offsets {
 public:
     Offsets(const Geometry& geometry, std::int64_t task) noexcept;

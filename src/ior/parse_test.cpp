@@ -135,7 +135,7 @@ TEST(Parse, all_command_lines_of_the_sample) {
 }
 
 TEST(Check, nonsense_is_refused_with_its_reason) {
-    EXPECT_THAT(complaint("-t 3"), HasSubstr("multiple of 8"));
+    EXPECT_THAT(complaint("-t 3"), HasSubstr("positive multiple of 8"));
     EXPECT_THAT(complaint("-t 0"), HasSubstr("-t 0"));
     EXPECT_THAT(complaint("-t 3m -b 4m"), HasSubstr("multiple of transfer size"));
     EXPECT_THAT(complaint("-s 0"), HasSubstr("-s 0"));

@@ -7,6 +7,7 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace forebay::ior {
 
@@ -136,12 +137,33 @@ void find_stonewall(Phase& phase, const Options& options) {
     }
 }
 
+// Ranks that share cores leave a barrier one after the other. Those of a node share a clock, too:
+// all its times are counted from its first rank's begin.
+void count_from_first(std::vector<RankTimes>& ranks) {
+    std::map<std::int64_t, std::int64_t> first;
+    for (const RankTimes& rank : ranks) {
+        const auto known = first.try_emplace(rank.node, rank.began_ns).first;
+        known->second = std::min(known->second, rank.began_ns);
+    }
+    for (RankTimes& rank : ranks) {
+        const double late = static_cast<double>(rank.began_ns - first.at(rank.node)) * 1e-9;
+        for (double RankTimes::* moment :
+             {&RankTimes::open_begin, &RankTimes::open_end, &RankTimes::transfers_begin,
+              &RankTimes::transfers_end, &RankTimes::close_begin, &RankTimes::close_end}) {
+            rank.*moment += late;
+        }
+        rank.began -= late;
+        rank.began_ns = first.at(rank.node);
+    }
+}
+
 }  // namespace
 
 void summarise(Phase& phase, const Options& options, const std::vector<std::string>& hosts) {
     if (phase.ranks.empty()) {
         return;
     }
+    count_from_first(phase.ranks);
     phase.columns = columns_of(phase, options);
     find_spread(phase);
     find_nodes(phase, hosts);

@@ -190,7 +190,8 @@ constexpr Entry entries[]{
           put_number<&Request::delay_seconds, 0>},
     Entry{{'D', "", no, "directories only", ""}, put_flag<&Request::files, true>},
     Entry{{'F', "", no, "files only", ""}, put_flag<&Request::folders, true>},
-    Entry{{'U', "", no, "rename directories, too", ""}, put_flag<&Request::renames>},
+    Entry{{'U', "", no, "rename directories, too, with -C, -T, -E or -r", ""},
+          put_flag<&Request::renames>},
     Entry{{'u', "", no, "a tree of its own for each rank", ""}, put_flag<&Request::unique_tree>},
     Entry{{'S', "", no, "one file that all ranks open", ""}, put_flag<&Request::shared_file>},
     Entry{{'c', "", no, "rank 0 creates everything", ""}, put_flag<&Request::collective_create>},
@@ -434,6 +435,8 @@ Result<Request> parse_command(std::span<const std::string> words) {
         request.stats = phases.stats;
         request.reads = phases.reads;
         request.removes = phases.removes;
+    } else {
+        request.renames = true;
     }
     if (request.help || request.version) {
         return request;

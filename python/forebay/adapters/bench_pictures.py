@@ -1,6 +1,7 @@
 """Draws what a benchmark measured: bandwidth, latency, spread over ranks. SVG, by matplotlib."""
 
 import io
+import math
 from collections.abc import Callable, Sequence
 from statistics import median
 
@@ -17,6 +18,9 @@ MEASUREMENTS_MAX = 24
 PAIRS_DRAWN_MAX = 8
 """Quantities whose pairs are drawn."""
 RANKS_MAX = 4096
+_COLOURS = 10
+"""In matplotlib's cycle; then lines are dashed."""
+_STYLES = ("-", "--", ":")
 LINEAR_RANGE_MAX = 30
 """Rates further apart are drawn on a logarithmic axis."""
 LINEAR_RATIO_MAX = 5
@@ -46,7 +50,7 @@ def draw_rates(result: BenchResult) -> str:
 def draw_latency(result: BenchResult) -> str:
     """Share of calls that took longer, on two logarithmic axes: the tail is to be seen."""
     figure, axes = _figure(height=4.2)
-    for one in result.measurements[:MEASUREMENTS_MAX]:
+    for number, one in enumerate(result.measurements[:MEASUREMENTS_MAX]):
         calls, left = one.latency.calls, one.latency.calls
         if not calls:
             continue
@@ -55,13 +59,14 @@ def draw_latency(result: BenchResult) -> str:
             times.append(max(bar.seconds, 1e-9) * 1e6)
             shares.append(left / calls)
             left -= bar.count
-        axes.step(times, shares, where="pre", lw=1.4, label=one.name)
+        style = _STYLES[number // _COLOURS % len(_STYLES)]
+        axes.step(times, shares, style, where="pre", lw=1.4, label=one.name)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("latency of a call, µs")
     axes.set_ylabel("share of calls that take so long or longer")
     if len(result.measurements) <= MEASUREMENTS_MAX:
-        axes.legend(fontsize=7, frameon=False)
+        _legend_below(figure)
     return _svg(figure)
 
 
@@ -69,17 +74,18 @@ def draw_ranks(result: BenchResult) -> str:
     """The time of each rank, as multiples of the median rank's."""
     shown = [one for one in result.measurements[:MEASUREMENTS_MAX] if len(one.rank_seconds) > 0]
     figure, axes = _figure(height=4.2)
-    for one in shown:
+    for number, one in enumerate(shown):
         middle = median(one.rank_seconds) or 1.0
         ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
-        axes.plot(range(len(ratios)), ratios, marker=".", lw=0.8, ms=4, label=one.name)
+        style = _STYLES[number // _COLOURS % len(_STYLES)]
+        axes.plot(range(len(ratios)), ratios, style, marker=".", lw=0.8, ms=4, label=one.name)
     axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
     axes.set_xlabel("rank")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("time ÷ time of the median rank")
     axes.set_ylim(bottom=0)
     if len(shown) <= MEASUREMENTS_MAX:
-        axes.legend(fontsize=7, frameon=False)
+        _legend_below(figure)
     return _svg(figure)
 
 
@@ -137,7 +143,7 @@ def draw_pairs(findings: Sequence[Finding]) -> str:
         axes.set_ylabel(one.unit)
         axes.set_ylim(0, 1.1 * max(*one.a, *one.b))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.legend(fontsize=7, frameon=False, ncols=2, loc="lower right")
+        axes.legend(fontsize=7, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     axes.set_xlabel("pair")
     return _svg(figure)
 
@@ -163,6 +169,16 @@ def _figure(*, height: float) -> tuple[Figure, Axes]:
     axes = figure.subplots()
     _style(axes)
     return figure, axes
+
+
+def _legend_below(figure: Figure) -> None:
+    """Under the axes, which become no lower for it."""
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    columns = 1 if len(names) == 1 else 3 if max(map(len, names), default=0) < 40 else 2
+    figure.set_figheight(figure.get_figheight() + 0.17 * math.ceil(len(names) / columns))
+    figure.legend(
+        handles, names, loc="outside lower left", ncols=columns, fontsize=7, frameon=False
+    )
 
 
 def _style(axes: Axes) -> None:

@@ -38,6 +38,7 @@ public:
     PhaseOutcome run() {
         context_.session->barrier();
         begin_ = clock_.now();
+        out_.times.began_ns = measure::now_ns();
         out_.times.began = calendar_seconds();
         working(1);
         open();

@@ -3,6 +3,7 @@
 
 #include "apps/bench/ior/test_run.hpp"
 #include "apps/bench/session/output.hpp"
+#include "apps/bench/session/terminal.hpp"
 #include "ior/documents/documents.hpp"
 #include "ior/estimate.hpp"
 #include "ior/file_names.hpp"
@@ -201,6 +202,9 @@ private:
             out_ = std::fopen(file_.c_str(), "we");
         }
         int why = out_ != nullptr ? 0 : errno;
+        if (file_.empty() && (o.own.json_file == "-" || o.own.csv_file == "-")) {
+            out_ = stderr;  // a document has standard output to itself
+        }
         MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (why != 0) {
             out_ = stdout;
@@ -412,9 +416,9 @@ private:
             watch.limit_seconds = measure::parse_seconds(own.budget_time).value_or(0.0);
             watch.spent_seconds = measure::seconds_of(measure::now_ns() - began_ns_);
         }
-        watch.live = session.first() && !own.no_live && (own.live || ::isatty(STDERR_FILENO) != 0);
-        watch.stop = [&test, &session, &holds_files](const measure::Stop& stop) {
-            end_all(stop, test, session, holds_files.load());
+        watch.live = session.first() && !own.no_live && (own.live || speaks_to_terminal());
+        watch.stop = [&test, &setting, &holds_files](const measure::Stop& stop) {
+            end_all(stop, test, setting, holds_files.load());
         };
         TestEnd end;
         {
@@ -435,10 +439,11 @@ private:
 
     // In the monitor's thread. The main one may never return from where it is.
     [[noreturn]] static void end_all(const measure::Stop& stop, const ior::Test& test,
-                                     const TestRanks& session, bool holds_files) {
+                                     const TestSetting& setting, bool holds_files) {
         std::fprintf(stderr, "ERROR: %s\n", stop.message.c_str());
+        setting.janitor->run_ends();
         if (holds_files) {
-            remove_files_of(test.options, session.size());
+            remove_files_of(test.options, setting.session->rank());
         }
         ::alarm(5);  // should MPI_Abort hang as well
         if (stop.cause == measure::StopCause::signal) {
@@ -497,7 +502,7 @@ private:
         if (!o.own.csv_file.empty() && !o.dry()) {
             lost += written(o.own.csv_file, ior::csv_document(run_));
         }
-        if (out_ != stdout && std::fclose(out_) != 0 && lost_ == 0) {
+        if (out_ != stdout && out_ != stderr && std::fclose(out_) != 0 && lost_ == 0) {
             lost_ = errno;
         }
         out_ = stdout;

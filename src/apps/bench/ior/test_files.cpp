@@ -24,8 +24,11 @@ std::vector<std::string> files_of(const ior::Options& options, std::int64_t firs
     return names;
 }
 
-void remove_files_of(const ior::Options& options, std::int64_t tasks) {
-    for (const std::string& name : files_of(options, 0, options.file_per_process ? tasks : 1)) {
+void remove_files_of(const ior::Options& options, std::int64_t task) {
+    if (!options.file_per_process && task != 0) {
+        return;
+    }
+    for (const std::string& name : files_of(options, task, task + 1)) {
         if (name.ends_with('/')) {
             ::rmdir(name.c_str());
         } else {

@@ -52,6 +52,7 @@ struct TestEnd {
 // Every file that tasks [first, end) can make; directories end in '/' and follow their files.
 [[nodiscard]] std::vector<std::string> files_of(const ior::Options& options, std::int64_t first,
                                                 std::int64_t end);
-void remove_files_of(const ior::Options& options, std::int64_t tasks);
+// The files that a task makes; a shared one is the first task's.
+void remove_files_of(const ior::Options& options, std::int64_t task);
 
 }  // namespace forebay::bench

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -100,6 +101,18 @@ Result<void> run_command(const std::string& command) {
          .message = fmt::format("the command \"{}\" failed (status {}). Correct it, or "
                                 "let it end with 0.",
                                 command, WIFEXITED(status) ? WEXITSTATUS(status) : status)});
+}
+
+int make_with_parents(const std::string& directory) {
+    std::error_code error;
+    const std::filesystem::path parents = std::filesystem::path(directory).parent_path();
+    if (!parents.empty()) {
+        std::filesystem::create_directories(parents, error);
+    }
+    if (error) {
+        return error.value();
+    }
+    return ::mkdir(directory.c_str(), 0755) == 0 ? 0 : errno;
 }
 
 Result<void> Calls::make_directory(const std::string& path) const {

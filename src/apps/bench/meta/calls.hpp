@@ -31,6 +31,9 @@ private:
 // Waits for the shell to end; its status must be 0.
 [[nodiscard]] Result<void> run_command(const std::string& command);
 
+// A directory and those above it. The error number of what failed first; EEXIST: it was there.
+[[nodiscard]] int make_with_parents(const std::string& directory);
+
 class Calls {
 public:
     explicit Calls(meta::Backend backend) : dummy_(backend == meta::Backend::dummy) {}

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdio>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <sys/stat.h>
@@ -402,12 +401,11 @@ Result<void> make_base(const Team& team, Made& made) {
     }
     for (std::int64_t number = 0; number < bases(team); ++number) {
         const std::string base = base_path(team, number);
-        std::error_code error;
-        std::filesystem::create_directories(std::filesystem::path(base).parent_path(), error);
-        if (::mkdir(base.c_str(), 0755) == 0) {
+        const int made_here = make_with_parents(base);
+        if (made_here == 0) {
             made.add(base);
-        } else if (errno != EEXIST) {
-            return failure(system_error(errno, "create " + base));
+        } else if (made_here != EEXIST) {
+            return failure(system_error(made_here, "create " + base));
         }
     }
     return {};
@@ -447,23 +445,33 @@ Result<void> iterate(Team& team, Made& made) {
 void Made::add(std::string directory) {
     const std::lock_guard lock(mutex_);
     directories_.push_back(std::move(directory));
-    janitor_.watch_over_trees(directories_);
+    tell();
 }
 
 void Made::forget(const std::string& directory) {
     const std::lock_guard lock(mutex_);
     std::erase(directories_, directory);
-    janitor_.watch_over_trees(directories_);
+    tell();
 }
 
 void Made::remove() {
     const std::lock_guard lock(mutex_);
+    janitor_.run_ends();
+    const timespec ended = moment_now();
     // The main threads of all ranks go on until there is no directory to create in.
     constexpr int tries_max = 30;
-    std::erase_if(directories_,
-                  [](const std::string& directory) { return remove_tree(directory, tries_max); });
+    std::erase_if(directories_, [&](const std::string& directory) {
+        return remove_tree(directory, tries_max, ended);
+    });
     // In what is left somebody is still at work; the janitor removes it when that has ended.
-    janitor_.watch_over_trees(directories_);
+    tell();
+    remove_parents();
+}
+
+void Made::remove_parents() const {
+    for (const std::string& folder : parents_) {
+        ::rmdir(folder.c_str());
+    }
 }
 
 MPI_Comm first_ranks(const Session& session, std::int64_t tasks) {

@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace forebay::bench {
@@ -13,16 +14,22 @@ namespace forebay::bench {
 // Directories that a run has made and would leave if it were ended; shared with the monitor.
 class Made {
 public:
-    explicit Made(Janitor& janitor) : janitor_(janitor) {}
+    // `parents`: made on the way, the lowest first; they go when they are empty.
+    Made(Janitor& janitor, std::vector<std::string> parents)
+        : janitor_(janitor), parents_(std::move(parents)) {}
     void add(std::string directory);
     void forget(const std::string& directory);
-    // Removes them with all that is in them.
+    // Removes all with all that is in them. For a run that ends early.
     void remove();
+    void remove_parents() const;
 
 private:
+    void tell() { janitor_.watch_over_trees(directories_, parents_); }
+
     Janitor& janitor_;  // of what all ranks leave that are killed at once
     std::mutex mutex_;  // guards directories_
     std::vector<std::string> directories_;
+    const std::vector<std::string> parents_;
 };
 
 struct Outcome {

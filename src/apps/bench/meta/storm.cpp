@@ -5,9 +5,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 namespace forebay::bench {
 
@@ -166,10 +164,8 @@ Result<void> make_folders(const Crew& crew, Made& made) {
         return {};
     }
     for (const std::string& folder : crew.folders) {
-        std::error_code error;
-        std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), error);
-        if (::mkdir(folder.c_str(), 0755) != 0) {
-            return failure(system_error(errno, "create " + folder));
+        if (const int wrong = make_with_parents(folder); wrong != 0) {
+            return failure(system_error(wrong, "create " + folder));
         }
         made.add(folder);
     }

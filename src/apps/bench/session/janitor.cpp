@@ -1,5 +1,5 @@
-// See janitor.hpp. The pipe carries lines: "+name" to remember, "*name" for
-// a directory and all that is in it, "-" to forget all.
+// See janitor.hpp. The pipe carries lines: "+name" to remember, "*name" for a directory and all
+// that is in it, "-" to forget all, "." when the run is ended.
 #include "apps/bench/session/janitor.hpp"
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include <ctime>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace forebay::bench {
@@ -30,12 +32,14 @@ bool is_first_of_node() noexcept {
     return true;
 }
 
-void remove_all(const std::vector<std::string>& lines) {
+void remove_all(const std::vector<std::string>& lines, const timespec& ended) {
     for (const std::string& line : lines) {
         const std::string name = line.substr(1);
         if (line.starts_with('*')) {
             constexpr int tries_max = 100;
-            remove_tree(name, tries_max);
+            remove_tree(name, tries_max, ended);
+        } else if (is_younger(name, ended)) {
+            continue;
         } else if (name.ends_with('/')) {
             ::rmdir(name.c_str());
         } else {
@@ -44,13 +48,21 @@ void remove_all(const std::vector<std::string>& lines) {
     }
 }
 
-void take_line(const std::string& line, std::vector<std::string>& lines) {
-    if (line.starts_with('-')) {
-        lines.clear();
-    } else {
-        lines.push_back(line);
+// What the janitor knows of its run.
+struct Known {
+    std::vector<std::string> lines;
+    std::optional<timespec> ended;
+
+    void take(const std::string& line) {
+        if (line.starts_with('-')) {
+            lines.clear();
+        } else if (line.starts_with('.')) {
+            ended = ended ? ended : moment_now();
+        } else {
+            lines.push_back(line);
+        }
     }
-}
+};
 
 // Lives until the rank has ended, in whatever way.
 [[noreturn]] void keep_watch(int pipe) {
@@ -61,7 +73,7 @@ void take_line(const std::string& line, std::vector<std::string>& lines) {
             ::close(fd);
         }
     }
-    std::vector<std::string> names;
+    Known known;
     std::string line;
     std::array<char, 4096> part{};
     for (;;) {
@@ -75,35 +87,53 @@ void take_line(const std::string& line, std::vector<std::string>& lines) {
         for (ssize_t i = 0; i < got; ++i) {
             const char c = part[static_cast<std::size_t>(i)];
             if (c == '\0') {
-                take_line(line, names);
+                known.take(line);
                 line.clear();
             } else {
                 line += c;
             }
         }
     }
-    // Ranks that are killed a moment later may still make a file.
-    if (!names.empty()) {
+    const timespec ended = known.ended.value_or(moment_now());
+    // Ranks that are killed a moment later may still be in a directory.
+    if (!known.lines.empty()) {
         const timespec moment{0, 200'000'000};
         ::nanosleep(&moment, nullptr);
-        remove_all(names);
+        remove_all(known.lines, ended);
     }
     std::_Exit(0);
 }
 
 }  // namespace
 
-bool remove_tree(const std::string& directory, int tries_max) {
+timespec moment_now() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return now;
+}
+
+bool is_younger(const std::string& path, const timespec& moment) noexcept {
+    struct statx facts{};
+    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &facts) != 0 ||
+        (facts.stx_mask & STATX_BTIME) == 0) {
+        return false;
+    }
+    return facts.stx_btime.tv_sec > moment.tv_sec ||
+           (facts.stx_btime.tv_sec == moment.tv_sec &&
+            static_cast<long>(facts.stx_btime.tv_nsec) > moment.tv_nsec);
+}
+
+bool remove_tree(const std::string& directory, int tries_max, const timespec& ended) {
     constexpr timespec moment{0, 100'000'000};
     std::error_code error;
-    for (int i = 0; i < tries_max; ++i) {
+    for (int i = 0; i < tries_max && !is_younger(directory, ended); ++i) {
         std::filesystem::remove_all(directory, error);
         if (!error) {
             return true;
         }
         ::nanosleep(&moment, nullptr);
     }
-    return false;
+    return is_younger(directory, ended);
 }
 
 Janitor Janitor::of_this_node() {
@@ -132,21 +162,27 @@ void Janitor::tell(const std::string& text) {
     }
 }
 
-void Janitor::watch_over(const std::vector<std::string>& names) { tell_all('+', names); }
-
-void Janitor::watch_over_trees(const std::vector<std::string>& directories) {
-    tell_all('*', directories);
-}
-
-void Janitor::tell_all(char verb, const std::vector<std::string>& names) {
+void Janitor::watch_over(const std::vector<std::string>& names) {
     std::string text("-\0", 2);
     for (const std::string& name : names) {
-        text += verb;
-        text += name;
-        text += '\0';
+        text += '+' + name + '\0';
     }
     tell(text);
 }
+
+void Janitor::watch_over_trees(const std::vector<std::string>& directories,
+                               const std::vector<std::string>& empties) {
+    std::string text("-\0", 2);
+    for (const std::string& directory : directories) {
+        text += '*' + directory + '\0';
+    }
+    for (const std::string& directory : empties) {
+        text += '+' + directory + "/" + '\0';
+    }
+    tell(text);
+}
+
+void Janitor::run_ends() { tell(std::string(".\0", 2)); }
 
 void Janitor::dismiss() { tell(std::string("-\0", 2)); }
 

@@ -1,6 +1,7 @@
 // See session.hpp.
 #include "apps/bench/session/session.hpp"
 
+#include "apps/bench/session/terminal.hpp"
 #include "apps/bench/session/together.hpp"
 #include "measure/statistics.hpp"
 
@@ -202,7 +203,7 @@ std::string Session::mpi_version() const {
 
 void Session::watch(const MonitorOptions& options) {
     barrier();
-    const bool live = options.live && is_first() && ::isatty(STDERR_FILENO) == 1;
+    const bool live = options.live && is_first() && speaks_to_terminal();
     monitor_ = std::make_unique<measure::Monitor>(measure::Monitor::Options{
         .slots = node_.slots(),
         .own = static_cast<std::size_t>(node_.rank()),

@@ -23,8 +23,11 @@ Result<void> agreed(const Result<void>& mine, MPI_Comm ranks) {
     std::string text;
     std::array<int, 3> numbers{};
     if (first == own) {
-        text =
-            size > 1 ? fmt::format("rank {}: {}", own, mine.error().message) : mine.error().message;
+        text = mine.error().message;
+        const bool agreed_before = text.starts_with("rank ");  // among fewer ranks
+        if (size > 1 && !agreed_before) {
+            text = fmt::format("rank {}: {}", own, text);
+        }
         numbers = {static_cast<int>(mine.error().code), mine.error().system,
                    static_cast<int>(text.size())};
     }

@@ -83,7 +83,10 @@ ExitStatus run(Session& session, const hpio::Request& request, Report& report) {
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
                    .live = request.live,
-                   .clean_up = [&leftover] { leftover.remove(); }});
+                   .clean_up = [&leftover, &session] {
+                       session.janitor().run_ends();
+                       leftover.remove();
+                   }});
     const auto done = run_all(session, request, report, leftover);
     session.unwatch();
     warn_of_cache(request, report);

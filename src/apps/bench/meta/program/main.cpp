@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace forebay::bench {
 namespace {
@@ -99,26 +98,16 @@ std::vector<std::string> missing(const Session& session, const meta::Request& re
     return folders;
 }
 
-void remove_empty(const std::vector<std::string>& folders) {
-    for (const std::string& folder : folders) {
-        ::rmdir(folder.c_str());
-    }
-}
-
 ExitStatus run(Session& session, const meta::Request& request, Report& report) {
-    const std::vector<std::string> own = missing(session, request);
     const std::int64_t before = peak_memory_bytes();
-    Made made(session.janitor());
+    Made made(session.janitor(), missing(session, request));
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
                    .live = request.live,
                    .counted = measure::Counted::operations,
-                   .clean_up = [&made, &own] {
-                       made.remove();
-                       remove_empty(own);
-                   }});
+                   .clean_up = [&made] { made.remove(); }});
     const auto done = run_all(session, request, made, report.outcome);
-    remove_empty(own);
+    made.remove_parents();
     session.unwatch();
     report.memory_grown_bytes =
         static_cast<std::int64_t>(session.most(static_cast<double>(peak_memory_bytes() - before)));
