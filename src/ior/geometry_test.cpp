@@ -57,11 +57,25 @@ RC_GTEST_PROP(Offsets, cover_every_file_exactly_once, ()) {
 
 // -z -z on write divided by zero in IOR.
 TEST(Offsets, overlapping_ones_stay_inside) {
-    const Geometry g = some(FileSharing::shared, OffsetOrder::overlapping);
+    Geometry g = some(FileSharing::shared, OffsetOrder::overlapping);
+    g.segments = 250;
     const Offsets offsets(g, 2);
-    for (std::int64_t i = 0; i < 1000; ++i) {
+    for (std::int64_t i = 0; i < offsets.count(); ++i) {
         const std::int64_t at = offsets(i).bytes();
         EXPECT_TRUE(at >= 0 && at < g.bytes_of_file() && at % 8 == 0);
+    }
+}
+
+// IOR shuffles within a segment: the io500's random run stops long before its 10 million segments.
+TEST(Offsets, shuffled_ones_begin_in_the_first_segment) {
+    for (const FileSharing sharing : {FileSharing::shared, FileSharing::file_per_process}) {
+        Geometry g = some(sharing, OffsetOrder::shuffled);
+        g.segments = 10'000'000;
+        const Offsets offsets(g, 1);
+        const std::int64_t segment = g.bytes_of_file() / g.segments;
+        for (std::int64_t i = 0; i < 3 * g.transfers_of_block(); ++i) {
+            EXPECT_EQ(offsets(i).bytes() / segment, i / g.transfers_of_block());
+        }
     }
 }
 

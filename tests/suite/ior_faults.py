@@ -3,6 +3,7 @@ litter."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -94,6 +95,40 @@ def file_vanishes(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean("tf.00000000", "tf.00000001")
 
 
+def next_run(mpi: m.Mpi, folder: Path) -> None:
+    """What cleans up behind a run that was ended leaves the next one's file alone."""
+    words = "-t 64k -b 1g -i 20 -o tf".split()
+    for _ in range(2):
+        ended = [*mpi.start(2, {}), str(program(mpi)), *words]
+        with tempfile.TemporaryFile("w+") as out, m.started(ended, out, folder=folder) as process:
+            _wait_until(30, lambda: any(file.stat().st_size > 1 << 24 for file in folder.iterdir()))
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+        Ior(mpi=mpi, folder=folder)("-t 64k -b 256m -w -o tf")
+
+
+def live_line(mpi: m.Mpi, folder: Path) -> None:
+    """Below a launcher standard error is a pipe; the terminal is the launcher's."""
+    words = [*mpi.start(2, {}), str(program(mpi)), *"-a DUMMY -t 4k -b 1t -w -D 3 -o tf".split()]
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        words,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env=m.clean_environment(),
+    ) as process:
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):  # the terminal's end
+            while part := os.read(ours, 4096):
+                text += part
+        ensure(process.wait(30) == 0, text.decode())
+    os.close(ours)
+    ensure(re.search(rb"write .*MiB/s  slowest rank", text), text.decode())
+
+
 def rank_is_killed(mpi: m.Mpi, words: str, folder: Path) -> None:
     """The job ends with it, and a process of the node takes the files away."""
     line = f"{words} -t 4k -b 1g -w -k=0 -Y -O interIODelay=1000 -o tf"
@@ -152,6 +187,8 @@ def tests() -> Iterator[Test]:
             directory_is_read_only,
             nonsense,
             file_vanishes,
+            next_run,
+            live_line,
         ):
             yield Test(
                 name=f"ior-{function.__name__}-{mpi.name}", run=functools.partial(function, mpi)
