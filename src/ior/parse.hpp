@@ -15,6 +15,7 @@ namespace forebay::ior {
 struct Parsed {
     Options options;
     std::vector<std::string> advice;  // one line for each old or ineffective spelling
+    std::string place;                // of the RUN in its script
 };
 
 // `words` without the program's name. Attached values (-t4k), groups (-wr, -vvv), -x=VALUE,

@@ -45,6 +45,7 @@ public:
             stopped_ = true;
         } else if (word == "run" && inside()) {
             tests_.push_back(current_);
+            tests_.back().place = fmt::format("{}, line {}: \"{}\"", file_, number_, text);
             current_.advice.clear();
             unused_.clear();
         } else if (!text.empty() && inside()) {

@@ -70,6 +70,9 @@ def nonsense(mpi: m.Mpi, folder: Path) -> None:
         ("-r -R", "-G"),
     ):
         ensure(what in run(f"{words} -o tf", status=USAGE), words)
+    (folder / "script").write_text("IOR START\ntransferSize=3k\nblockSize=1m\nRUN\nIOR STOP\n")
+    ensure('script, line 4: "RUN"' in run("-f script", status=USAGE), "no line is named")
+    (folder / "script").unlink()
     ensure("running with 2 tasks" in run("-N 8 -t 64k -b 64k -o tf"), "more tasks than ranks")
     ensure("No such file" in run("-o no/dir/tf", status=INPUT_OUTPUT), "no directory")
     text = run("-t 64k -b 1m -F --budget-bytes 1m -o tf", status=REFUSED)

@@ -127,27 +127,38 @@ private:
 
     Result<void> check() {
         for (ior::Parsed& parsed : tests_) {
-            const auto name = backend_name(parsed.options.api);
-            if (!name) {
-                return tl::unexpected<Error>(name.error());
+            auto done = check_test(parsed);
+            if (!done && !parsed.place.empty()) {
+                done.error().message = fmt::format("{}: {}", parsed.place, done.error().message);
             }
-            parsed.options.api = *name;
-            if (auto sane = ior::check_options(parsed); !sane) {
-                return sane;
+            if (!done) {
+                return done;
             }
-            const bool by_mpi = *name == "MPIIO" || *name == "NCMPI" || *name == "HDF5";
-            if (by_mpi && parsed.options.transfer_bytes > 0x7fffffff) {
-                return failure({ErrorCode::argument, 0,
-                                fmt::format("-t {} is too much for {} (MPI counts to 2^31-1 "
-                                            "bytes). Give -t less.",
-                                            parsed.options.transfer_bytes, *name)});
-            }
-            if (auto fits = ior::geometry_of(parsed.options, tasks_of(parsed.options)); !fits) {
-                return tl::unexpected<Error>(fits.error());
-            }
-            if (auto budget = budget_of(parsed.options.own); !budget) {
-                return tl::unexpected<Error>(budget.error());
-            }
+        }
+        return {};
+    }
+
+    Result<void> check_test(ior::Parsed& parsed) const {
+        const auto name = backend_name(parsed.options.api);
+        if (!name) {
+            return tl::unexpected<Error>(name.error());
+        }
+        parsed.options.api = *name;
+        if (auto sane = ior::check_options(parsed); !sane) {
+            return sane;
+        }
+        const bool by_mpi = *name == "MPIIO" || *name == "NCMPI" || *name == "HDF5";
+        if (by_mpi && parsed.options.transfer_bytes > 0x7fffffff) {
+            return failure({ErrorCode::argument, 0,
+                            fmt::format("-t {} is too much for {} (MPI counts to 2^31-1 "
+                                        "bytes). Give -t less.",
+                                        parsed.options.transfer_bytes, *name)});
+        }
+        if (auto fits = ior::geometry_of(parsed.options, tasks_of(parsed.options)); !fits) {
+            return tl::unexpected<Error>(fits.error());
+        }
+        if (auto budget = budget_of(parsed.options.own); !budget) {
+            return tl::unexpected<Error>(budget.error());
         }
         return {};
     }
