@@ -17,7 +17,7 @@ namespace forebay::ior {
 // One rank's part of a phase; times since the barrier that began it. Plain data: it is gathered.
 struct RankTimes {
     double began = 0.0;         // time of day on its node, to be shown only
-    std::int64_t began_ns = 0;  // by the clock that its node's ranks share
+    std::int64_t began_ns = 0;  // by the clock of its node where its ranks share cores, else 0
     double open_begin = 0.0;
     double open_end = 0.0;
     double transfers_begin = 0.0;

@@ -41,6 +41,7 @@ public:
         begin_ += now - last_;
         last_ = now;
     }
+    [[nodiscard]] std::int64_t last() const { return last_; }
     [[nodiscard]] std::int64_t total() const { return last_ - begin_; }
 
 private:
@@ -193,6 +194,7 @@ Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& 
     Done done;
     session.barrier();
     Laps laps;
+    done.durations.began_ns = laps.last();
     Working working(session.progress());
     OwnFd fd(
         ::open(work.path.c_str(), (writes ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC, everyone));
@@ -201,6 +203,7 @@ Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& 
         result = failure(system_error(errno, "open " + work.path));
     }
     laps.lap(done.durations.open_ns);
+    done.durations.io_began_ns = laps.last();
     if (result) {
         result = posix_loop(fd.get(), session, work, latency);
     }
@@ -234,6 +237,7 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
     Done done;
     session.barrier();
     Laps laps;
+    done.durations.began_ns = laps.last();
     // A collective call needs all ranks: nobody goes on alone after an open that failed.
     Working working(session.progress());
     const Result<void> opened = file.open(*request);
@@ -242,6 +246,7 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
     Result<void> result = session.agreed(opened);
     working.again();
     laps.skip();
+    done.durations.io_began_ns = laps.last();
     if (result) {
         result = file.move(*request);
         laps.lap(done.durations.io_ns);

@@ -16,6 +16,8 @@ namespace forebay::bench {
 
 // Of this rank, from a barrier before the open.
 struct Durations {
+    std::int64_t began_ns = 0;     // by the clock of the node
+    std::int64_t io_began_ns = 0;  // likewise
     std::int64_t open_ns = 0;
     std::int64_t io_ns = 0;
     std::int64_t sync_ns = 0;

@@ -198,12 +198,14 @@ Result<void> verify(const Stage& stage, std::span<const std::byte> memory,
 }
 
 Repetition slowest_of(const Session& session, const Durations& own) {
+    const double late = session.late(own.began_ns);
+    const double io_end = session.late(own.io_began_ns) + seconds_of(own.io_ns);
     return {.open_seconds = session.most(seconds_of(own.open_ns)),
-            .io_seconds = session.most(seconds_of(own.io_ns)),
+            .io_seconds = session.most(io_end),
             .sync_seconds = session.most(seconds_of(own.sync_ns)),
             .close_seconds = session.most(seconds_of(own.close_ns)),
-            .total_seconds = session.most(seconds_of(own.total_ns)),
-            .first_done_seconds = session.least(seconds_of(own.io_ns))};
+            .total_seconds = session.most(late + seconds_of(own.total_ns)),
+            .first_done_seconds = session.least(io_end)};
 }
 
 void note_differences(const Stage& stage, const Differences& found, PointResult& to) {

@@ -36,6 +36,7 @@ public:
     // Neighbouring ranks share a node; false: they go round the nodes.
     [[nodiscard]] bool by_block() const noexcept { return by_block_; }
     [[nodiscard]] int cores_of_node() const noexcept { return node_.cores(); }
+    [[nodiscard]] bool shares_cores() const noexcept { return node_.shares_cores(); }
 
     [[nodiscard]] std::span<measure::ProgressSlot> slots() const noexcept { return node_.slots(); }
     [[nodiscard]] std::size_t local_rank() const noexcept {

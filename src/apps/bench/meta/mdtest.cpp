@@ -165,7 +165,7 @@ Result<void> phase(Team& team, const std::string& name, std::int64_t count, doub
         return all;
     }
     if (team.session.sum(watch.operations(), team.ranks) > 0) {
-        add_round(team.session, team.ranks, watch, seconds,
+        add_round(team.session, team.ranks, watch, seconds, team.session.late(begin, team.ranks),
                   team.outcome.rows.row("mdtest", name, team.tasks));
     }
     return {};

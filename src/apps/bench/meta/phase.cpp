@@ -20,10 +20,10 @@ Row& Rows::row(const std::string& mode, const std::string& name, std::int64_t ra
 }
 
 void add_round(const Session& session, MPI_Comm ranks, const Stopwatch& watch, double seconds,
-               Row& row) {
+               double late, Row& row) {
     row.rounds.push_back({.operations = session.sum(watch.operations(), ranks),
-                          .seconds = session.most(seconds, ranks),
-                          .first_done_seconds = session.least(seconds, ranks)});
+                          .seconds = session.most(late + seconds, ranks),
+                          .first_done_seconds = session.least(late + seconds, ranks)});
     row.latency.add(session.merged(watch.latency(), ranks));
     row.spread = session.spread(seconds, ranks);
 }

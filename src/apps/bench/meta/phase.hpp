@@ -85,8 +85,9 @@ private:
     std::int64_t busy_ns_ = 0;
 };
 
-// Collective over `ranks`: adds a round to `row`; `seconds` is this rank's.
+// Collective over `ranks`: adds a round to `row`; `seconds` is this rank's, which began `late`
+// after the first of its node.
 void add_round(const Session& session, MPI_Comm ranks, const Stopwatch& watch, double seconds,
-               Row& row);
+               double late, Row& row);
 
 }  // namespace forebay::bench

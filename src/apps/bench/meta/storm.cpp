@@ -41,7 +41,7 @@ bool over(const Crew& crew, std::int64_t begin_ns) {
 // Adds what a stopwatch saw under the name of an operation. The time of an operation is that of
 // its own calls: open and close are made in turn, so a wall clock would hold both.
 void note(Crew& crew, const std::string& name, const Stopwatch& watch) {
-    add_round(crew.session, crew.ranks, watch, seconds_of(watch.busy_ns()),
+    add_round(crew.session, crew.ranks, watch, seconds_of(watch.busy_ns()), 0.0,
               crew.outcome.rows.row(std::string(name_of(crew.storm)), name, crew.tasks));
 }
 

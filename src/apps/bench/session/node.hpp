@@ -33,6 +33,7 @@ public:
     // That the node's ranks may use: a launcher, a batch system or a user may have given them fewer
     // than there are, and each of them others.
     [[nodiscard]] std::int32_t cores() const noexcept { return cores_; }
+    [[nodiscard]] bool shares_cores() const noexcept { return ranks_ > cores_; }
     // Of each rank of the node.
     [[nodiscard]] std::span<measure::ProgressSlot> slots() const noexcept { return slots_; }
     [[nodiscard]] measure::ProgressSlot& own_slot() const noexcept {

@@ -155,6 +155,22 @@ double Session::most(double mine, MPI_Comm ranks) const {
     return all;
 }
 
+double Session::late(std::int64_t began_ns, MPI_Comm ranks) const {
+    if (sum(node_.shares_cores() ? 1 : 0, ranks) == 0) {
+        return 0.0;
+    }
+    int size = 0;
+    MPI_Comm_size(ranks, &size);
+    const std::array<std::int64_t, 2> mine{node_.leader(), began_ns};
+    std::vector<std::array<std::int64_t, 2>> all(static_cast<std::size_t>(size));
+    MPI_Allgather(mine.data(), 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, ranks);
+    std::int64_t first = began_ns;
+    for (const auto& [leader, began] : all) {
+        first = leader == mine[0] ? std::min(first, began) : first;
+    }
+    return node_.shares_cores() ? static_cast<double>(began_ns - first) * 1e-9 : 0.0;
+}
+
 double Session::least(double mine, MPI_Comm ranks) const {
     double all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MIN, ranks);
@@ -181,7 +197,7 @@ std::vector<std::string> Session::gathered(const std::vector<std::string>& mine,
 }
 
 std::optional<std::string> Session::oversubscribed() const {
-    if (node_.ranks() <= node_.cores()) {
+    if (!node_.shares_cores()) {
         return std::nullopt;
     }
     return fmt::format(

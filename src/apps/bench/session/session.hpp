@@ -94,6 +94,9 @@ public:
     [[nodiscard]] Spread spread(double mine, MPI_Comm ranks) const;
     [[nodiscard]] std::int64_t sum(std::int64_t mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
     [[nodiscard]] double most(double mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
+    // Seconds by which this rank began after the first of its node where ranks share cores, which
+    // leave a barrier one after the other; else 0, that no moment of the scheduler's counts.
+    [[nodiscard]] double late(std::int64_t began_ns, MPI_Comm ranks = MPI_COMM_WORLD) const;
     [[nodiscard]] double least(double mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
     // The words of all ranks that are not empty, at most `most` of them.
     [[nodiscard]] std::vector<std::string> gathered(const std::vector<std::string>& mine,
