@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -213,6 +214,28 @@ def test_a_simulator_that_says_nothing(tmp_path: Path) -> None:
     native = NativeSimulator(environment={"FOREBAY_SIM": str(quiet)})
     with pytest.raises(SimulationError, match=r"ended with 7 .*\. Build it again\."):
         native.run([])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_simulation_that_is_stopped_leaves_nothing_running(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """The imagined simulator holds the other end of a pipe for as long as it runs."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = tmp_path / "sim"
+    program.write_text(f"#!/bin/sh\nexec 9>{pipe}\necho ready >&9\nexec sleep 60\n")
+    program.chmod(0o755)
+    words = [sys.executable, "-m", "forebay", "simulate", "laptop"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "FOREBAY_SIM": str(program)}
+    with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        with pipe.open() as running:
+            assert running.readline() == "ready\n"
+            process.send_signal(number)
+            assert running.read() == ""
+        assert process.stderr
+        assert f"stopped by {number.name}" in process.stderr.read()
+    assert process.returncode == 128 + number
 
 
 def test_a_package_of_pip_has_simulator_and_platforms_within(tmp_path: Path) -> None:
