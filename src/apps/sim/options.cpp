@@ -114,7 +114,7 @@ std::vector<Key> keys() {
         plain("calls", {1, 1e6, true}, [](E& e) -> auto& { return e.calls; }),
         plain("seed", {0, 1e15, true}, [](E& e) -> auto& { return e.seed; }),
         plain("sick_target", {-1, 65535, true}, [](E& e) -> auto& { return e.sickness.target; }),
-        plain("sick_slower", {0, 1e6}, [](E& e) -> auto& { return e.sickness.slower; }),
+        plain("sick_slower", {1, 1e6}, [](E& e) -> auto& { return e.sickness.slower; }),
         plain("sick_error_from", {-1, 1e9}, [](E& e) -> auto& { return e.sickness.error_from; }),
         plain("ranks_alone", yes_or_no, [](E& e) -> auto& { return e.ranks_alone; }),
         plain("read", yes_or_no, [](E& e) -> auto& { return e.read; }),
@@ -174,10 +174,27 @@ Result<void> check_ranks(const Experiment& experiment) {
 
 Result<void> check_targets(const Experiment& experiment) {
     const std::int64_t targets = experiment.platform.target.count;
-    return experiment.sickness.target < targets
-               ? Result<void>{}
-               : refuse(fmt::format("sick_target={}", experiment.sickness.target),
-                        fmt::format("there are {}, and the first is 0", targets));
+    const adapters::Sickness& sickness = experiment.sickness;
+    if (sickness.target >= targets) {
+        return refuse(fmt::format("sick_target={}", sickness.target),
+                      fmt::format("there are {}, and the first is 0", targets));
+    }
+    if (sickness.target < 0 && sickness.slower != 1) {
+        return refuse(fmt::format("sick_slower={}", sickness.slower), "sick_target is missing");
+    }
+    if (sickness.target < 0 && sickness.error_from >= 0) {
+        return refuse(fmt::format("sick_error_from={}", sickness.error_from),
+                      "sick_target is missing");
+    }
+    return {};
+}
+
+Result<void> check_verify(const Experiment& experiment) {
+    return experiment.verify && experiment.read
+               ? refuse("verify=1 read=1",
+                        "only what was written before can be compared: without "
+                        "read=1 it is written and read back")
+               : Result<void>{};
 }
 
 Result<void> check_staging(const Experiment& experiment) {
@@ -236,6 +253,7 @@ Result<Experiment> parse_options(const std::vector<std::string>& words) {
     }
     return check_ranks(experiment)
         .and_then([&] { return check_targets(experiment); })
+        .and_then([&] { return check_verify(experiment); })
         .and_then([&] { return check_staging(experiment); })
         .and_then([&] { return check_file(experiment); })
         .map([&] { return std::move(experiment); });
