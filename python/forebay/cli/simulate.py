@@ -1,6 +1,7 @@
 """`forebay simulate`: parse → run → render."""
 
 import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -29,6 +30,7 @@ Examples:
 \b
 Exit status:
   0  simulated
+  1  verify=1 found wrong bytes
   2  wrong option, platform or key, or a collective call of the experiment failed
 """
 
@@ -54,10 +56,16 @@ def simulate_command(
     finally:  # a variant that fails does not take the finished ones with it
         if results:
             _show(results, form)
-    errors = [result.error for result in results if result.error]
-    for error in errors:
-        print(f"forebay: {error}", file=sys.stderr)
-    raise typer.Exit(2 if errors else 0)
+    for result in results:
+        if result.problem:
+            print(f"forebay: {result.problem}", file=sys.stderr)
+    raise typer.Exit(_status(results))
+
+
+def _status(results: list[Simulation]) -> int:
+    if any(result.wrong_bytes for result in results):
+        return 1
+    return 2 if any(result.error for result in results) else 0
 
 
 def _show(results: list[Simulation], form: Format) -> None:
@@ -84,3 +92,15 @@ def _print(results: list[Simulation]) -> None:
             str(one.requests),
         )
     Console().print(table)
+    for one in results:
+        print(f"  {one.variant}: {', '.join(_details(one))}")
+
+
+def _details(one: Simulation) -> Iterator[str]:
+    yield f"opening {one.seconds_open:.6f} s"
+    yield f"closing {one.seconds_close:.6f} s"
+    yield f"messages of {one.message_bytes} bytes"
+    if one.slow_target is not None:
+        yield f"target {one.slow_target} is slow (k = {one.slow_target_requests_in_flight})"
+    if one.wrong_bytes is not None:
+        yield f"{one.wrong_bytes} wrong bytes"
