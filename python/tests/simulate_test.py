@@ -14,7 +14,7 @@ import pytest
 from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import SimulateRequest, simulate
 from forebay.domain.errors import SetupError, SimulationError
-from forebay.domain.simulation import parse_simulation
+from forebay.domain.simulation import KEYS, PLATFORM_KEYS, parse_simulation
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -170,6 +170,14 @@ def test_wrong_words_are_explained() -> None:
         run("speed=3")
     with pytest.raises(SimulationError, match="there is no variant"):
         run(variants=("romio",))
+
+
+def test_the_help_has_every_key_of_the_native_program() -> None:
+    lines = simulator().run(["--help"]).splitlines()
+    native = [tuple(line.split(maxsplit=1)) for line in lines if line.startswith("  ")]
+    assert native == [*PLATFORM_KEYS, *KEYS]
+    shown = [tuple(line.split(maxsplit=1)) for line in command("--help").stdout.splitlines()]
+    assert set(native) <= set(shown)
 
 
 def test_what_is_no_answer_is_refused() -> None:

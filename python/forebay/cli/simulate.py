@@ -1,7 +1,7 @@
 """`forebay simulate`: parse → run → render."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -11,14 +11,25 @@ from rich.table import Table
 from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import SimulateRequest, simulate
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
-from forebay.domain.simulation import VARIANTS, Simulation
+from forebay.domain.simulation import KEYS, PLATFORM_KEYS, VARIANTS, Simulation
 
-HELP = """Run Forebay's engine on a simulated machine: thousands of ranks, a modelled Lustre.
+
+def _listed(keys: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"  {name:<25}{meaning}" for name, meaning in keys)
+
+
+HELP = f"""Run Forebay's engine on a simulated machine: thousands of ranks, a modelled Lustre.
 
 PLATFORM is a file, or the name of one that comes with Forebay: tsubame-2.5-thin, lustre-96-ost,
-laptop. KEY=VALUE changes the platform (nodes, ranks_per_node, targets, stripe_bytes), the pattern
-(region_count, region_bytes, region_spacing, calls, read=1) or a setting (requests_in_flight,
-aggregators_per_target, cb_buffer_size, buffers); verify=1 moves real bytes and compares them.
+laptop. Times and amounts in the result are virtual: the machine's, not this one's.
+
+\b
+KEY=VALUE changes the platform:
+{_listed(PLATFORM_KEYS)}
+
+\b
+or a setting, the pattern, or the experiment:
+{_listed(KEYS)}
 
 \b
 Examples:

@@ -87,6 +87,12 @@ TEST(Words, NameAVariantWithAWholeLimit) {
     }
 }
 
+TEST(Words, AreInTheHelp) {
+    for (const char* key : {"  nodes  ", "  jitter  ", "  sick_error_from  ", "  verify  "}) {
+        EXPECT_NE(help().find(key), std::string::npos) << key;
+    }
+}
+
 TEST(Words, AreTakenInAnyOrderWithUnits) {
     const auto experiment = parsed({"link_rate=2 GB/s", "stripe_bytes=1 MiB", "message_time=3us"});
     ASSERT_TRUE(experiment.has_value()) << experiment.error().message;
