@@ -47,7 +47,7 @@ bool take(std::string_view text, Number& number) noexcept {
 
 int set(const std::string& path, const Wanted& wanted) {
     forebay::adapters::PosixAttributes files;
-    const auto change = forebay::layout::set_layout(files, path, wanted);
+    const auto change = forebay::layout::set_layout_or_nothing(files, path, wanted);
     if (change.obstacle) {
         return fail(path, *change.obstacle);
     }
