@@ -69,7 +69,7 @@ Examples:
 Exit status:
   0  set, and read back as asked for
   1  not set, or not as asked for: the message says why
-  2  wrong option
+  2  wrong option, or a number out of range
 """
 
 _ALL = "all"
