@@ -10,7 +10,7 @@ import pytest
 
 from forebay.adapters.layout_program import PROGRAM_NAME, LayoutProgram, decode_layout
 from forebay.adapters.native_libraries import STUB_NAME, LibraryFolders
-from forebay.domain.errors import LayoutError, SetupError
+from forebay.domain.errors import LayoutError, SetupError, UsageError
 from forebay.domain.layout import WantedLayout
 
 
@@ -103,6 +103,14 @@ def test_set_over_all_targets(libraries: Path, example: list[str]) -> None:
         (("set", "-c", "0", "f"), "not a count of targets"),
         (("set", "-c", "many", "f"), "not a count of targets"),
         (("set", "-S", "big", "f"), "not a size"),
+        (("set", "-c", "99999999999", "f"), "Give 1 to 65536, or all"),
+        (("set", "-c", "9" * 5000, "f"), "Give 1 to 65536, or all"),
+        (("set", "-S", "99999999999999999999", "f"), "from 64k to below 4g"),
+        (("set", "-S", "4g", "f"), "from 64k to below 4g"),
+        (("set", "-i", "99999999999", "f"), "Give 0 to 65534, or -1 for any"),
+        (("set", "-i", "-2", "f"), "Give 0 to 65534"),
+        (("set", "-c", "2", ""), "it is empty"),
+        (("show", ""), "it is empty"),
     ],
 )
 def test_wrong_options(libraries: Path, words: tuple[str, ...], said: str) -> None:
@@ -118,6 +126,10 @@ def test_what_cannot_be_asked(libraries: Path, example: list[str]) -> None:
         layouts.show(Path("/x"))
     put_program(libraries, "Segmentation fault", status=139)
     with pytest.raises(LayoutError, match="status 139"):
+        layouts.show(Path("/x"))
+    (libraries / "errors").write_text("forebay-layout: cannot use X (it is 7). Give 1.\n")
+    (libraries / PROGRAM_NAME).write_text(f"#!/bin/sh\ncat {libraries}/errors >&2\nexit 2\n")
+    with pytest.raises(UsageError, match=r"^cannot use X \(it is 7\)\. Give 1\.$"):
         layouts.show(Path("/x"))
     put_program(libraries, example[1], status=1)
     with pytest.raises(LayoutError, match="No such file"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -13,7 +14,7 @@ import pytest
 from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import SimulateRequest, simulate
 from forebay.domain.errors import SetupError, SimulationError
-from forebay.domain.simulation import parse_simulation
+from forebay.domain.simulation import KEYS, PLATFORM_KEYS, parse_simulation
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,6 +49,7 @@ def test_every_variant_writes_the_right_bytes(variant: str) -> None:
         variants=(variant,),
     )
     assert one["error"] == ""
+    assert one["wrong_bytes"] == 0
 
 
 def test_the_same_seed_gives_the_same_times() -> None:
@@ -68,6 +70,13 @@ def test_a_target_that_errors_in_the_middle_is_everyones_error() -> None:
             variants=(variant,),
         )
         assert "Input/output error" in str(one["error"])
+
+
+def test_a_write_that_fails_is_told_also_where_bytes_are_compared() -> None:
+    words = ("targets=4", "stripe_bytes=65536", "sick_target=1", "sick_error_from=0", "verify=1")
+    (one,) = run(*SMALL, *words)
+    assert "Input/output error" in str(one["error"])
+    assert one["wrong_bytes"] == 0
 
 
 def test_a_target_that_stalls_delays_and_loses_nothing() -> None:
@@ -163,6 +172,14 @@ def test_wrong_words_are_explained() -> None:
         run(variants=("romio",))
 
 
+def test_the_help_has_every_key_of_the_native_program() -> None:
+    lines = simulator().run(["--help"]).splitlines()
+    native = [tuple(line.split(maxsplit=1)) for line in lines if line.startswith("  ")]
+    assert native == [*PLATFORM_KEYS, *KEYS]
+    shown = [tuple(line.split(maxsplit=1)) for line in command("--help").stdout.splitlines()]
+    assert set(native) <= set(shown)
+
+
 def test_what_is_no_answer_is_refused() -> None:
     with pytest.raises(SimulationError, match="cannot read"):
         parse_simulation("Segmentation fault")
@@ -178,6 +195,52 @@ def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PYTHONPATH": str(ROOT / "python"), **variables},
         check=False,
     )
+
+
+ANSWER: dict[str, object] = {
+    "schema": "forebay.simulation/1",
+    **{"platform": "laptop", "variant": "forebay", "error": ""},
+    **{"ranks": 4, "targets": 1, "bytes": 40960, "rounds": 1, "messages": 2, "requests": 1},
+    **{"seconds": 2.0, "seconds_open": 0.25, "seconds_close": 0.125, "seconds_bound": 1.0},
+    **{"message_bytes": 4711, "slow_target": -1, "slow_target_requests_in_flight": 0},
+    "wrong_bytes": None,
+}
+
+
+def imagined(folder: Path, **answer: object) -> str:
+    """A simulator that says `answer`, and ends as the native one does."""
+    program = folder / "sim"
+    said = json.dumps({**ANSWER, **answer})
+    status = 1 if answer.get("wrong_bytes") else 0
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\nexit {status}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+def test_wrong_bytes_are_told_with_the_result(tmp_path: Path) -> None:
+    done = command("verify=1", FOREBAY_SIM=imagined(tmp_path, wrong_bytes=3))
+    assert done.returncode == 1
+    assert "3 of 40960 bytes are wrong (variant forebay: " in done.stderr
+    assert "of the bound" in done.stdout
+    assert "3 wrong bytes" in done.stdout
+
+
+def test_every_result_is_shown(tmp_path: Path) -> None:
+    slow = {"slow_target": 7, "slow_target_requests_in_flight": 2}
+    program = imagined(tmp_path, **slow, wrong_bytes=0)
+    text = command(FOREBAY_SIM=program).stdout
+    for said in ("closing 0.125000 s", "messages of 4711 bytes", "target 7 is slow (k = 2)"):
+        assert said in text
+    assert "0 wrong bytes" in text
+    shown = json.loads(command("--format", "json", FOREBAY_SIM=program).stdout)["results"][0]
+    wanted = {"seconds_close": 0.125, "message_bytes": 4711, "wrong_bytes": 0, **slow}
+    assert {key: shown[key] for key in wanted} == wanted
+    program = imagined(tmp_path)
+    text = command(FOREBAY_SIM=program).stdout
+    assert "wrong" not in text
+    assert "is slow" not in text
+    shown = json.loads(command("--format", "json", FOREBAY_SIM=program).stdout)["results"][0]
+    assert (shown["slow_target"], shown["wrong_bytes"]) == (None, None)
 
 
 def test_the_command_shows_a_table_or_json() -> None:
@@ -213,6 +276,28 @@ def test_a_simulator_that_says_nothing(tmp_path: Path) -> None:
     native = NativeSimulator(environment={"FOREBAY_SIM": str(quiet)})
     with pytest.raises(SimulationError, match=r"ended with 7 .*\. Build it again\."):
         native.run([])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_simulation_that_is_stopped_leaves_nothing_running(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """The imagined simulator holds the other end of a pipe for as long as it runs."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = tmp_path / "sim"
+    program.write_text(f"#!/bin/sh\nexec 9>{pipe}\necho ready >&9\nexec sleep 60\n")
+    program.chmod(0o755)
+    words = [sys.executable, "-m", "forebay", "simulate", "laptop"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "FOREBAY_SIM": str(program)}
+    with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        with pipe.open() as running:
+            assert running.readline() == "ready\n"
+            process.send_signal(number)
+            assert running.read() == ""
+        assert process.stderr
+        assert f"stopped by {number.name}" in process.stderr.read()
+    assert process.returncode == 128 + number
 
 
 def test_a_package_of_pip_has_simulator_and_platforms_within(tmp_path: Path) -> None:

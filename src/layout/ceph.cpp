@@ -100,8 +100,9 @@ Result<std::string> encode_ceph(const Wanted& wanted, const FileLayout& now) {
                           "Ask for a multiple of 64 KiB up to 128 MiB.");
     }
     if (count < 1 || count > stripe_count_max) {
-        return impossible(fmt::format("{} stripes", count),
-                          "Ask for 1 to 65536; CephFS does not know how many targets there are.");
+        return impossible(
+            count == all_targets ? "stripes over all targets" : fmt::format("{} stripes", count),
+            "Ask for 1 to 65536; CephFS does not know how many targets there are.");
     }
     if (wanted.first_ost >= 0) {
         return impossible("a first target", "CephFS chooses its targets itself; leave it out.");

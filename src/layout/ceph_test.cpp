@@ -85,6 +85,7 @@ TEST(Ceph, asks_for_nothing_that_cephfs_does_not_take) {
     EXPECT_THAT(why({.stripe_bytes = 256 * mib}), HasSubstr("up to 128 MiB"));
     EXPECT_THAT(why({.stripe_bytes = 64 * mib + 64 * kib}), testing::Not(HasSubstr("cannot")));
     EXPECT_THAT(why({.stripe_count = all_targets}), HasSubstr("does not know how many targets"));
+    EXPECT_THAT(why({.stripe_count = all_targets}), HasSubstr("stripes over all targets"));
     EXPECT_THAT(why({.first_ost = 0}), HasSubstr("chooses its targets itself"));
 }
 

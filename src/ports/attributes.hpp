@@ -1,5 +1,5 @@
-// Files by name, as far as layouts need them: what they are, their extended attributes, and making
-// an empty one.
+// Files by name, as far as layouts need them: what they are, their extended attributes, making an
+// empty one and removing it.
 #pragma once
 
 #include "base/result.hpp"
@@ -38,6 +38,7 @@ public:
     // An empty file that nothing has been placed for yet; not by opening it, which on Lustre would
     // choose its targets. Error with system EEXIST: it is there already.
     virtual Result<void> make_file(const std::string& path) = 0;
+    virtual Result<void> remove_file(const std::string& path) = 0;
 };
 
 }  // namespace forebay::ports

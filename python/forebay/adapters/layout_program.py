@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from forebay.application.ports import LibraryFinder
-from forebay.domain.errors import LayoutError, SetupError
+from forebay.domain.errors import LayoutError, SetupError, UsageError
 from forebay.domain.layout import Component, Layout, LayoutChange, WantedLayout
 
 PROGRAM_NAME = "forebay-layout"
 SCHEMA = "forebay.layout/1"
 _SECONDS_MAX = 60
 _ANSWERED = {0, 1}
+_WRONG_ARGUMENTS = 2
 
 
 class LayoutProgram:
@@ -64,7 +65,9 @@ def _answer(done: subprocess.CompletedProcess[str], path: str) -> Mapping[str, A
     except ValueError:
         line = None
     if not isinstance(line, dict) or line.get("schema") != SCHEMA:
-        said = done.stderr.strip() or f"status {done.returncode}"
+        said = done.stderr.strip().removeprefix(f"{PROGRAM_NAME}: ") or f"status {done.returncode}"
+        if done.returncode == _WRONG_ARGUMENTS and done.stderr:
+            raise UsageError(said)
         raise LayoutError(
             f"cannot look at the layout of {path} ({PROGRAM_NAME}: {said}). "
             "Is it of the same version?"

@@ -48,17 +48,23 @@ class ForegroundProcesses:
     def capture(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
     ) -> Captured:
+        """As `capture_started`; what cannot be started has the status and the words of a shell."""
+        try:
+            return self.capture_started(words, environment=environment, seconds_max=seconds_max)
+        except LaunchError as error:
+            return Captured(status=error.exit_code, output="", errors=str(error))
+
+    def capture_started(
+        self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
+    ) -> Captured:
         """Runs a command without input. What takes too long, or is to end because a signal came
         to us, may clean up for a while: a launcher that is killed leaves its ranks behind.
-        StoppedError: such a signal came."""
+        StoppedError: such a signal came. LaunchError: cannot be started."""
         watched = {*(one for one in _FORWARDED if not _is_ignored(one)), signal.SIGCHLD}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
         try:
             with TemporaryFile() as output, TemporaryFile() as errors:
-                try:
-                    pid = _spawn(words, environment, before, into=(output, errors))
-                except LaunchError as error:
-                    return Captured(status=error.exit_code, output="", errors=str(error))
+                pid = _spawn(words, environment, before, into=(output, errors))
                 status = _wait_within(pid, watched, words[0], seconds_max, self._grace_seconds)
                 return Captured(status=status, output=_text(output), errors=_text(errors))
         finally:

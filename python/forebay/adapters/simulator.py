@@ -1,13 +1,15 @@
 """Finds forebay_sim and the platforms (in the package, an installed tree, a checkout); runs it."""
 
+import math
 import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from forebay.domain.errors import SetupError, SimulationError
+from forebay.adapters.processes import ForegroundProcesses
+from forebay.domain.errors import LaunchError, SetupError, SimulationError
 
 PROGRAM_VARIABLE = "FOREBAY_SIM"
+_ANSWERED = {0, 1}  # 1: the bytes that it read back are wrong
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -35,20 +37,23 @@ class NativeSimulator:
         )
 
     def run(self, words: Sequence[str]) -> str:
-        """Waits for the simulator."""
+        """Waits for the simulator. A signal that is to end us ends it, too."""
         program = self.program()
         try:
-            done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise _unusable(program, error.strerror) from error
-        if done.returncode != 0 or not done.stdout:
-            said = done.stderr.strip().removeprefix("forebay_sim: ")
+            done = ForegroundProcesses().capture_started(
+                [program, *words], environment=self._environment, seconds_max=math.inf
+            )
+        except LaunchError as error:
+            why = error.__cause__.strerror if isinstance(error.__cause__, OSError) else str(error)
+            raise _unusable(program, why) from error
+        if done.status not in _ANSWERED or not done.output:
+            said = done.errors.strip().removeprefix("forebay_sim: ")
             raise SimulationError(
                 said
-                or f"{program} failed (it ended with {done.returncode} and said nothing). "
+                or f"{program} failed (it ended with {done.status} and said nothing). "
                 "Build it again."
             )
-        return done.stdout
+        return done.output
 
     def program(self) -> str:
         """The native program. Raises SetupError when there is none."""

@@ -69,11 +69,23 @@ Examples:
 Exit status:
   0  set, and read back as asked for
   1  not set, or not as asked for: the message says why
-  2  wrong option
+  2  wrong option, or a number out of range
 """
 
-Where = Annotated[Path, typer.Argument(metavar="PATH", help="A file or a directory.")]
 _ALL = "all"
+_TARGETS_MAX = 65536
+_FIRST_MAX = 65534
+_STRIPE_MAX = (4 << 30) - 1
+_DIGITS_MAX = 20  # more are out of range anyway
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise UsageError("cannot use the path (it is empty). Name a file or a directory.")
+    return Path(text)
+
+
+Where = Annotated[Path, typer.Argument(metavar="PATH", help="A file or a directory.", parser=_path)]
 
 
 def show(path: Where, form: FormatOption = Format.TEXT) -> None:
@@ -99,14 +111,19 @@ def set_(
     ] = None,
     first: Annotated[
         int,
-        typer.Option("-i", "--first-ost", metavar="INDEX", min=-1, help="First target (Lustre)."),
+        typer.Option(
+            "-i",
+            "--first-ost",
+            metavar="INDEX",
+            help="First target (Lustre).",
+        ),
     ] = -1,
     pool: Annotated[str, typer.Option("-p", "--pool", metavar="NAME", help="Pool.")] = "",
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Sets a layout."""
     wanted = WantedLayout(
-        stripe_count=_count(count), stripe_bytes=_bytes(unit), first_ost=first, pool=pool
+        stripe_count=_count(count), stripe_bytes=_bytes(unit), first_ost=_first(first), pool=pool
     )
     if not wanted.says_something:
         raise UsageError("cannot set a layout (none is asked for). Give -c, -S, -i or -p.")
@@ -133,19 +150,31 @@ def _count(text: str | None) -> int:
         return 0
     if text == _ALL:
         return -1
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
+    is_number = text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX
+    if not is_number or not 1 <= int(text) <= _TARGETS_MAX:
         raise UsageError(
-            f'cannot use -c "{text}" (not a count of targets). Give 1 or more, or all.'
+            f'cannot use -c "{text}" (not a count of targets). Give 1 to {_TARGETS_MAX}, or all.'
         )
     return int(text)
+
+
+def _first(index: int) -> int:
+    if not -1 <= index <= _FIRST_MAX:
+        raise UsageError(
+            f"cannot use -i {index} (no target has such an index). Give 0 to {_FIRST_MAX}, "
+            "or -1 for any."
+        )
+    return index
 
 
 def _bytes(text: str | None) -> int:
     if text is None:
         return 0
-    size = parse_bytes(text)
-    if not size:
-        raise UsageError(f'cannot use -S "{text}" (not a size). Give one such as 4m or 65536.')
+    size = parse_bytes(text) if len(text) <= 2 * _DIGITS_MAX else None
+    if not size or size > _STRIPE_MAX:
+        raise UsageError(
+            f'cannot use -S "{text}" (not a size of stripes). Give one from 64k to below 4g.'
+        )
     return size
 
 

@@ -1,6 +1,7 @@
 """`forebay simulate`: parse → run → render."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -10,14 +11,25 @@ from rich.table import Table
 from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import SimulateRequest, simulate
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
-from forebay.domain.simulation import VARIANTS, Simulation
+from forebay.domain.simulation import KEYS, PLATFORM_KEYS, VARIANTS, Simulation
 
-HELP = """Run Forebay's engine on a simulated machine: thousands of ranks, a modelled Lustre.
+
+def _listed(keys: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"  {name:<25}{meaning}" for name, meaning in keys)
+
+
+HELP = f"""Run Forebay's engine on a simulated machine: thousands of ranks, a modelled Lustre.
 
 PLATFORM is a file, or the name of one that comes with Forebay: tsubame-2.5-thin, lustre-96-ost,
-laptop. KEY=VALUE changes the platform (nodes, ranks_per_node, targets, stripe_bytes), the pattern
-(region_count, region_bytes, region_spacing, calls, read=1) or a setting (requests_in_flight,
-aggregators_per_target, cb_buffer_size, buffers); verify=1 moves real bytes and compares them.
+laptop. Times and amounts in the result are virtual: the machine's, not this one's.
+
+\b
+KEY=VALUE changes the platform:
+{_listed(PLATFORM_KEYS)}
+
+\b
+or a setting, the pattern, or the experiment:
+{_listed(KEYS)}
 
 \b
 Examples:
@@ -29,6 +41,7 @@ Examples:
 \b
 Exit status:
   0  simulated
+  1  verify=1 found wrong bytes
   2  wrong option, platform or key, or a collective call of the experiment failed
 """
 
@@ -54,10 +67,16 @@ def simulate_command(
     finally:  # a variant that fails does not take the finished ones with it
         if results:
             _show(results, form)
-    errors = [result.error for result in results if result.error]
-    for error in errors:
-        print(f"forebay: {error}", file=sys.stderr)
-    raise typer.Exit(2 if errors else 0)
+    for result in results:
+        if result.problem:
+            print(f"forebay: {result.problem}", file=sys.stderr)
+    raise typer.Exit(_status(results))
+
+
+def _status(results: list[Simulation]) -> int:
+    if any(result.wrong_bytes for result in results):
+        return 1
+    return 2 if any(result.error for result in results) else 0
 
 
 def _show(results: list[Simulation], form: Format) -> None:
@@ -84,3 +103,15 @@ def _print(results: list[Simulation]) -> None:
             str(one.requests),
         )
     Console().print(table)
+    for one in results:
+        print(f"  {one.variant}: {', '.join(_details(one))}")
+
+
+def _details(one: Simulation) -> Iterator[str]:
+    yield f"opening {one.seconds_open:.6f} s"
+    yield f"closing {one.seconds_close:.6f} s"
+    yield f"messages of {one.message_bytes} bytes"
+    if one.slow_target is not None:
+        yield f"target {one.slow_target} is slow (k = {one.slow_target_requests_in_flight})"
+    if one.wrong_bytes is not None:
+        yield f"{one.wrong_bytes} wrong bytes"

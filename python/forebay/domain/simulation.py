@@ -9,10 +9,52 @@ from forebay.domain.errors import SimulationError
 SCHEMA = "forebay.simulation/1"
 VARIANTS = ("forebay", "original", "placement", "earth(wr:2)", "earth(wr,ex:2)")
 
+PLATFORM_KEYS = (
+    ("nodes", "nodes that compute"),
+    ("ranks_per_node", "ranks on each"),
+    ("link_rate", "of a node's interface, as in 2GB/s"),
+    ("memory_rate", "copying by all ranks of a node together"),
+    ("copy_rate", "copying by one rank"),
+    ("message_time", "a message costs so much at both ends, as in 3us"),
+    ("rank_message_time", "the same where every rank is alone"),
+    ("servers", "storage servers"),
+    ("targets", "storage targets, over all servers"),
+    ("target_rate", "of a target, as in 500MB/s"),
+    ("request_time", "a request costs a target so much"),
+    ("interference_per_stream", "slows a target for each client past streams_free"),
+    ("streams_free", "clients that a target serves at full speed"),
+    ("interference_per_queued", "slows a target for each request past queued_free"),
+    ("queued_free", "requests that may wait at a target at full speed"),
+    ("jitter", "a target's times vary by this share, 0 to 1"),
+    ("stripe_bytes", "stripe size of the file, as in 1MiB"),
+)
+KEYS = (
+    ("aggregators_per_target", "aggregators that share a target"),
+    ("cb_nodes", "aggregators at most; 0: as many as fit"),
+    ("cb_buffer_size", "an aggregator's window, as in 4MiB"),
+    ("buffers", "windows that an aggregator has"),
+    ("staging_bytes_max", "memory for staging on each node"),
+    ("requests_in_flight", "requests a target has at a time (k); 0: found"),
+    ("request_bytes_max", "largest request"),
+    ("per_node", "aggregators on a node at most"),
+    ("region_count", "regions of each rank a call"),
+    ("region_bytes", "bytes of a region"),
+    ("region_spacing", "bytes between regions that nobody writes"),
+    ("calls", "collective calls, one after the other"),
+    ("seed", "of what is random; the same gives the same times"),
+    ("sick_target", "the target that is ill, from 0; -1: none"),
+    ("sick_slower", "its requests take so many times as long"),
+    ("sick_error_from", "it fails from this second on; -1: never"),
+    ("ranks_alone", "1: every rank is a node of its own"),
+    ("read", "1: reads instead of writing"),
+    ("verify", "1: writes real bytes, reads them back, compares"),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """One run in virtual time. Seconds are virtual."""
+    """One run in virtual time. Seconds are virtual. `slow_target`: the one that stands out;
+    `wrong_bytes`: None where none were compared."""
 
     platform: str
     variant: str
@@ -21,11 +63,27 @@ class Simulation:
     bytes: int
     seconds: float
     seconds_open: float
+    seconds_close: float
     seconds_bound: float
     rounds: int
     messages: int
+    message_bytes: int
     requests: int
+    slow_target: int | None
+    slow_target_requests_in_flight: int | None
+    wrong_bytes: int | None
     error: str
+
+    @property
+    def problem(self) -> str:
+        """What went wrong; empty: nothing did."""
+        if self.error or not self.wrong_bytes:
+            return self.error
+        return (
+            f"{self.wrong_bytes} of {self.bytes} bytes are wrong (variant {self.variant}: they were"
+            " read back otherwise than they were written). This is a fault of Forebay: report it "
+            "with this command line."
+        )
 
     @property
     def rate(self) -> float:
@@ -46,6 +104,7 @@ def parse_simulation(text: str) -> Simulation:
             raise SimulationError(
                 f"the simulator speaks {line['schema']} (not {SCHEMA}). Install both anew."
             )
+        is_slow = line["slow_target"] >= 0
         return Simulation(
             platform=line["platform"],
             variant=line["variant"],
@@ -54,10 +113,17 @@ def parse_simulation(text: str) -> Simulation:
             bytes=line["bytes"],
             seconds=line["seconds"],
             seconds_open=line["seconds_open"],
+            seconds_close=line["seconds_close"],
             seconds_bound=line["seconds_bound"],
             rounds=line["rounds"],
             messages=line["messages"],
+            message_bytes=line["message_bytes"],
             requests=line["requests"],
+            slow_target=line["slow_target"] if is_slow else None,
+            slow_target_requests_in_flight=(
+                line["slow_target_requests_in_flight"] if is_slow else None
+            ),
+            wrong_bytes=line["wrong_bytes"],
             error=line["error"],
         )
     except (ValueError, KeyError, TypeError) as error:

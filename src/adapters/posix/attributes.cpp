@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 namespace forebay::adapters {
 
@@ -74,6 +75,13 @@ Result<void> PosixAttributes::set(const std::string& path, const char* name,
 Result<void> PosixAttributes::make_file(const std::string& path) {
     if (::mknod(path.c_str(), S_IFREG | mode_of_new_files, 0) != 0) {
         return failure(system_error(errno, "make " + path));
+    }
+    return {};
+}
+
+Result<void> PosixAttributes::remove_file(const std::string& path) {
+    if (::unlink(path.c_str()) != 0) {
+        return failure(system_error(errno, "remove " + path));
     }
     return {};
 }

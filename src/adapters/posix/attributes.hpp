@@ -13,6 +13,7 @@ public:
     Result<void> set(const std::string& path, const char* name,
                      std::span<const std::byte> value) override;
     Result<void> make_file(const std::string& path) override;
+    Result<void> remove_file(const std::string& path) override;
 };
 
 }  // namespace forebay::adapters

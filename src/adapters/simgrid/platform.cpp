@@ -208,9 +208,10 @@ Result<double> parse_quantity(const std::string& text, const std::string& unit) 
             return number * prefix.factor;
         }
     }
-    return failure(
-        {ErrorCode::argument, 0,
-         fmt::format("\"{}\" is no amount in {}: write for example \"2 M{}\"", text, unit, unit)});
+    const char* prefix = unit == "s" ? "m" : "M";
+    return failure({ErrorCode::argument, 0,
+                    fmt::format("\"{}\" is no amount in {}: write for example \"2 {}{}\"", text,
+                                unit, prefix, unit)});
 }
 
 Result<Platform> parse_platform(const std::string& text, const std::string& path) {

@@ -43,8 +43,15 @@ TEST(Platform, AMissingKeyIsNamed) {
 }
 
 TEST(Platform, AWrongUnitIsNamed) {
-    EXPECT_NE(complaint(changed(R"((\ncopy_rate = \{ value = ")[^"]*")", "$013 GB\""))
-                  .find(R"(node.copy_rate ("3 GB" is no amount in B/s)"),
+    EXPECT_NE(
+        complaint(changed(R"((\ncopy_rate = \{ value = ")[^"]*")", "$013 GB\""))
+            .find(R"(node.copy_rate ("3 GB" is no amount in B/s: write for example "2 MB/s")"),
+        std::string::npos);
+}
+
+TEST(Platform, AWrongTimeIsAdvisedATimeThatMayBe) {
+    EXPECT_NE(complaint(changed(R"((\nmessage_time = \{ value = ")[^"]*")", "$013 B\""))
+                  .find(R"("3 B" is no amount in s: write for example "2 ms")"),
               std::string::npos);
 }
 

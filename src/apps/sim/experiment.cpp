@@ -117,10 +117,10 @@ Told RankProgram::run() {
             fill(position);
         }
         engine::Outcome out = experiment_.read ? file.read(what) : file.write(what);
-        if (experiment_.verify && !experiment_.read) {
+        if (experiment_.verify && !out.error) {
             std::ranges::fill(bytes_, std::byte{0});
-            out = file.read(what);
-            told.wrong += differing(position);
+            out.error = file.read(what).error;
+            told.wrong += out.error ? 0 : differing(position);
         }
         told.bytes += out.bytes.bytes();
         told.error = out.error ? out.error->message : "";
@@ -217,7 +217,7 @@ std::string as_json(const Experiment& experiment, const Outcome& outcome) {
     line["target_busy_max"] = *std::ranges::max_element(busy);
     line["slow_target"] = outcome.slow_target;
     line["slow_target_requests_in_flight"] = outcome.slow_limit;
-    line["wrong_bytes"] = outcome.wrong;
+    line["wrong_bytes"] = experiment.verify ? nlohmann::ordered_json(outcome.wrong) : nullptr;
     line["error"] = outcome.error;
     return line.dump();
 }

@@ -38,47 +38,55 @@ Result<double> number(const std::string& text, const std::string& unit) {
 struct PlatformKey {
     const char* name;
     const char* number;
+    const char* meaning;
 };
 
 constexpr std::array<PlatformKey, 17> platform_keys{{
-    {"nodes", "node.count"},
-    {"ranks_per_node", "node.ranks"},
-    {"link_rate", "node.link_rate"},
-    {"memory_rate", "node.memory_rate"},
-    {"copy_rate", "node.copy_rate"},
-    {"message_time", "node.message_time"},
-    {"rank_message_time", "node.rank_message_time"},
-    {"servers", "server.count"},
-    {"targets", "target.count"},
-    {"target_rate", "target.rate"},
-    {"request_time", "target.request_time"},
-    {"interference_per_stream", "target.interference_per_stream"},
-    {"streams_free", "target.streams_free"},
-    {"interference_per_queued", "target.interference_per_queued"},
-    {"queued_free", "target.queued_free"},
-    {"jitter", "target.jitter"},
-    {"stripe_bytes", "target.stripe"},
+    {"nodes", "node.count", "nodes that compute"},
+    {"ranks_per_node", "node.ranks", "ranks on each"},
+    {"link_rate", "node.link_rate", "of a node's interface, as in 2GB/s"},
+    {"memory_rate", "node.memory_rate", "copying by all ranks of a node together"},
+    {"copy_rate", "node.copy_rate", "copying by one rank"},
+    {"message_time", "node.message_time", "a message costs so much at both ends, as in 3us"},
+    {"rank_message_time", "node.rank_message_time", "the same where every rank is alone"},
+    {"servers", "server.count", "storage servers"},
+    {"targets", "target.count", "storage targets, over all servers"},
+    {"target_rate", "target.rate", "of a target, as in 500MB/s"},
+    {"request_time", "target.request_time", "a request costs a target so much"},
+    {"interference_per_stream", "target.interference_per_stream",
+     "slows a target for each client past streams_free"},
+    {"streams_free", "target.streams_free", "clients that a target serves at full speed"},
+    {"interference_per_queued", "target.interference_per_queued",
+     "slows a target for each request past queued_free"},
+    {"queued_free", "target.queued_free", "requests that may wait at a target at full speed"},
+    {"jitter", "target.jitter", "a target's times vary by this share, 0 to 1"},
+    {"stripe_bytes", "target.stripe", "stripe size of the file, as in 1MiB"},
 }};
+
+struct Named {
+    const char* name;
+    const char* meaning;
+};
 
 // Any other word.
 struct Key {
-    const char* name;
+    Named named;
     const char* unit;
     Bounds bounds;
     std::function<void(Experiment&, double)> put;
 };
 
 template <class Place>
-Key plain(const char* name, const Bounds& bounds, Place place) {
-    return {name, "", bounds, [place](Experiment& experiment, double value) {
+Key plain(const Named& named, const Bounds& bounds, Place place) {
+    return {named, "", bounds, [place](Experiment& experiment, double value) {
                 using Number = std::remove_reference_t<decltype(place(experiment))>;
                 place(experiment) = static_cast<Number>(value);
             }};
 }
 
 template <class Place>
-Key bytes(const char* name, const Bounds& bounds, Place place) {
-    Key key = plain(name, bounds, place);
+Key bytes(const Named& named, const Bounds& bounds, Place place) {
+    Key key = plain(named, bounds, place);
     key.unit = "B";
     return key;
 }
@@ -95,30 +103,45 @@ std::vector<Key> keys() {
     constexpr Bounds windows{64 * kibibyte, gibibyte, true};
     constexpr Bounds staging{4096 * kibibyte, 64 * gibibyte, true};
     return {
-        plain("aggregators_per_target", {1, 1024, true},
+        plain({"aggregators_per_target", "aggregators that share a target"}, {1, 1024, true},
               [](E& e) -> auto& { return e.tuning.aggregators_per_target; }),
-        plain("cb_nodes", {0, 1048576, true},
+        plain({"cb_nodes", "aggregators at most; 0: as many as fit"}, {0, 1048576, true},
               [](E& e) -> auto& { return e.tuning.aggregators_max; }),
-        bytes("cb_buffer_size", windows, [](E& e) -> auto& { return e.tuning.window_bytes; }),
-        plain("buffers", {1, 64, true}, [](E& e) -> auto& { return e.tuning.buffers; }),
-        bytes("staging_bytes_max", staging,
+        bytes({"cb_buffer_size", "an aggregator's window, as in 4MiB"}, windows,
+              [](E& e) -> auto& { return e.tuning.window_bytes; }),
+        plain({"buffers", "windows that an aggregator has"}, {1, 64, true},
+              [](E& e) -> auto& { return e.tuning.buffers; }),
+        bytes({"staging_bytes_max", "memory for staging on each node"}, staging,
               [](E& e) -> auto& { return e.tuning.staging_bytes_max; }),
-        plain("requests_in_flight", {0, plan::unlimited_requests_in_flight, true},
+        plain({"requests_in_flight", "requests a target has at a time (k); 0: found"},
+              {0, plan::unlimited_requests_in_flight, true},
               [](E& e) -> auto& { return e.tuning.requests_in_flight; }),
-        bytes("request_bytes_max", windows,
+        bytes({"request_bytes_max", "largest request"}, windows,
               [](E& e) -> auto& { return e.tuning.request_bytes_max; }),
-        plain("per_node", {1, 65536, true}, [](E& e) -> auto& { return e.per_node; }),
-        plain("region_count", {0, 1e12, true}, [](E& e) -> auto& { return e.regions.count; }),
-        bytes("region_bytes", {1, tebibyte, true}, [](E& e) -> auto& { return e.regions.bytes; }),
-        bytes("region_spacing", lengths, [](E& e) -> auto& { return e.regions.spacing; }),
-        plain("calls", {1, 1e6, true}, [](E& e) -> auto& { return e.calls; }),
-        plain("seed", {0, 1e15, true}, [](E& e) -> auto& { return e.seed; }),
-        plain("sick_target", {-1, 65535, true}, [](E& e) -> auto& { return e.sickness.target; }),
-        plain("sick_slower", {0, 1e6}, [](E& e) -> auto& { return e.sickness.slower; }),
-        plain("sick_error_from", {-1, 1e9}, [](E& e) -> auto& { return e.sickness.error_from; }),
-        plain("ranks_alone", yes_or_no, [](E& e) -> auto& { return e.ranks_alone; }),
-        plain("read", yes_or_no, [](E& e) -> auto& { return e.read; }),
-        plain("verify", yes_or_no, [](E& e) -> auto& { return e.verify; }),
+        plain({"per_node", "aggregators on a node at most"}, {1, 65536, true},
+              [](E& e) -> auto& { return e.per_node; }),
+        plain({"region_count", "regions of each rank a call"}, {0, 1e12, true},
+              [](E& e) -> auto& { return e.regions.count; }),
+        bytes({"region_bytes", "bytes of a region"}, {1, tebibyte, true},
+              [](E& e) -> auto& { return e.regions.bytes; }),
+        bytes({"region_spacing", "bytes between regions that nobody writes"}, lengths,
+              [](E& e) -> auto& { return e.regions.spacing; }),
+        plain({"calls", "collective calls, one after the other"}, {1, 1e6, true},
+              [](E& e) -> auto& { return e.calls; }),
+        plain({"seed", "of what is random; the same gives the same times"}, {0, 1e15, true},
+              [](E& e) -> auto& { return e.seed; }),
+        plain({"sick_target", "the target that is ill, from 0; -1: none"}, {-1, 65535, true},
+              [](E& e) -> auto& { return e.sickness.target; }),
+        plain({"sick_slower", "its requests take so many times as long"}, {1, 1e6},
+              [](E& e) -> auto& { return e.sickness.slower; }),
+        plain({"sick_error_from", "it fails from this second on; -1: never"}, {-1, 1e9},
+              [](E& e) -> auto& { return e.sickness.error_from; }),
+        plain({"ranks_alone", "1: every rank is a node of its own"}, yes_or_no,
+              [](E& e) -> auto& { return e.ranks_alone; }),
+        plain({"read", "1: reads instead of writing"}, yes_or_no,
+              [](E& e) -> auto& { return e.read; }),
+        plain({"verify", "1: writes real bytes, reads them back, compares"}, yes_or_no,
+              [](E& e) -> auto& { return e.verify; }),
     };
 }
 
@@ -130,7 +153,8 @@ Result<void> put(const std::string& name, const std::string& text, Experiment& e
         });
     }
     const std::vector<Key> known = keys();
-    const auto found = std::ranges::find(known, name, &Key::name);
+    const auto found =
+        std::ranges::find(known, name, [](const Key& key) { return key.named.name; });
     if (found == known.end()) {
         return failure({ErrorCode::argument, 0, "there is no such key"});
     }
@@ -174,10 +198,27 @@ Result<void> check_ranks(const Experiment& experiment) {
 
 Result<void> check_targets(const Experiment& experiment) {
     const std::int64_t targets = experiment.platform.target.count;
-    return experiment.sickness.target < targets
-               ? Result<void>{}
-               : refuse(fmt::format("sick_target={}", experiment.sickness.target),
-                        fmt::format("there are {}, and the first is 0", targets));
+    const adapters::Sickness& sickness = experiment.sickness;
+    if (sickness.target >= targets) {
+        return refuse(fmt::format("sick_target={}", sickness.target),
+                      fmt::format("there are {}, and the first is 0", targets));
+    }
+    if (sickness.target < 0 && sickness.slower != 1) {
+        return refuse(fmt::format("sick_slower={}", sickness.slower), "sick_target is missing");
+    }
+    if (sickness.target < 0 && sickness.error_from >= 0) {
+        return refuse(fmt::format("sick_error_from={}", sickness.error_from),
+                      "sick_target is missing");
+    }
+    return {};
+}
+
+Result<void> check_verify(const Experiment& experiment) {
+    return experiment.verify && experiment.read
+               ? refuse("verify=1 read=1",
+                        "only what was written before can be compared: without "
+                        "read=1 it is written and read back")
+               : Result<void>{};
 }
 
 Result<void> check_staging(const Experiment& experiment) {
@@ -218,6 +259,22 @@ Result<void> check_file(const Experiment& experiment) {
 
 }  // namespace
 
+std::string help() {
+    std::string text =
+        "forebay_sim platform=FILE [variant=NAME] [KEY=VALUE]...\n"
+        "Simulates one experiment and prints it as JSON; `forebay simulate` shows it.\n\n";
+    const auto add = [&](const char* name, const char* meaning) {
+        text += fmt::format("  {:<25}{}\n", name, meaning);
+    };
+    for (const PlatformKey& key : platform_keys) {
+        add(key.name, key.meaning);
+    }
+    for (const Key& key : keys()) {
+        add(key.named.name, key.named.meaning);
+    }
+    return text;
+}
+
 Result<Experiment> parse_options(const std::vector<std::string>& words) {
     constexpr std::string_view first = "platform=";
     if (words.empty() || !words.front().starts_with(first)) {
@@ -236,6 +293,7 @@ Result<Experiment> parse_options(const std::vector<std::string>& words) {
     }
     return check_ranks(experiment)
         .and_then([&] { return check_targets(experiment); })
+        .and_then([&] { return check_verify(experiment); })
         .and_then([&] { return check_staging(experiment); })
         .and_then([&] { return check_file(experiment); })
         .map([&] { return std::move(experiment); });

@@ -47,8 +47,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"copy_rate=0", "from 1 to"}, Wrong{"jitter=2", "from 0 to 1"},
                     Wrong{"jitter=nan", "from 0 to 1"}, Wrong{"verify=2", "from 0 to 1"},
                     Wrong{"seed=1e30", "from 0 to"}, Wrong{"nodes=many", "it is no number"},
-                    Wrong{"sick_target=64", "there are 64"}, Wrong{"speed=3", "no such key"},
-                    Wrong{"nodes=", "it is no number"}));
+                    Wrong{"sick_target=64", "there are 64"}, Wrong{"sick_slower=0", "from 1 to"},
+                    Wrong{"sick_slower=5", "sick_target is missing"},
+                    Wrong{"sick_error_from=0", "sick_target is missing"},
+                    Wrong{"speed=3", "no such key"}, Wrong{"nodes=", "it is no number"}));
 
 TEST(Words, ThatFitAloneButNotTogetherAreRefused) {
     EXPECT_NE(complaint({"nodes=65536"}).find("there may be 65536 ranks"), std::string::npos);
@@ -58,6 +60,9 @@ TEST(Words, ThatFitAloneButNotTogetherAreRefused) {
     EXPECT_NE(complaint({"sick_target=9", "targets=4"}).find("there are 4"), std::string::npos);
     EXPECT_NE(complaint({"targets=4", "sick_target=9"}).find("there are 4"), std::string::npos);
     EXPECT_EQ(complaint({"sick_target=9", "targets=10"}), "none");
+    EXPECT_EQ(complaint({"sick_slower=5", "sick_error_from=0", "sick_target=9"}), "none");
+    EXPECT_NE(complaint({"read=1", "verify=1"}).find("cannot use \"verify=1 read=1\""),
+              std::string::npos);
     EXPECT_NE(complaint({"variant=placement", "ranks_alone=0"}).find("every rank is alone"),
               std::string::npos);
     EXPECT_NE(complaint({"region_bytes=1e12", "region_count=1e6"}).find("the file would have"),
@@ -71,9 +76,20 @@ TEST(Words, ThatFitAloneButNotTogetherAreRefused) {
 
 TEST(Words, NameAVariantWithAWholeLimit) {
     EXPECT_EQ(complaint({"variant=earth(wr,ex:4096)"}), "none");
-    for (const char* word : {"variant=earth(wr:2x)", "variant=earth(wr:0)",
-                             "variant=earth(wr:4097)", "variant=earth(wr:99999999999)"}) {
+    for (const char* word : {"variant=earth(wr:2x)", "variant=earth(wr:)", "variant=earth(wr:2"}) {
         EXPECT_NE(complaint({word}).find("there is no variant"), std::string::npos) << word;
+    }
+    for (const char* word : {"variant=earth(wr:0)", "variant=earth(wr,ex:4097)",
+                             "variant=earth(wr:-1)", "variant=earth(wr:99999999999)"}) {
+        EXPECT_NE(complaint({word}).find("k must be a whole number from 1 to 4096"),
+                  std::string::npos)
+            << word;
+    }
+}
+
+TEST(Words, AreInTheHelp) {
+    for (const char* key : {"  nodes  ", "  jitter  ", "  sick_error_from  ", "  verify  "}) {
+        EXPECT_NE(help().find(key), std::string::npos) << key;
     }
 }
 

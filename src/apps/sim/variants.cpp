@@ -22,7 +22,9 @@ void as_romio(Experiment& experiment) {
     experiment.tuning.requests_in_flight = plan::unlimited_requests_in_flight;
 }
 
-// The k of "earth(wr:k)"; 0: the name is another one.
+constexpr std::int32_t limit_max = plan::unlimited_requests_in_flight;
+
+// The k of "earth(wr:k)", -1 where it is out of range; 0: the name is another one.
 std::int32_t limit_in(const std::string& name, std::string_view before) {
     std::int32_t limit = 0;
     if (!name.starts_with(before) || !name.ends_with(")")) {
@@ -30,8 +32,10 @@ std::int32_t limit_in(const std::string& name, std::string_view before) {
     }
     const char* close = name.data() + name.size() - 1;
     const auto [end, code] = std::from_chars(name.data() + before.size(), close, limit);
-    const bool right = code == std::errc{} && end == close;
-    return right && limit <= plan::unlimited_requests_in_flight ? limit : 0;
+    if (code == std::errc::invalid_argument || end != close) {
+        return 0;
+    }
+    return code == std::errc{} && limit >= 1 && limit <= limit_max ? limit : -1;
 }
 
 }  // namespace
@@ -43,7 +47,13 @@ Result<void> apply_variant(const std::string& name, Experiment& experiment) {
     }
     const std::int32_t writes = limit_in(name, "earth(wr:");
     const std::int32_t both = limit_in(name, "earth(wr,ex:");
-    if (name != "original" && name != "placement" && writes <= 0 && both <= 0) {
+    if (writes < 0 || both < 0) {
+        return failure({ErrorCode::argument, 0,
+                        fmt::format("cannot use the variant \"{}\" (its k must be a whole number "
+                                    "from 1 to {}). Give such a number.",
+                                    name, limit_max)});
+    }
+    if (name != "original" && name != "placement" && writes == 0 && both == 0) {
         return failure({ErrorCode::argument, 0,
                         fmt::format("there is no variant \"{}\" (known: forebay, original, "
                                     "placement, earth(wr:2), earth(wr,ex:2)). Name one of them.",

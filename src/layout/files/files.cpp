@@ -133,6 +133,12 @@ Error no_layouts(const std::string& path) {
                         path)};
 }
 
+Error no_directory(const std::string& path) {
+    return {ErrorCode::no_such_file, ENOENT,
+            fmt::format("cannot lay {} out (there is no directory {}). Make it first.", path,
+                        directory_of(path))};
+}
+
 Error neither(const std::string& path) {
     return {ErrorCode::argument, 0,
             fmt::format("cannot lay {} out (it is neither file nor directory). Name one.", path)};
@@ -226,11 +232,15 @@ Change set_layout(Attributes& files, const std::string& path, const Wanted& want
     if (!facts) {
         return stop(facts.error());
     }
+    const bool is_missing = facts->kind == PathKind::missing;
+    if (const auto above = files.look(directory_of(path));
+        is_missing && above && above->kind == PathKind::missing) {
+        return stop(no_directory(path));
+    }
     change.source = source_of(files, path);
     if (facts->kind == PathKind::other || change.source == Source::none) {
         return stop(facts->kind == PathKind::other ? neither(path) : no_layouts(path));
     }
-    const bool is_missing = facts->kind == PathKind::missing;
     if (!is_missing && existing == Existing::is_left_alone) {
         return stop(system_error(EEXIST, "make " + path));
     }
@@ -248,6 +258,21 @@ Change set_layout(Attributes& files, const std::string& path, const Wanted& want
         return stop(given.error());
     }
     change.differs = difference(wanted, change.layout);
+    return change;
+}
+
+Change set_layout_or_nothing(Attributes& files, const std::string& path, const Wanted& wanted) {
+    Change change = set_layout(files, path, wanted);
+    if (!change.obstacle || !change.made) {
+        return change;
+    }
+    const auto facts = files.look(path);  // somebody may have written to it already
+    if (facts && facts->kind == PathKind::file && facts->bytes == 0) {
+        change.made = !files.remove_file(path).has_value();
+    }
+    if (change.made) {
+        change.obstacle->message += " The file that was made for it is still there.";
+    }
     return change;
 }
 

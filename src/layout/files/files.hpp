@@ -48,6 +48,10 @@ enum class Existing { is_changed, is_left_alone };
 [[nodiscard]] Change set_layout(ports::Attributes& files, const std::string& path,
                                 const Wanted& wanted, Existing existing = Existing::is_changed);
 
+// The same, but a file that was made and cannot be given the layout is removed again.
+[[nodiscard]] Change set_layout_or_nothing(ports::Attributes& files, const std::string& path,
+                                           const Wanted& wanted);
+
 // Why a change is not what was wanted, as one sentence for people, or nullopt. "cannot give …"
 [[nodiscard]] std::optional<std::string> complaint(const std::string& path, const Change& change);
 

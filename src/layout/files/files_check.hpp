@@ -52,6 +52,8 @@ public:
     [[nodiscard]] bool has(const std::string& path) const { return nodes_.contains(path); }
     // The errno of the next call that changes something.
     void fail_next(int system) { fails_ = system; }
+    // The same of the next call that sets an attribute.
+    void fail_next_set(int system) { fails_set_ = system; }
 
     [[nodiscard]] Result<ports::PathFacts> look(const std::string& path) const override {
         const auto found = nodes_.find(path);
@@ -77,6 +79,9 @@ public:
                      std::span<const std::byte> value) override {
         if (fails_ != 0) {
             return failure(system_error(std::exchange(fails_, 0), "set"));
+        }
+        if (fails_set_ != 0) {
+            return failure(system_error(std::exchange(fails_set_, 0), "set"));
         }
         Node& node = nodes_.at(path);
         ports::AttributeValue kept(value.begin(), value.end());
@@ -107,6 +112,11 @@ public:
         return {};
     }
 
+    Result<void> remove_file(const std::string& path) override {
+        nodes_.erase(path);
+        return {};
+    }
+
 private:
     // Gives as many targets as there are, in order.
     void place(ports::AttributeValue& value) const {
@@ -125,6 +135,7 @@ private:
     std::uint16_t targets_;
     std::map<std::string, Node> nodes_;
     int fails_ = 0;
+    int fails_set_ = 0;
 };
 
 }  // namespace forebay::layout::check

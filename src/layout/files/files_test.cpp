@@ -115,6 +115,27 @@ TEST(Files, that_cannot_be_made_are_an_obstacle) {
     EXPECT_EQ(change.obstacle->code, ErrorCode::access);
 }
 
+TEST(Files, that_were_made_for_a_layout_that_fails_are_removed_again) {
+    for (const Source source : {Source::lustre, Source::ceph}) {
+        ImaginedFiles files(source);
+        files.fail_next_set(EINVAL);
+        const Change change = set_layout_or_nothing(files, "/f", {.pool = "nosuch"});
+        EXPECT_TRUE(change.obstacle.has_value());
+        EXPECT_FALSE(change.made);
+        EXPECT_FALSE(files.has("/f"));
+        files.add_file("/g", 0);
+        files.fail_next_set(EINVAL);
+        EXPECT_TRUE(set_layout_or_nothing(files, "/g", {.pool = "nosuch"}).obstacle.has_value());
+        EXPECT_TRUE(files.has("/g"));
+    }
+}
+
+TEST(Files, below_a_missing_directory_are_told_of_it) {
+    ImaginedFiles files(Source::ceph);
+    const Change change = set_layout(files, "/nowhere/f", three_of_64k);
+    EXPECT_THAT(complaint_of(change), HasSubstr("there is no directory /nowhere"));
+}
+
 TEST(Files, whose_layout_cannot_be_read_are_an_error) {
     ImaginedFiles files(Source::lustre);
     files.add_file("/f", 1).attributes[lustre_attribute] = bytes_of("xyz");

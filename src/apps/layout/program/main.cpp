@@ -7,6 +7,7 @@
 #include "apps/layout/document.hpp"
 
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <span>
@@ -39,15 +40,37 @@ int show(const std::string& path) {
                      : fail(path, described.error());
 }
 
-template <class Number>
-bool take(std::string_view text, Number& number) noexcept {
-    const auto [end, problem] = std::from_chars(text.begin(), text.end(), number);
-    return problem == std::errc{} && end == text.end();
+// A word of `set` and what it may be. Whatever a file system allows is within.
+struct Number {
+    const char* name;
+    std::int64_t least;
+    std::int64_t most;
+};
+
+constexpr Number stripe_count{"STRIPE_COUNT", -1, 65536};
+constexpr Number stripe_bytes{"STRIPE_BYTES", 0, 4294967295};
+constexpr Number first_ost{"FIRST_OST", -1, 65534};
+
+template <class Value>
+bool take(const Number& number, std::string_view text, Value& value) {
+    std::int64_t taken = 0;
+    const auto [end, problem] = std::from_chars(text.begin(), text.end(), taken);
+    if (problem == std::errc{} && end == text.end() && taken >= number.least &&
+        taken <= number.most) {
+        value = static_cast<Value>(taken);
+        return true;
+    }
+    std::fprintf(stderr,
+                 "forebay-layout: cannot use %s %.*s (it is no whole number from %lld to %lld). "
+                 "Give one.\n",
+                 number.name, static_cast<int>(text.size()), text.data(),
+                 static_cast<long long>(number.least), static_cast<long long>(number.most));
+    return false;
 }
 
 int set(const std::string& path, const Wanted& wanted) {
     forebay::adapters::PosixAttributes files;
-    const auto change = forebay::layout::set_layout(files, path, wanted);
+    const auto change = forebay::layout::set_layout_or_nothing(files, path, wanted);
     if (change.obstacle) {
         return fail(path, *change.obstacle);
     }
@@ -62,9 +85,13 @@ int run(Words words) {
     if (what == "show" && words.size() == 3) {
         return show(words[2]);
     }
-    Wanted wanted;
-    if (what == "set" && words.size() == 7 && take(words[3], wanted.stripe_count) &&
-        take(words[4], wanted.stripe_bytes) && take(words[5], wanted.first_ost)) {
+    if (what == "set" && words.size() == 7) {
+        Wanted wanted;
+        if (!take(stripe_count, words[3], wanted.stripe_count) ||
+            !take(stripe_bytes, words[4], wanted.stripe_bytes) ||
+            !take(first_ost, words[5], wanted.first_ost)) {
+            return wrong_arguments;
+        }
         wanted.pool = words[6];
         if (wanted.says_something()) {
             return set(words[2], wanted);

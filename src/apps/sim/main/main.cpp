@@ -9,6 +9,10 @@
 int main(int argc, char** argv) {
     try {
         const std::vector<std::string> words(argv + 1, argv + argc);
+        if (words == std::vector<std::string>{"--help"}) {
+            std::fputs(forebay::sim::help().c_str(), stdout);
+            return 0;
+        }
         const auto experiment = forebay::sim::parse_options(words);
         if (!experiment) {
             std::fprintf(stderr, "forebay_sim: %s\n", experiment.error().message.c_str());
