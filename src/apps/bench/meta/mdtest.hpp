@@ -29,7 +29,7 @@ private:
     Janitor& janitor_;  // of what all ranks leave that are killed at once
     std::mutex mutex_;  // guards directories_
     std::vector<std::string> directories_;
-    const std::vector<std::string> parents_;
+    std::vector<std::string> parents_;
 };
 
 struct Outcome {
