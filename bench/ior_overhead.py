@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from bench.report import fill
+from bench.report import publish
 from bench.results import file_system_of, this_commit, this_machine
 from bench.tables import TextTable, markdown
 from forebay.domain.estimate import paired_ratio, spread
@@ -178,9 +178,7 @@ def main() -> int:
         before = circumstances(chosen.folder)
         tables = [compare(programs, chosen.rounds), dummy(programs)]
     text = "\n\n".join([before, *map(markdown, tables)])
-    print(text)
-    if chosen.docs:
-        chosen.docs.write_text(fill(chosen.docs.read_text(), MARKER, text))
+    publish(text, MARKER, chosen.docs)
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from bench.model import STACKS, BenchError, Outcome
 from bench.results import Results
@@ -59,6 +60,13 @@ def _remarks(results: Results) -> Sequence[str]:
         return []
     lines = [f"- {STACKS[name].label}: {text}" for name, text in seen.items()]
     return ["Failed:\n\n" + "\n".join(lines)]
+
+
+def publish(text: str, marker: str, docs: Path | None) -> None:
+    """Prints a table and puts it between a document's markers, if there is one."""
+    print(text)
+    if docs is not None:
+        docs.write_text(fill(docs.read_text(), marker, text))
 
 
 def fill(document: str, name: str, text: str) -> str:

@@ -23,7 +23,7 @@ from rich.console import Console
 from bench.cli import parse, prepare
 from bench.launch import Bench
 from bench.model import BenchError, Case, Outcome, Stack
-from bench.report import fill
+from bench.report import publish
 from bench.results import this_commit
 from bench.suites import suite_named
 from bench.summary import seconds_of
@@ -95,9 +95,7 @@ def main() -> int:
     header = ("access", "old, ms", "new, ms", "speed new/old", "interval")
     title = f"{chosen.pairs} pairs, new is {this_commit(ROOT)[0]}, load before {load:.2f}"
     text = markdown(TextTable(title=title, header=header, rows=tuple(rows)))
-    print(text)
-    if chosen.docs:
-        chosen.docs.write_text(fill(chosen.docs.read_text(), MARKER, text))
+    publish(text, MARKER, chosen.docs)
     return 0
 
 

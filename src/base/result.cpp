@@ -38,9 +38,6 @@ std::string_view advice_on_system(int system) noexcept {
         case EFBIG: return "Write less into one file, or to a file system that has larger ones.";
         case EISDIR: return "Name a file, not a directory.";
         case ENOTDIR: return "Check the path; a part of it is no directory.";
-        case EINVAL:
-            return "Check sizes and offsets; direct I/O takes only multiples of the device's "
-                   "block.";
         default: return advice_on(error_code_of(system));
     }
 }

@@ -255,14 +255,18 @@ def read_only(mpi: m.Mpi, folder: Path) -> None:
             ("hpio", ["-m", "01", "-O", "10"]),
             ("meta", ["-n", "4"]),
             ("meta", ["--storm", "all", "-n", "4"]),
+            ("meta", ["-n", "4", "-d", f"{closed}/new"]),
+            ("meta", ["--storm", "all", "-n", "4", "-d", f"{closed}/new"]),
         ):
-            ended = run(mpi, tool, 2, [*words, "-d", closed], INPUT_OUTPUT)
+            where = [] if "-d" in words else ["-d", str(closed)]
+            ended = run(mpi, tool, 2, [*words, *where], INPUT_OUTPUT)
             ensure("ead-only file system" in ended.text, ended.tail)
             ensure("mounted read-write" in ended.text, ended.tail)
 
 
 def killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) -> None:
-    words = [str(program(mpi, tool)), *line.split(), "-d", str(folder / "md")]
+    place = folder / "md" / "new" / "deep" if tool == "meta" else folder / "md"
+    words = [str(program(mpi, tool)), *line.split(), "-d", str(place)]
     (folder / "md").mkdir()
     with (folder / "out").open("w") as out, m.started([*mpi.start(3, {}), *words], out) as process:
         os.kill(_a_rank(words, rank, seconds_max=20), signal.SIGKILL)

@@ -96,6 +96,13 @@ private:
             if (got < 0 && errno == EINTR) {
                 continue;
             }
+            if (got < 0 && errno == EINVAL && options_.posix.odirect) {
+                return failure({ErrorCode::input_output, EINVAL,
+                                fmt::format("cannot {} {} with O_DIRECT (the file system does not "
+                                            "take transfers of {} bytes). Give -t and -b multiples "
+                                            "of 4096, or leave --posix.odirect out.",
+                                            what, path_, size)});
+            }
             if (got < 0) {
                 return failure(system_error(errno, fmt::format("{} {}", what, path_)));
             }
