@@ -36,7 +36,7 @@ _WHOLE = {"region_bytes": 64 << 10, "region_count": 4000}
 _BASE: Settings = {
     "nodes": 8, "ranks_per_node": 4, "targets": 8, "servers": 4, **_WHOLE, "stripe_bytes": MIB,
     "request_bytes_max": MIB, "interference_per_stream": 0, "interference_per_queued": 0,
-    "queued_free": 2, "streams_free": 2,
+    "queued_free": 2, "streams_free": 2, "client_rate": 2.5e9,
 }  # fmt: skip
 MODELS: Mapping[str, Settings] = {
     "no interference": {},

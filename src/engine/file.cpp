@@ -60,9 +60,6 @@ plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t
 // A target is told to be slow when the others are this much faster on average.
 constexpr double slow_factor = 2;
 
-// Where finding k begins: what EARTH found best.
-constexpr std::int32_t first_in_flight = 2;
-
 // What a rank holds to move bytes in one direction.
 struct Way {
     std::unique_ptr<ports::Storage> storage;
@@ -204,7 +201,7 @@ plan::Throttle File::State::first_throttle(ports::Direction direction) const {
     }
     const plan::FoundLimit& known = options_.known[index_of(direction)];
     return known.limit > 0 ? plan::Throttle::knowing(known)
-                           : plan::Throttle::finding(first_in_flight);
+                           : plan::Throttle::finding(plan::first_requests_in_flight);
 }
 
 std::optional<AggregatorId> File::State::own_aggregator() const {
@@ -347,7 +344,7 @@ std::int32_t File::State::bypassing_in_flight(ports::Direction direction) const 
     if (direction == ports::Direction::read && !striped) {
         return plan::unlimited_requests_in_flight;
     }
-    return finds() ? first_in_flight : options_.tuning.requests_in_flight;
+    return finds() ? plan::first_requests_in_flight : options_.tuning.requests_in_flight;
 }
 
 // `span`: has all of this rank's bytes.

@@ -1,6 +1,8 @@
 // Rounds by span are known from the start; rounds by claims become known one after another.
 #include "engine/rounds.hpp"
 
+#include <algorithm>
+
 namespace forebay::engine {
 
 Rounds::Rounds(const plan::Plan& plan, const plan::Summary& mine, const ports::Place& place)
@@ -64,24 +66,31 @@ void Rounds::window(std::int64_t round, AggregatorId id, plan::Window& out) cons
                            out);
 }
 
-std::int32_t Rounds::group() const noexcept {
-    return plan_.exchange == plan::Exchange::stepwise ? aggregators() / plan_.shares
-                                                      : aggregators();
+Rounds::Group Rounds::group_at(std::int32_t number) const noexcept {
+    const std::int32_t all = aggregators();
+    const std::int32_t most = plan_.exchange == plan::Exchange::stepwise
+                                  ? all / plan_.shares * plan_.shares_at_once
+                                  : all;
+    const std::int32_t first = number - number % most;
+    return {first, std::min(most, all - first)};
 }
 
-std::int32_t Rounds::first_visited(NodeId node) const noexcept {
-    return static_cast<std::int32_t>(std::int64_t{node.value()} * group() / place_.nodes);
+std::int32_t Rounds::begins_at(NodeId node, const Group& group) const noexcept {
+    if (place_.nodes >= group.size) {
+        return node.value() % group.size;
+    }
+    return static_cast<std::int32_t>(std::int64_t{node.value()} * group.size / place_.nodes);
 }
 
 AggregatorId Rounds::visited(NodeId node, std::int32_t i) const noexcept {
-    const std::int32_t size = group();
-    return AggregatorId{i - i % size + (first_visited(node) + i % size) % size};
+    const Group group = group_at(i);
+    return AggregatorId{group.first + (begins_at(node, group) + i - group.first) % group.size};
 }
 
 std::int32_t Rounds::step_of(NodeId node, AggregatorId id) const noexcept {
-    const std::int32_t size = group();
-    const std::int32_t within = id.value() % size;
-    return id.value() - within + (within - first_visited(node) + size) % size;
+    const Group group = group_at(id.value());
+    const std::int32_t within = id.value() - group.first;
+    return group.first + (within - begins_at(node, group) + group.size) % group.size;
 }
 
 std::size_t Rounds::window_index(AggregatorId id, std::int64_t round) const noexcept {

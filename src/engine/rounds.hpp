@@ -54,10 +54,15 @@ public:
     [[nodiscard]] std::size_t image_index(std::int64_t number) const noexcept;
 
 private:
-    [[nodiscard]] std::int32_t first_visited(NodeId node) const noexcept;
-    // Aggregators that are visited one after another before any other: all, or those whose turn
-    // comes at the same time.
-    [[nodiscard]] std::int32_t group() const noexcept;
+    // Aggregators that are visited one after another before any other: all, or those that write at
+    // the same time.
+    struct Group {
+        std::int32_t first = 0;
+        std::int32_t size = 0;
+    };
+    // The group of aggregator `number`, which is also that of the `number`-th visit.
+    [[nodiscard]] Group group_at(std::int32_t number) const noexcept;
+    [[nodiscard]] std::int32_t begins_at(NodeId node, const Group& group) const noexcept;
 
     const plan::Plan& plan_;
     plan::Summary mine_;

@@ -75,6 +75,72 @@ TEST_P(Steps, SenderAndReceiverAgreeOnTheOrder) {
     EXPECT_EQ(seen.sent, seen.received);
 }
 
+// Twelve aggregators, three a target, as tuning has it.
+plan::Plan three_a_target(plan::Exchange exchange, std::int32_t requests_in_flight) {
+    plan::Tuning tuning;
+    tuning.aggregators_per_target = 3;
+    tuning.exchange = exchange;
+    tuning.requests_in_flight = requests_in_flight;
+    tuning.window_bytes = 65536;
+    const plan::Topology topology{std::vector<std::int32_t>(12, 1), 1};
+    return plan::make_plan(plan::Summary{0, 12 << 20, 12 << 20, 4, 4}, plan::Layout{4, 65536},
+                           topology, tuning, plan::Kind::write);
+}
+
+// The groups of aggregators that every node visits one after another.
+std::vector<std::set<std::int32_t>> visited(const plan::Plan& plan, std::int32_t group) {
+    const plan::Summary all{0, 12 << 20, 12 << 20, 4, 4};
+    std::vector<std::set<std::int32_t>> groups;
+    for (std::int32_t n = 0; n < 12; ++n) {
+        ports::Place place;
+        place.node = NodeId{n};
+        place.nodes = 12;
+        const Rounds rounds{plan, all, place};
+        std::vector<std::set<std::int32_t>> seen;
+        for (std::int32_t i = 0; i < rounds.aggregators(); ++i) {
+            const AggregatorId id = rounds.visited(NodeId{n}, i);
+            EXPECT_EQ(rounds.step_of(NodeId{n}, id), i);
+            if (i % group == 0) {
+                seen.emplace_back();
+            }
+            seen.back().insert(id.value());
+        }
+        EXPECT_TRUE(groups.empty() || groups == seen) << "node " << n;
+        groups = seen;
+    }
+    return groups;
+}
+
+TEST(Stepwise, VisitsTogetherWhoWritesAtTheSameTime) {
+    using Groups = std::vector<std::set<std::int32_t>>;
+    const Groups each{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}};
+    const Groups two{{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11}};
+    const Groups all{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+    EXPECT_EQ(visited(three_a_target(plan::Exchange::stepwise, 1), 4), each);
+    EXPECT_EQ(visited(three_a_target(plan::Exchange::stepwise, 2), 8), two);
+    EXPECT_EQ(visited(three_a_target(plan::Exchange::stepwise, 3), 12), all);
+    EXPECT_EQ(
+        visited(three_a_target(plan::Exchange::stepwise, plan::unlimited_requests_in_flight), 12),
+        all);
+    EXPECT_EQ(visited(three_a_target(plan::Exchange::stepwise, plan::find_requests_in_flight), 8),
+              two);
+    EXPECT_EQ(visited(three_a_target(plan::Exchange::all, 1), 12), all);
+}
+
+TEST(Stepwise, BeginsAtEachOfAGroupEquallyOften) {
+    const plan::Plan plan = three_a_target(plan::Exchange::stepwise, 1);
+    std::map<std::int32_t, int> begun;
+    for (std::int32_t n = 0; n < 12; ++n) {
+        ports::Place place;
+        place.node = NodeId{n};
+        place.nodes = 12;
+        const Rounds rounds{plan, plan::Summary{0, 12 << 20, 12 << 20, 4, 4}, place};
+        ++begun[rounds.visited(place.node, 0).value()];
+        EXPECT_EQ(rounds.visited(place.node, 0).value(), n % 4) << "neighbours part";
+    }
+    EXPECT_EQ(begun, (std::map<std::int32_t, int>{{0, 3}, {1, 3}, {2, 3}, {3, 3}}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Steps,
                          testing::Combine(testing::Values(1, 2, 3, 5, 8),
                                           testing::Values(1, 2, 5, 7, 16),

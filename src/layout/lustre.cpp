@@ -175,6 +175,9 @@ Result<Component> parse_plain(Bytes value) {
             return failure(osts.error());
         }
         component.osts = std::move(*osts);
+        if (!component.osts.empty() && component.stripe_bytes == 0) {
+            return unreadable("has stripes of 0 bytes");
+        }
     }
     return component;
 }

@@ -81,6 +81,10 @@ TEST(Lustre, reads_defaults_of_directories) {
     EXPECT_EQ(stripes_of(some, 0), (Stripes{4, 2 * mib}));
 }
 
+TEST(Lustre, refuses_objects_with_stripes_of_nothing) {
+    EXPECT_THAT(refused(plain({.stripe_bytes = 0, .osts = {3, 4}})), HasSubstr("stripes of 0"));
+}
+
 TEST(Lustre, tells_placements_apart) {
     const auto placement = [](std::uint32_t pattern) {
         return parsed(plain({.pattern = pattern})).components.at(0).placement;

@@ -180,6 +180,10 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
         plan.shares = std::max(plan.shares, aggregator.share + 1);
     }
     plan.path = bypasses(all, layout, topology, tuning, kind) ? Path::bypass : Path::exchange;
+    const std::int32_t in_flight = tuning.requests_in_flight == find_requests_in_flight
+                                       ? first_requests_in_flight
+                                       : tuning.requests_in_flight;
+    plan.shares_at_once = std::min(in_flight, plan.shares);
     plan.exchange = tuning.exchange;
     plan.domains = tuning.domains;
     plan.span = all.span();

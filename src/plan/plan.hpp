@@ -62,6 +62,7 @@ struct Plan {
     std::vector<Aggregator> aggregators;
     std::int32_t aggregators_on_a_node = 1;  // the most on any node
     std::int32_t shares = 1;                 // aggregators of each target
+    std::int32_t shares_at_once = 1;         // of them, how many write at the same time
     Exchange exchange = Exchange::overlapped;
     Domains domains = Domains::by_stripes;
     std::int64_t window_bytes = 0;

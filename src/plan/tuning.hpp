@@ -30,6 +30,8 @@ enum class Placement {
 
 constexpr std::int32_t find_requests_in_flight = 0;
 constexpr std::int32_t unlimited_requests_in_flight = 4096;
+// Where finding k begins: what EARTH found best.
+constexpr std::int32_t first_requests_in_flight = 2;
 
 struct Tuning {
     std::int32_t aggregators_max = 0;           // cb_nodes; 0: as many as the plan likes

@@ -143,9 +143,9 @@ def limits_are_remembered(mpi: m.Mpi, folder: Path) -> None:
     cache.write_text("forebay.limits/1\nnonsense\n")
     program.run(mpi, 2, folder, m.forebay(None, **settings))
     ensure(" write " in cache.read_text(), "a damaged cache is not mended")
-    program.run(
-        mpi, 2, folder, m.forebay(None, **{**settings, "limits_cache": "/proc/none/limits"})
-    )
+    unusable = m.forebay(None, **{**settings, "limits_cache": "/proc/none/limits"})
+    told = program.run(mpi, 2, folder, unusable).text
+    ensure("requests in flight are not remembered" in told, f"nothing is said of it: {told}")
 
 
 def overlap(mpi: m.Mpi, ranks: int, folder: Path) -> None:

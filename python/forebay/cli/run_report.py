@@ -111,7 +111,9 @@ def _file_lines(file: FileSummary) -> Iterator[str]:
 def _found_lines(file: FileSummary) -> Iterator[str]:
     for name, traffic in (("writes", file.write), ("reads", file.read)):
         if traffic.found_requests_in_flight:
-            yield f"  {name}: {traffic.found_requests_in_flight} requests per target were best"
+            count = traffic.found_requests_in_flight
+            noun = "request per target was" if count == 1 else "requests per target were"
+            yield f"  {name}: {count} {noun} best"
     for slow in file.slow_targets:
         rate, usual = human_bytes(round(slow.rate)), human_bytes(round(slow.usual_rate))
         yield (

@@ -16,7 +16,9 @@ PLATFORM_KEYS = (
     ("memory_rate", "copying by all ranks of a node together"),
     ("copy_rate", "copying by one rank"),
     ("message_time", "a message costs so much at both ends, as in 3us"),
-    ("rank_message_time", "the same where every rank is alone"),
+    ("rank_send_rate", "sending by one rank where every rank is alone"),
+    ("rank_receive_rate", "taking in by one rank, likewise"),
+    ("client_rate", "writing by one rank into the file system's client"),
     ("servers", "storage servers"),
     ("targets", "storage targets, over all servers"),
     ("target_rate", "of a target, as in 500MB/s"),
@@ -46,6 +48,7 @@ KEYS = (
     ("sick_slower", "its requests take so many times as long"),
     ("sick_error_from", "it fails from this second on; -1: never"),
     ("ranks_alone", "1: every rank is a node of its own"),
+    ("blocking", "1: a rank does nothing else while it writes, as in pwrite"),
     ("read", "1: reads instead of writing"),
     ("verify", "1: writes real bytes, reads them back, compares"),
 )

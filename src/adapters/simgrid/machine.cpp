@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <simgrid/kernel/Timer.hpp>
+#include <utility>
 
 namespace forebay::adapters {
 
@@ -36,6 +37,7 @@ Machine::Machine(const Platform& platform, const WorldOptions& options)
             "nodes are equal parts of a host");
     expects(options.mapping == RankMapping::by_block || options.ranks_per_node == 1,
             "ranks of a node are on one host");
+    expects(!options.ranks_alone || options.ranks_per_node == 1, "who is alone shares no memory");
     ranks_.resize(static_cast<std::size_t>(ranks()));
     for (RankState& rank : ranks_) {
         rank.gate = s4u::Semaphore::create(0);
@@ -142,36 +144,40 @@ Machine::Post& Machine::post(const Route& route) {
 }
 
 Machine::Ticket Machine::new_ticket(std::int32_t rank) {
-    std::vector<std::uint8_t>& tickets = at(rank).tickets;
-    const auto free = std::ranges::find(tickets, std::uint8_t{0});
-    const auto number = static_cast<Ticket>(free - tickets.begin());
+    std::vector<TicketState>& tickets = at(rank).tickets;
+    auto free = std::ranges::find(tickets, Stage::free, &TicketState::stage);
     if (free == tickets.end()) {
-        tickets.push_back(1);
-    } else {
-        *free = 1;
+        free = tickets.emplace(free);
     }
-    return number;
+    *free = {Stage::under_way, 0};
+    return static_cast<Ticket>(free - tickets.begin());
 }
 
 void Machine::finish(std::int32_t rank, Ticket ticket) {
-    at(rank).tickets[ticket] = 2;
+    at(rank).tickets[ticket].stage = Stage::done;
     happened_to(rank);
 }
 
 bool Machine::done(std::int32_t rank, Ticket ticket) {
-    std::uint8_t& state = at(rank).tickets.at(ticket);
-    expects(state != 0, "a ticket is asked for until it is done, not longer");
-    if (state != 2) {
+    TicketState& state = at(rank).tickets.at(ticket);
+    expects(state.stage != Stage::free, "a ticket is asked for until it is done, not longer");
+    if (state.stage != Stage::done) {
         return false;
     }
-    state = 0;
+    charge(rank, std::exchange(state, TicketState{}).owed);
+    if (at(rank).debt > debt_max) {
+        settle(rank);
+    }
     return true;
+}
+
+double Machine::message_time(std::int64_t bytes, double rate_alone) const noexcept {
+    const double alone = static_cast<double>(bytes) / rate_alone;
+    return platform_.node.message_time + (options_.ranks_alone ? alone : 0);
 }
 
 Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
                               std::span<const std::byte> bytes) {
-    charge(rank, message_time());
-    settle(rank);  // it does not leave before it has been made
     const auto message = std::make_shared<Message>();
     End& end = message->from;
     end.rank = rank;
@@ -179,14 +185,16 @@ Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
     end.source = bytes;
     end.bytes = static_cast<std::int64_t>(bytes.size()) + at(rank).absent;
     at(rank).absent = 0;
+    charge(rank, message_time(end.bytes, platform_.node.rank_send_rate));
+    settle(rank);  // it does not leave before it has been made
     Post& here = post(route);
     // ROMIO posts its receives from all ranks before it sends (ad_lustre_wrcoll.c): one message
     // of each is expected at any time, whatever the receiver does meanwhile.
-    const bool expected = per_node() == 1 && here.sent.empty();
+    const bool expected = options_.ranks_alone && here.sent.empty();
     if (expected || static_cast<std::size_t>(end.bytes) <= eager_bytes) {
         end.copy.assign(bytes.begin(), bytes.end());
         end.ended = true;
-        at(rank).tickets[end.ticket] = 2;
+        at(rank).tickets[end.ticket].stage = Stage::done;
     }
     if (expected) {
         set_off(message, host_of(route.to));
@@ -198,7 +206,6 @@ Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
 
 Machine::Ticket Machine::receive(std::int32_t rank, const Route& route,
                                  std::span<std::byte> bytes) {
-    charge(rank, platform_.node.message_time);
     End end;
     end.rank = rank;
     end.ticket = new_ticket(rank);
@@ -282,14 +289,18 @@ void Machine::deliver(const Message& message) {
     if (!from.ended) {
         finish(from.rank, from.ticket);
     }
-    finish(message.to->rank, message.to->ticket);
+    const End& to = *message.to;
+    at(to.rank).tickets[to.ticket].owed =
+        message_time(from.bytes, platform_.node.rank_receive_rate);
+    finish(to.rank, to.ticket);
 }
 
 // A file system's client copies every byte once, on one core for one rank, before it sends. When
 // that is done. The node's memory is not reserved for it: its queue serves one after another, and
 // copies of a few kilobytes would wait for megabytes as they do on no machine.
 double Machine::through_client(std::int32_t rank, std::int64_t bytes) {
-    return at(rank).client.serve(now(rank), static_cast<double>(bytes) / platform_.node.copy_rate);
+    return at(rank).client.serve(now(rank),
+                                 static_cast<double>(bytes) / platform_.node.client_rate);
 }
 
 // Each stage is entered when the one before is left, so that nothing is reserved ahead of time.

@@ -29,6 +29,7 @@ public:
     [[nodiscard]] std::int32_t nodes() const noexcept { return ranks() / per_node(); }
     [[nodiscard]] std::int32_t host_of(std::int32_t rank) const noexcept;
     [[nodiscard]] const Platform& platform() const noexcept { return platform_; }
+    [[nodiscard]] bool blocks() const noexcept { return options_.blocking; }
     [[nodiscard]] MemoryFile* content() const noexcept { return options_.content; }
     [[nodiscard]] Lustre& lustre() noexcept { return lustre_; }
     [[nodiscard]] std::span<std::byte> memory(std::int32_t node);
@@ -62,6 +63,11 @@ public:
     [[nodiscard]] WorldReport report() const;
 
 private:
+    enum class Stage : std::uint8_t { free, under_way, done };
+    struct TicketState {
+        Stage stage = Stage::free;
+        double owed = 0;  // seconds that the rank needs to take in what has come
+    };
     struct RankState {
         simgrid::s4u::SemaphorePtr gate;
         bool asleep = false;
@@ -69,7 +75,7 @@ private:
         double debt = 0;
         Queue client;  // of the file system
         std::int64_t absent = 0;
-        std::vector<std::uint8_t> tickets;  // 0: free, 1: under way, 2: done
+        std::vector<TicketState> tickets;
     };
     struct End {  // one side of a message
         std::int32_t rank = 0;
@@ -93,9 +99,9 @@ private:
         std::vector<End> wanted;
     };
 
-    [[nodiscard]] double message_time() const noexcept {
-        return per_node() == 1 ? platform_.node.rank_message_time : platform_.node.message_time;
-    }
+    // What one end does for a message, beside copying: seconds. `rate_alone`: the end's, where
+    // every rank is alone.
+    [[nodiscard]] double message_time(std::int64_t bytes, double rate_alone) const noexcept;
     [[nodiscard]] double latency() const noexcept { return platform_.node.link_latency; }
     [[nodiscard]] double link_time(std::int64_t bytes) const noexcept {
         return static_cast<double>(bytes) / platform_.node.link_rate;

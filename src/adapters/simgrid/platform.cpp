@@ -86,7 +86,9 @@ std::vector<Key> keys() {
         {"node", "copy_rate", "B/s", rates, into(&P::node, &N::copy_rate)},
         {"node", "piece_time", "s", times, into(&P::node, &N::piece_time)},
         {"node", "message_time", "s", times, into(&P::node, &N::message_time)},
-        {"node", "rank_message_time", "s", times, into(&P::node, &N::rank_message_time)},
+        {"node", "client_rate", "B/s", rates, into(&P::node, &N::client_rate)},
+        {"node", "rank_send_rate", "B/s", rates, into(&P::node, &N::rank_send_rate)},
+        {"node", "rank_receive_rate", "B/s", rates, into(&P::node, &N::rank_receive_rate)},
         {"server", "count", "", counts, into(&P::server, &ServerPlatform::count)},
         {"server", "link_rate", "B/s", rates, into(&P::server, &ServerPlatform::link_rate)},
         {"target", "count", "", counts, into(&P::target, &T::count)},
@@ -143,6 +145,12 @@ Result<void> take(const toml::table& file, const Key& key, const std::string& pa
         return refuse(path, name, "it has no value or no source",
                       R"(Write { value = …, source = "…" }; the source may be "assumed: why".)");
     }
+    for (const auto& [attribute, ignored] : *entry) {
+        if (attribute.str() != "value" && attribute.str() != "source") {
+            return refuse(path, fmt::format("{}.{}", name, attribute.str()), "there is no such key",
+                          "Remove it or correct its name.");
+        }
+    }
     const Result<double> number = number_of(*entry->get("value"), key.unit);
     if (!number) {
         return refuse(path, name, number.error().message, "Correct the value.");
@@ -151,7 +159,7 @@ Result<void> take(const toml::table& file, const Key& key, const std::string& pa
         return refuse(path, name, right.error().message, "Correct the value.");
     }
     const auto source = entry->get("source")->value_or(std::string{});
-    if (source.empty()) {
+    if (source.find_first_not_of(" \t") == std::string::npos) {
         return refuse(path, name, "its source is empty", R"(Name it, or write "assumed".)");
     }
     if (source.starts_with("assumed")) {
@@ -164,8 +172,16 @@ Result<void> take(const toml::table& file, const Key& key, const std::string& pa
 // Keys that nobody reads are mistakes.
 Result<void> find_strangers(const toml::table& file, const std::string& path) {
     const std::vector<Key> known = keys();
+    constexpr std::array about{"schema", "name", "about"};
     for (const auto& [section, node] : file) {
         const toml::table* table = node.as_table();
+        const bool of_file = std::ranges::find(about, section.str()) != about.end();
+        const bool of_machine =
+            std::ranges::find(known, section.str(), &Key::section) != known.end();
+        if (!of_file && !of_machine) {
+            return refuse(path, std::string{section.str()}, "there is no such key",
+                          "Remove it or correct its name.");
+        }
         for (const auto& [name, value] : table == nullptr ? toml::table{} : *table) {
             const bool found = std::ranges::any_of(known, [&](const Key& key) {
                 return section.str() == key.section && name.str() == key.name;

@@ -20,10 +20,12 @@ struct NodePlatform {
     double memory_rate = 0;   // all cores of a node together, bytes copied
     double copy_rate = 0;     // one core, long pieces
     double piece_time = 0;    // one core, per contiguous piece
-    // The same for sending where every rank has messages with every other at once, as in the
-    // incumbents: long queues to match, a datatype for each message.
-    double rank_message_time = 0;
+    double client_rate = 0;   // one rank's writes, until they are in the file system's client
     double message_time = 0;  // one core, per message sent or received
+    // How fast one rank gives and takes in where every rank has messages with every other at once,
+    // as in the incumbents: long queues to match, a message and a datatype for a region or two.
+    double rank_send_rate = 0;
+    double rank_receive_rate = 0;
 };
 
 struct ServerPlatform {

@@ -67,6 +67,22 @@ TEST(Platform, AnUnknownKeyIsRefused) {
               std::string::npos);
 }
 
+TEST(Platform, WhatNobodyReadsIsRefused) {
+    const std::string laptop = text_of("laptop");
+    EXPECT_NE(complaint("colour = 1\n" + laptop).find("colour (there is no such key"),
+              std::string::npos);
+    EXPECT_NE(complaint(laptop + "\n[clients]\n").find("clients (there is no such key"),
+              std::string::npos);
+    const std::string sauced = changed(R"((\ncopy_rate = \{))", "$1 sauce = 1, ");
+    EXPECT_NE(complaint(sauced).find("node.copy_rate.sauce (there is no such key"),
+              std::string::npos);
+}
+
+TEST(Platform, ABlankSourceIsNone) {
+    const std::string blank = changed(R"re((\ncopy_rate = .* source = )"[^"]*")re", "$1\"  \"");
+    EXPECT_NE(complaint(blank).find("node.copy_rate (its source is empty"), std::string::npos);
+}
+
 std::string with_nodes(const std::string& count) {
     return complaint(changed(R"((\[node\]\ncount = \{ value = )\d+)", "$01" + count));
 }

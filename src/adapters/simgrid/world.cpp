@@ -165,6 +165,9 @@ public:
                          [this, request, bytes = arrival.bytes](int system) {
                              complete(request, bytes, system);
                          });
+        if (machine_.blocks()) {
+            await();
+        }
     }
 
     std::size_t poll(std::span<ports::Completion> out) override {
@@ -175,11 +178,7 @@ public:
     }
 
     std::size_t wait(std::span<ports::Completion> out) override {
-        machine_.settle(rank_);
-        while (done_.empty()) {
-            waits_ = true;
-            machine_.sleep_for_storage(rank_);
-        }
+        await();
         return poll(out);
     }
 
@@ -193,6 +192,14 @@ public:
 
 private:
     static constexpr int depth_max = 64;
+
+    void await() {
+        machine_.settle(rank_);
+        while (done_.empty()) {
+            waits_ = true;
+            machine_.sleep_for_storage(rank_);
+        }
+    }
 
     void complete(const ports::Request& request, std::int64_t bytes, int system) {
         ports::Completion completion{request.ticket, Length{system == 0 ? bytes : 0}, system};

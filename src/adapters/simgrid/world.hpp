@@ -30,11 +30,12 @@ enum class RankMapping { by_block, round_robin };
 struct WorldOptions {
     std::int32_t hosts = 1;
     std::int32_t ranks_per_host = 1;
-    // Ranks that share memory, as the engine is told; 1: every rank is a node of its own, and all
-    // exchange is by messages between ranks, as in the incumbents. Divides ranks_per_host.
-    std::int32_t ranks_per_node = 1;
+    std::int32_t ranks_per_node = 1;  // that share memory, as the engine is told; divides the above
+    // All exchange is by messages between ranks, as in the incumbents. Needs ranks_per_node 1.
+    bool ranks_alone = false;
     RankMapping mapping = RankMapping::by_block;  // round_robin needs ranks_per_node 1
-    std::size_t node_bytes = 0;                   // node memory
+    bool blocking = false;       // a rank does nothing else while it writes or reads, as in pwrite
+    std::size_t node_bytes = 0;  // node memory
     std::uint64_t seed = 1;
     Sickness sickness;
     MemoryFile* content = nullptr;  // where bytes go; nullptr: they are not there

@@ -16,7 +16,7 @@ constexpr std::int64_t megabyte = 1'000'000;
 
 Platform simple() {
     Platform platform;
-    platform.node = {1, 1, 1e9, 1e-6, 1e10, 1e9, 0, 0, 0};
+    platform.node = {1, 1, 1e9, 1e-6, 1e10, 1e9, 0, 1e9, 0, 1e15, 1e15};
     platform.server = {1, 1e9};
     platform.target = {2, 1e8, 0.001, 0, 16, 0, 16, 0, 0};
     platform.metadata = {1, 0.003, 0.002, 0};
@@ -58,17 +58,22 @@ std::vector<Times> run_alone(const Platform& platform, const WorldOptions& optio
 
 double seconds(const RankPorts& ports) { return static_cast<double>(ports.clock.now_ns()) * 1e-9; }
 
-// How long a request of a megabyte to `target` takes.
-double request_one(RankPorts& ports, ports::Direction direction, std::int64_t target) {
-    const auto storage = *ports.open(direction);
+// A request of a megabyte to `target`.
+void submit_one(ports::Storage& storage, ports::Direction direction, std::int64_t target) {
     // An address that nobody looks at: the bytes are not there.
     const std::span<std::byte> bytes{reinterpret_cast<std::byte*>(4096), megabyte};
     const std::array pieces{ports::Piece{Offset{target * megabyte}, bytes}};
     ports::Request request;
     request.direction = direction;
     request.pieces = pieces;
+    storage.submit(request);
+}
+
+// How long it takes.
+double request_one(RankPorts& ports, ports::Direction direction, std::int64_t target) {
+    const auto storage = *ports.open(direction);
     const double begin = seconds(ports);
-    storage->submit(request);
+    submit_one(*storage, direction, target);
     std::array<ports::Completion, 1> done;
     storage->wait(done);
     return seconds(ports) - begin;
@@ -102,6 +107,29 @@ TEST(Writes, PassTheClientItsInterfaceTheServersLinkAndTheTarget) {
     EXPECT_NEAR(told[0][0], 0.003 + 0.011, 1e-5);
 }
 
+// Until submitting, and until the request is done.
+Times write_with(bool blocking) {
+    WorldOptions options = hosts_of_ranks(1, 1);
+    options.blocking = blocking;
+    const auto told = run_alone(simple(), options, [](RankPorts& ports) {
+        const auto storage = *ports.open(ports::Direction::write);
+        const double begin = seconds(ports);
+        submit_one(*storage, ports::Direction::write, 0);
+        const double submitted = seconds(ports);
+        std::array<ports::Completion, 1> done;
+        storage->wait(done);
+        return Times{submitted - begin, seconds(ports) - begin};
+    });
+    return told.front();
+}
+
+TEST(Writes, BlockARankOnlyWhereTheyAreToldTo) {
+    EXPECT_NEAR(write_with(false)[0], 0, 1e-5);
+    EXPECT_NEAR(write_with(false)[1], 0.003 + 0.011, 1e-5);
+    EXPECT_NEAR(write_with(true)[0], 0.003 + 0.011, 1e-5);
+    EXPECT_NEAR(write_with(true)[1], 0.003 + 0.011, 1e-5);
+}
+
 TEST(Metadata, OpeningAndClosingWaitForTheServer) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 2), [](RankPorts& ports) {
         const auto storage = *ports.open(ports::Direction::write);
@@ -131,7 +159,9 @@ double receive(RankPorts& ports, std::int32_t from) {
 }
 
 TEST(Messages, DoNotWaitForOnesThatTheirSendersHaveNotBegun) {
-    const auto told = run_alone(simple(), hosts_of_ranks(3, 1), [](RankPorts& ports) {
+    WorldOptions options = hosts_of_ranks(3, 1);
+    options.ranks_alone = true;  // messages of these are on their way as soon as they are sent
+    const auto told = run_alone(simple(), options, [](RankPorts& ports) {
         switch (ports.communicator.place().node.value()) {
             case 0:
                 send(ports, 1, 100 * megabyte);
@@ -147,6 +177,30 @@ TEST(Messages, DoNotWaitForOnesThatTheirSendersHaveNotBegun) {
     EXPECT_NEAR(told[1][0], 0.1, 1e-5);
     EXPECT_NEAR(told[2][0], 0.002, 1e-5);
     EXPECT_NEAR(told[2][1], 0.101, 1e-5);
+}
+
+// Times of who sends ten megabytes and of who receives them.
+Times message_with(bool ranks_alone) {
+    WorldOptions options = hosts_of_ranks(2, 1);
+    options.ranks_alone = ranks_alone;
+    Platform platform = simple();
+    platform.node.rank_send_rate = 1e8;
+    platform.node.rank_receive_rate = 5e7;
+    const auto told = run_alone(platform, options, [](RankPorts& ports) {
+        if (ports.communicator.place().node.value() == 1) {
+            return Times{receive(ports, 0)};
+        }
+        send(ports, 1, 10 * megabyte);
+        return Times{seconds(ports)};
+    });
+    return {told[0][0], told[1][0]};
+}
+
+TEST(Messages, CostBothEndsByTheByteWhereRanksAreAlone) {
+    EXPECT_NEAR(message_with(false)[0], 0, 1e-5);
+    EXPECT_NEAR(message_with(false)[1], 0.01, 1e-5);
+    EXPECT_NEAR(message_with(true)[0], 0.1, 1e-5);
+    EXPECT_NEAR(message_with(true)[1], 0.1 + 0.01 + 0.2, 1e-5);
 }
 
 }  // namespace

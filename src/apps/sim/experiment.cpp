@@ -134,15 +134,17 @@ Told RankProgram::run() {
     return told;
 }
 
-// Every byte passes a node's interface, a server's link and a target once.
+// Every byte passes a node's interface, a server's link and a target once; a sick one has its part.
 double bound_of(const Experiment& experiment, std::int64_t bytes) {
     const adapters::Platform& p = experiment.platform;
     const auto amount = static_cast<double>(bytes);
     const double requests = amount / static_cast<double>(experiment.tuning.request_bytes_max);
     const auto targets = static_cast<double>(p.target.count);
-    return std::max({amount / (static_cast<double>(p.node.count) * p.node.link_rate),
-                     amount / (static_cast<double>(p.server.count) * p.server.link_rate),
-                     (amount / p.target.rate + requests * p.target.request_time) / targets});
+    const double slowest = experiment.sickness.target >= 0 ? experiment.sickness.slower : 1;
+    return std::max(
+        {amount / (static_cast<double>(p.node.count) * p.node.link_rate),
+         amount / (static_cast<double>(p.server.count) * p.server.link_rate),
+         (amount / p.target.rate + requests * p.target.request_time) / targets * slowest});
 }
 
 }  // namespace
@@ -157,7 +159,9 @@ Outcome run(const Experiment& experiment) {
     options.hosts = static_cast<std::int32_t>(platform.node.count);
     options.ranks_per_host = static_cast<std::int32_t>(platform.node.ranks);
     options.ranks_per_node = experiment.ranks_alone ? 1 : options.ranks_per_host;
+    options.ranks_alone = experiment.ranks_alone;
     options.mapping = experiment.mapping;
+    options.blocking = experiment.blocking;
     const auto ranks = static_cast<std::int32_t>(ranks_of(experiment));
     options.node_bytes = engine::File::lane_bytes(ranks, experiment.tuning.staging_bytes_max);
     options.seed = experiment.seed;

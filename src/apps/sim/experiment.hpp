@@ -26,6 +26,7 @@ struct Experiment {
     plan::Tuning tuning;
     bool ranks_alone = false;  // every rank is a node of its own
     adapters::RankMapping mapping = adapters::RankMapping::by_block;
+    bool blocking = false;  // a rank does nothing else while it writes or reads
     Regions regions;
     std::int32_t per_node = 1;  // aggregators
     std::int32_t calls = 1;

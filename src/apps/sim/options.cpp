@@ -41,14 +41,16 @@ struct PlatformKey {
     const char* meaning;
 };
 
-constexpr std::array<PlatformKey, 17> platform_keys{{
+constexpr std::array<PlatformKey, 19> platform_keys{{
     {"nodes", "node.count", "nodes that compute"},
     {"ranks_per_node", "node.ranks", "ranks on each"},
     {"link_rate", "node.link_rate", "of a node's interface, as in 2GB/s"},
     {"memory_rate", "node.memory_rate", "copying by all ranks of a node together"},
     {"copy_rate", "node.copy_rate", "copying by one rank"},
     {"message_time", "node.message_time", "a message costs so much at both ends, as in 3us"},
-    {"rank_message_time", "node.rank_message_time", "the same where every rank is alone"},
+    {"rank_send_rate", "node.rank_send_rate", "sending by one rank where every rank is alone"},
+    {"rank_receive_rate", "node.rank_receive_rate", "taking in by one rank, likewise"},
+    {"client_rate", "node.client_rate", "writing by one rank into the file system's client"},
     {"servers", "server.count", "storage servers"},
     {"targets", "target.count", "storage targets, over all servers"},
     {"target_rate", "target.rate", "of a target, as in 500MB/s"},
@@ -138,6 +140,8 @@ std::vector<Key> keys() {
               [](E& e) -> auto& { return e.sickness.error_from; }),
         plain({"ranks_alone", "1: every rank is a node of its own"}, yes_or_no,
               [](E& e) -> auto& { return e.ranks_alone; }),
+        plain({"blocking", "1: a rank does nothing else while it writes, as in pwrite"}, yes_or_no,
+              [](E& e) -> auto& { return e.blocking; }),
         plain({"read", "1: reads instead of writing"}, yes_or_no,
               [](E& e) -> auto& { return e.read; }),
         plain({"verify", "1: writes real bytes, reads them back, compares"}, yes_or_no,

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t seconds_of_a_day = 86400;
 constexpr std::int64_t kept_factor = 9;
+constexpr const char* automatic = "automatic";
 
 std::string folder_of(const char* variable) {
     const char* value = std::getenv(variable);
@@ -21,7 +22,7 @@ std::string folder_of(const char* variable) {
 
 std::string cache_file(const Settings& settings) {
     const std::string& told = settings.text(Setting::limits_cache);
-    if (told != "automatic") {
+    if (told != automatic) {
         return told;
     }
     if (const std::string cache = folder_of("XDG_CACHE_HOME"); !cache.empty()) {
@@ -78,7 +79,10 @@ void remember_limits(const Settings& settings, const std::string& path, const pl
     const auto done = options_of(settings, path, layout).and_then([&](const auto& options) {
         return engine::remember_limits(notebook, options, found, now_s());
     });
-    if (!done) {
+    // Who has named the file wants to know.
+    if (!done && settings.text(Setting::limits_cache) != automatic) {
+        say("requests in flight are not remembered: " + done.error().message);
+    } else if (!done) {
         explain(settings, done.error());
     }
 }
