@@ -263,6 +263,19 @@ def test_a_variant_that_is_wrong_does_not_take_the_finished_ones_with_it() -> No
     assert [one["variant"] for one in json.loads(done.stdout)["results"]] == ["forebay"]
 
 
+def test_too_few_addresses_for_all_nodes_are_told() -> None:
+    native = simulator()
+    line = f"{native.program()} platform={native.platform('laptop')} nodes=64"
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -v 100000000; exec {line} staging_bytes_max=64GiB"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Raise the limit (ulimit -v)" in done.stderr
+
+
 @pytest.mark.parametrize("program", ["/nonexistent", "/etc/hostname"])
 def test_a_simulator_that_cannot_be_run_is_a_fault_of_the_installation(program: str) -> None:
     done = command(FOREBAY_SIM=program)

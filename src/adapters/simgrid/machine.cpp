@@ -24,10 +24,17 @@ double clock_now() { return s4u::Engine::get_clock(); }
 
 }  // namespace
 
-Machine::Machine(const Platform& platform, const WorldOptions& options)
+std::size_t Machine::memory_bytes(const WorldOptions& options) noexcept {
+    const auto nodes =
+        static_cast<std::size_t>(options.hosts * (options.ranks_per_host / options.ranks_per_node));
+    return options.node_bytes * nodes;
+}
+
+Machine::Machine(const Platform& platform, const WorldOptions& options, Mapping memory)
     : platform_{platform},
       options_{options},
       lustre_{platform, options.seed, options.sickness},
+      memory_{std::move(memory)},
       memory_busy_(static_cast<std::size_t>(options.hosts)),
       out_messages_(static_cast<std::size_t>(options.hosts)),
       in_messages_(static_cast<std::size_t>(options.hosts)),
@@ -43,11 +50,6 @@ Machine::Machine(const Platform& platform, const WorldOptions& options)
         rank.gate = s4u::Semaphore::create(0);
     }
     brief_.resize(static_cast<std::size_t>(nodes()));
-    // In one piece: Linux lets a process have 65530, and stacks need them.
-    Result<Mapping> mapping =
-        Mapping::anonymous(options.node_bytes * static_cast<std::size_t>(nodes()));
-    expects(mapping.has_value(), "there is address space for imagined nodes");
-    memory_ = std::move(*mapping);
 }
 
 std::int32_t Machine::host_of(std::int32_t rank) const noexcept {

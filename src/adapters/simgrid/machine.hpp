@@ -22,7 +22,9 @@ public:
         int tag = 0;
     };
 
-    Machine(const Platform& platform, const WorldOptions& options);
+    // `memory`: of all nodes, memory_bytes() of it.
+    Machine(const Platform& platform, const WorldOptions& options, Mapping memory);
+    [[nodiscard]] static std::size_t memory_bytes(const WorldOptions& options) noexcept;
 
     [[nodiscard]] std::int32_t ranks() const noexcept { return options_.hosts * per_host(); }
     [[nodiscard]] std::int32_t per_node() const noexcept { return options_.ranks_per_node; }

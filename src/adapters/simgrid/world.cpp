@@ -265,8 +265,18 @@ std::vector<s4u::Host*> build_hosts(const Platform& platform, const WorldOptions
 
 }  // namespace
 
-WorldReport run_world(const Platform& platform, const WorldOptions& options,
-                      const std::function<void(RankPorts&)>& body) {
+Result<WorldReport> run_world(const Platform& platform, const WorldOptions& options,
+                              const std::function<void(RankPorts&)>& body) {
+    // In one piece: Linux lets a process have 65530, and stacks need them.
+    const std::size_t bytes = Machine::memory_bytes(options);
+    Result<Mapping> memory = Mapping::anonymous(bytes);
+    if (!memory) {
+        return failure({memory.error().code, memory.error().system,
+                        fmt::format("cannot imagine the memory of all nodes ({} GB of addresses, "
+                                    "though none of it is used: errno {}). Raise the limit (ulimit "
+                                    "-v), or give a smaller staging_bytes_max or fewer nodes.",
+                                    bytes / 1'000'000'000, memory.error().system)});
+    }
     // A guarded stack is two mappings, of which Linux lets a process have 65530.
     constexpr std::int32_t guarded_max = 16384;
     const bool guarded = options.hosts * options.ranks_per_host <= guarded_max;
@@ -287,7 +297,7 @@ WorldReport run_world(const Platform& platform, const WorldOptions& options,
     s4u::Engine engine{&count, arguments.data()};
     SMPI_init();
     const std::vector<s4u::Host*> hosts = build_hosts(platform, options);
-    Machine machine{platform, options};
+    Machine machine{platform, options, std::move(*memory)};
     SMPI_app_instance_register("forebay", nullptr, machine.ranks());
     for (std::int32_t rank = 0; rank < machine.ranks(); ++rank) {
         s4u::Host* host = hosts[static_cast<std::size_t>(machine.host_of(rank))];

@@ -60,7 +60,8 @@ struct WorldReport {
 };
 
 // Runs `body` as every rank. A deadlock ends the process with SimGrid's list of who waits for what.
-[[nodiscard]] WorldReport run_world(const Platform& platform, const WorldOptions& options,
-                                    const std::function<void(RankPorts&)>& body);
+// Error: a process may not have the addresses of all nodes' memory.
+[[nodiscard]] Result<WorldReport> run_world(const Platform& platform, const WorldOptions& options,
+                                            const std::function<void(RankPorts&)>& body);
 
 }  // namespace forebay::adapters

@@ -153,7 +153,7 @@ std::int64_t ranks_of(const Experiment& experiment) noexcept {
     return experiment.platform.node.count * experiment.platform.node.ranks;
 }
 
-Outcome run(const Experiment& experiment) {
+Result<Outcome> run(const Experiment& experiment) {
     const adapters::Platform& platform = experiment.platform;
     adapters::WorldOptions options;
     options.hosts = static_cast<std::int32_t>(platform.node.count);
@@ -172,10 +172,14 @@ Outcome run(const Experiment& experiment) {
     }
     std::vector<Told> told(static_cast<std::size_t>(ranks_of(experiment)));
     Outcome outcome;
-    outcome.world = adapters::run_world(platform, options, [&](adapters::RankPorts& ports) {
+    auto world = adapters::run_world(platform, options, [&](adapters::RankPorts& ports) {
         RankProgram program{experiment, ports};
         told[ports.communicator.place().rank.position()] = program.run();
     });
+    if (!world) {
+        return failure(world.error());
+    }
+    outcome.world = *std::move(world);
     double began = 0;
     double ended = 0;
     for (const Told& one : told) {

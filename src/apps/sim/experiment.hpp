@@ -52,7 +52,8 @@ struct Outcome {
     std::string error;              // of the collective calls; empty: none
 };
 
-[[nodiscard]] Outcome run(const Experiment& experiment);
+// Error: as of run_world().
+[[nodiscard]] Result<Outcome> run(const Experiment& experiment);
 
 // As JSON, schema forebay.simulation/1.
 [[nodiscard]] std::string as_json(const Experiment& experiment, const Outcome& outcome);

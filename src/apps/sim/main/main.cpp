@@ -19,8 +19,12 @@ int main(int argc, char** argv) {
             return 2;
         }
         const auto outcome = forebay::sim::run(*experiment);
-        std::printf("%s\n", forebay::sim::as_json(*experiment, outcome).c_str());
-        return outcome.wrong == 0 ? 0 : 1;
+        if (!outcome) {
+            std::fprintf(stderr, "forebay_sim: %s\n", outcome.error().message.c_str());
+            return 1;
+        }
+        std::printf("%s\n", forebay::sim::as_json(*experiment, *outcome).c_str());
+        return outcome->wrong == 0 ? 0 : 1;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "forebay_sim: %s\n", error.what());
         return 1;
