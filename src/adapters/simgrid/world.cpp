@@ -65,15 +65,13 @@ public:
     }
 
     void wait(const ports::Word& word, std::uint32_t seen) noexcept override {
-        machine_.settle(rank_);
         while (word.load(std::memory_order_acquire) == seen) {
             machine_.sleep_on(rank_, word);
         }
     }
-    // There is no time-out: whatever may have changed says so. While time passed for what this rank
-    // had done, something may have: then it looks again first.
+    // There is no time-out: whatever may have changed says so.
     void wait_briefly(const ports::Word& word, std::uint32_t seen) noexcept override {
-        if (!machine_.settle(rank_) && word.load(std::memory_order_acquire) == seen) {
+        if (word.load(std::memory_order_acquire) == seen) {
             machine_.sleep_briefly(rank_);
         }
     }
@@ -194,7 +192,6 @@ private:
     static constexpr int depth_max = 64;
 
     void await() {
-        machine_.settle(rank_);
         while (done_.empty()) {
             waits_ = true;
             machine_.sleep_for_storage(rank_);
