@@ -118,9 +118,14 @@ public:
     }
 
 private:
-    // Gives as many targets as there are, in order.
+    // Gives as many targets as there are, in order; stripes of 4 MiB where none are asked for.
     void place(ports::AttributeValue& value) const {
+        constexpr std::size_t stripe_at = 24;
         constexpr std::size_t count_at = 28;
+        std::uint32_t stripe = 0;
+        std::memcpy(&stripe, value.data() + stripe_at, sizeof stripe);
+        stripe = stripe == 0 ? 4U << 20 : stripe;
+        std::memcpy(value.data() + stripe_at, &stripe, sizeof stripe);
         std::uint16_t count = 0;
         std::memcpy(&count, value.data() + count_at, sizeof count);
         count = std::clamp<std::uint16_t>(count, 1, targets_);
