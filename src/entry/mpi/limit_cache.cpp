@@ -48,8 +48,10 @@ Result<engine::LimitMemoryOptions> options_of(const Settings& settings, const st
         std::move(*file_system), layout, {trusted, kept_factor * trusted}};
 }
 
-void explain(const Settings& settings, const Error& error) {
-    if (settings.flag(Setting::verbose)) {
+enum class Told { if_asked, always };
+
+void explain(const Settings& settings, const Error& error, Told told) {
+    if (told == Told::always || settings.flag(Setting::verbose)) {
         say("requests in flight are not remembered: " + error.message);
     }
 }
@@ -68,7 +70,7 @@ engine::FoundLimits recall_limits(const Settings& settings, const std::string& p
         return engine::recall_limits(notebook, options, now_s());
     });
     if (!known) {
-        explain(settings, known.error());
+        explain(settings, known.error(), Told::if_asked);  // remember_limits() tells it again
     }
     return known.value_or(engine::FoundLimits{});
 }
@@ -79,11 +81,9 @@ void remember_limits(const Settings& settings, const std::string& path, const pl
     const auto done = options_of(settings, path, layout).and_then([&](const auto& options) {
         return engine::remember_limits(notebook, options, found, now_s());
     });
-    // Who has named the file wants to know.
-    if (!done && settings.text(Setting::limits_cache) != automatic) {
-        say("requests in flight are not remembered: " + done.error().message);
-    } else if (!done) {
-        explain(settings, done.error());
+    if (!done) {
+        const bool named = settings.text(Setting::limits_cache) != automatic;
+        explain(settings, done.error(), named ? Told::always : Told::if_asked);
     }
 }
 
