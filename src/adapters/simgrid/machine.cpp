@@ -1,5 +1,6 @@
-// Ranks sleep on SimGrid semaphores; everything that wakes them comes from a kernel timer or from
-// another rank. Nothing polls.
+// Ranks are suspended actors while they sleep, and whoever resumes them, a kernel timer or another
+// rank, knows that they are: nothing polls. (A semaphore's acquisition is an object of SimGrid's,
+// and costs twice as much.)
 #include "adapters/simgrid/machine.hpp"
 
 #include "base/contracts.hpp"
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <simgrid/kernel/Timer.hpp>
+#include <simgrid/simix.hpp>
 #include <utility>
 
 namespace forebay::adapters {
@@ -46,9 +48,6 @@ Machine::Machine(const Platform& platform, const WorldOptions& options, Mapping 
             "ranks of a node are on one host");
     expects(!options.ranks_alone || options.ranks_per_node == 1, "who is alone shares no memory");
     ranks_.resize(static_cast<std::size_t>(ranks()));
-    for (RankState& rank : ranks_) {
-        rank.gate = s4u::Semaphore::create(0);
-    }
     brief_.resize(static_cast<std::size_t>(nodes()));
 }
 
@@ -73,8 +72,8 @@ bool Machine::settle(std::int32_t rank) {
     at(rank).debt = 0;
     // A timer costs a fraction of what SimGrid's sleep does, which is an action of the host's
     // model.
-    Timer::set(clock_now() + debt, [this, rank] { at(rank).gate->release(); });
-    at(rank).gate->acquire();
+    Timer::set(clock_now() + debt, [this, rank] { at(rank).actor->resume(); });
+    s4u::this_actor::suspend();
     return true;
 }
 
@@ -95,7 +94,7 @@ void Machine::copied(std::int32_t rank, const ports::Copying& what) {
 void Machine::block(std::int32_t rank) {
     const double begin = clock_now();
     at(rank).asleep = true;
-    at(rank).gate->acquire();
+    s4u::this_actor::suspend();
     // What it owed has passed meanwhile.
     at(rank).debt = std::max(at(rank).debt - (clock_now() - begin), 0.0);
 }
@@ -103,7 +102,7 @@ void Machine::block(std::int32_t rank) {
 void Machine::signal(std::int32_t rank) {
     if (at(rank).asleep) {
         at(rank).asleep = false;
-        at(rank).gate->release();
+        at(rank).actor->resume();
     }
 }
 
@@ -128,10 +127,16 @@ void Machine::wake(std::int32_t rank, const ports::Word& word) {
         woken.insert(woken.end(), found->second.begin(), found->second.end());
         sleepers_.erase(found);
     }
-    for (const std::int32_t one : woken) {
-        at(one).brief = false;
-        signal(one);
+    if (woken.empty()) {
+        return;
     }
+    // At once: each release by a rank is a call into SimGrid's kernel, two changes of context.
+    simgrid::kernel::actor::simcall_answered([this, &woken] {
+        for (const std::int32_t one : woken) {
+            at(one).brief = false;
+            signal(one);
+        }
+    });
 }
 
 // A rank that sleeps briefly, or for storage, may go on.

@@ -36,6 +36,11 @@ public:
     [[nodiscard]] Lustre& lustre() noexcept { return lustre_; }
     [[nodiscard]] std::span<std::byte> memory(std::int32_t node);
 
+    // The actor that a rank is; before it starts.
+    void play(std::int32_t rank, simgrid::s4u::ActorPtr actor) {
+        at(rank).actor = std::move(actor);
+    }
+
     // Time. A rank's debt is time that it has spent but not let pass yet; settle() lets it pass
     // and says whether there was any.
     [[nodiscard]] double now(std::int32_t rank) const;
@@ -71,7 +76,7 @@ private:
         double owed = 0;  // seconds that the rank needs to take in what has come
     };
     struct RankState {
-        simgrid::s4u::SemaphorePtr gate;
+        simgrid::s4u::ActorPtr actor;
         bool asleep = false;
         bool brief = false;
         double debt = 0;

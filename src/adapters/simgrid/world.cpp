@@ -301,6 +301,7 @@ Result<WorldReport> run_world(const Platform& platform, const WorldOptions& opti
         const s4u::ActorPtr actor = s4u::Actor::init("rank-" + std::to_string(rank), host);
         actor->set_property("instance_id", "forebay");
         actor->set_property("rank", std::to_string(rank));
+        machine.play(rank, actor);
         actor->start([&machine, &body] { run_rank(machine, body); });
     }
     engine.run();
