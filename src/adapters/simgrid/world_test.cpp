@@ -203,5 +203,14 @@ TEST(Messages, CostBothEndsByTheByteWhereRanksAreAlone) {
     EXPECT_NEAR(message_with(true)[1], 0.1 + 0.01 + 0.2, 1e-5);
 }
 
+TEST(World, TellsOfADeadlock) {
+    EXPECT_DEATH(static_cast<void>(run_world(simple(), hosts_of_ranks(2, 1),
+                                             [](RankPorts& ports) {
+                                                 ports::Word never{0};
+                                                 ports.communicator.wait(never, 0);
+                                             })),
+                 "Deadlock");
+}
+
 }  // namespace
 }  // namespace forebay::adapters
