@@ -303,7 +303,12 @@ def test_a_simulation_that_is_stopped_leaves_nothing_running(
     program = tmp_path / "sim"
     program.write_text(f"#!/bin/sh\nexec 9>{pipe}\necho ready >&9\nexec sleep 60\n")
     program.chmod(0o755)
-    words = [sys.executable, "-m", "forebay", "simulate", "laptop"]
+    # A job in background ignores SIGINT, as this test may.
+    attentive = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from forebay.cli.main import main; main()"
+    )
+    words = [sys.executable, "-c", attentive, "simulate", "laptop"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "FOREBAY_SIM": str(program)}
     with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as process:
         with pipe.open() as running:
