@@ -1,6 +1,5 @@
-// Ranks are suspended actors while they sleep, and whoever resumes them, a kernel timer or another
-// rank, knows that they are: nothing polls. (A semaphore's acquisition is an object of SimGrid's,
-// and costs twice as much.)
+// Everything that wakes a rank comes from a kernel timer or from another rank, and whoever wakes it
+// knows that it sleeps. Nothing polls.
 #include "adapters/simgrid/machine.hpp"
 
 #include "base/contracts.hpp"
@@ -48,6 +47,9 @@ Machine::Machine(const Platform& platform, const WorldOptions& options, Mapping 
             "ranks of a node are on one host");
     expects(!options.ranks_alone || options.ranks_per_node == 1, "who is alone shares no memory");
     ranks_.resize(static_cast<std::size_t>(ranks()));
+    for (std::int32_t leader = 0; leader < ranks(); leader += per_node()) {
+        at(leader).gate = s4u::Semaphore::create(0);
+    }
     brief_.resize(static_cast<std::size_t>(nodes()));
 }
 
@@ -72,8 +74,8 @@ bool Machine::settle(std::int32_t rank) {
     at(rank).debt = 0;
     // A timer costs a fraction of what SimGrid's sleep does, which is an action of the host's
     // model.
-    Timer::set(clock_now() + debt, [this, rank] { at(rank).actor->resume(); });
-    s4u::this_actor::suspend();
+    Timer::set(clock_now() + debt, [this, rank] { go_on(rank); });
+    pause(rank);
     return true;
 }
 
@@ -91,10 +93,28 @@ void Machine::copied(std::int32_t rank, const ports::Copying& what) {
     }
 }
 
+// SimGrid suspends an actor's messages with it, those too that it need not wait for: leaders, who
+// meet over SMPI, sleep on semaphores. Everybody else is suspended, at half the cost.
+void Machine::pause(std::int32_t rank) {
+    if (at(rank).gate) {
+        at(rank).gate->acquire();
+    } else {
+        s4u::this_actor::suspend();
+    }
+}
+
+void Machine::go_on(std::int32_t rank) {
+    if (at(rank).gate) {
+        at(rank).gate->release();
+    } else {
+        at(rank).actor->resume();
+    }
+}
+
 void Machine::block(std::int32_t rank) {
     const double begin = clock_now();
     at(rank).asleep = true;
-    s4u::this_actor::suspend();
+    pause(rank);
     // What it owed has passed meanwhile.
     at(rank).debt = std::max(at(rank).debt - (clock_now() - begin), 0.0);
 }
@@ -102,7 +122,7 @@ void Machine::block(std::int32_t rank) {
 void Machine::signal(std::int32_t rank) {
     if (at(rank).asleep) {
         at(rank).asleep = false;
-        at(rank).actor->resume();
+        go_on(rank);
     }
 }
 

@@ -77,6 +77,7 @@ private:
     };
     struct RankState {
         simgrid::s4u::ActorPtr actor;
+        simgrid::s4u::SemaphorePtr gate;  // of a leader
         bool asleep = false;
         bool brief = false;
         double debt = 0;
@@ -123,6 +124,8 @@ private:
     [[nodiscard]] Post& post(const Route& route);
     Ticket new_ticket(std::int32_t rank);
     void finish(std::int32_t rank, Ticket ticket);
+    void pause(std::int32_t rank);
+    void go_on(std::int32_t rank);
     void block(std::int32_t rank);
     void signal(std::int32_t rank);
     void match(Post& post);
