@@ -51,6 +51,7 @@ Machine::Machine(const Platform& platform, const WorldOptions& options, Mapping 
         at(leader).gate = s4u::Semaphore::create(0);
     }
     brief_.resize(static_cast<std::size_t>(nodes()));
+    node_events_.resize(static_cast<std::size_t>(nodes()));
 }
 
 std::int32_t Machine::host_of(std::int32_t rank) const noexcept {
@@ -96,11 +97,18 @@ void Machine::copied(std::int32_t rank, const ports::Copying& what) {
 // SimGrid suspends an actor's messages with it, those too that it need not wait for: leaders, who
 // meet over SMPI, sleep on semaphores. Everybody else is suspended, at half the cost.
 void Machine::pause(std::int32_t rank) {
+    const std::uint64_t before = happened(rank);
     if (at(rank).gate) {
         at(rank).gate->acquire();
     } else {
         s4u::this_actor::suspend();
     }
+    at(rank).missed = at(rank).missed || happened(rank) != before;
+}
+
+// What a brief sleeper would have been woken by, so far.
+std::uint64_t Machine::happened(std::int32_t rank) const {
+    return at(rank).events + node_events_[static_cast<std::size_t>(rank / per_node())];
 }
 
 void Machine::go_on(std::int32_t rank) {
@@ -131,16 +139,21 @@ void Machine::sleep_on(std::int32_t rank, const ports::Word& word) {
     block(rank);
 }
 
+// Not when something happened while its debt passed: it may have looked before.
 void Machine::sleep_briefly(std::int32_t rank) {
-    at(rank).brief = true;
-    brief_[static_cast<std::size_t>(rank / per_node())].push_back(rank);
-    block(rank);
+    if (!at(rank).missed) {
+        at(rank).brief = true;
+        brief_[static_cast<std::size_t>(rank / per_node())].push_back(rank);
+        block(rank);
+    }
+    at(rank).missed = false;
 }
 
 void Machine::sleep_for_storage(std::int32_t rank) { block(rank); }
 
 void Machine::wake(std::int32_t rank, const ports::Word& word) {
     settle(rank);
+    ++node_events_[static_cast<std::size_t>(rank / per_node())];
     std::vector<std::int32_t> woken;
     woken.swap(brief_[static_cast<std::size_t>(rank / per_node())]);
     if (const auto found = sleepers_.find(&word); found != sleepers_.end()) {
@@ -161,6 +174,7 @@ void Machine::wake(std::int32_t rank, const ports::Word& word) {
 
 // A rank that sleeps briefly, or for storage, may go on.
 void Machine::happened_to(std::int32_t rank) {
+    ++at(rank).events;
     if (at(rank).brief) {
         std::erase(brief_[static_cast<std::size_t>(rank / per_node())], rank);
         at(rank).brief = false;

@@ -80,6 +80,8 @@ private:
         simgrid::s4u::SemaphorePtr gate;  // of a leader
         bool asleep = false;
         bool brief = false;
+        bool missed = false;  // something happened while it paused and did not sleep briefly
+        std::uint64_t events = 0;
         double debt = 0;
         Queue client;  // of the file system
         std::int64_t absent = 0;
@@ -125,6 +127,7 @@ private:
     Ticket new_ticket(std::int32_t rank);
     void finish(std::int32_t rank, Ticket ticket);
     void pause(std::int32_t rank);
+    [[nodiscard]] std::uint64_t happened(std::int32_t rank) const;
     void go_on(std::int32_t rank);
     void block(std::int32_t rank);
     void signal(std::int32_t rank);
@@ -152,6 +155,7 @@ private:
     std::vector<Queue> in_;
     std::unordered_map<const ports::Word*, std::vector<std::int32_t>> sleepers_;
     std::vector<std::vector<std::int32_t>> brief_;  // of each node
+    std::vector<std::uint64_t> node_events_;
     std::unordered_map<std::uint64_t, Post> posts_;
     WorldReport report_;
 };
