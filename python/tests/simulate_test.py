@@ -52,6 +52,26 @@ def test_every_variant_writes_the_right_bytes(variant: str) -> None:
     assert one["wrong_bytes"] == 0
 
 
+@pytest.mark.parametrize(
+    "machine",
+    [
+        "nodes=3 ranks_per_node=3 targets=3 region_bytes=4096 region_spacing=100 region_count=3",
+        "nodes=2 ranks_per_node=5 targets=8 region_bytes=5992 region_count=20",
+        "nodes=3 ranks_per_node=12 targets=8 region_bytes=5992 region_count=20",
+        "nodes=4 ranks_per_node=1 targets=1 region_bytes=5992 region_spacing=5992 region_count=400",
+        "nodes=2 ranks_per_node=2 targets=3 region_bytes=65537 region_spacing=1 region_count=3",
+        "nodes=7 ranks_per_node=2 targets=5 region_bytes=300 region_spacing=1 region_count=50",
+        "nodes=1 ranks_per_node=1 targets=1 region_bytes=1 region_count=1",
+    ],
+)
+def test_no_rank_sleeps_on(machine: str) -> None:
+    """Odd little machines: whose leaders meet while messages travel, and whose ranks are woken
+    while they spend time."""
+    variants = ("original", "placement", "earth(wr:1)", "earth(wr,ex:1)", "earth(wr,ex:2)")
+    for one in run(*machine.split(), "servers=1", "verify=1", variants=(*variants, "forebay")):
+        assert (one["error"], one["wrong_bytes"]) == ("", 0)
+
+
 def test_the_same_seed_gives_the_same_times() -> None:
     assert run(*SMALL, "seed=7") == run(*SMALL, "seed=7")
     assert run(*SMALL, "seed=7") != run(*SMALL, "seed=8")
@@ -291,6 +311,19 @@ def test_a_simulator_that_says_nothing(tmp_path: Path) -> None:
     native = NativeSimulator(environment={"FOREBAY_SIM": str(quiet)})
     with pytest.raises(SimulationError, match=r"ended with 7 .*\. Build it again\."):
         native.run([])
+
+
+def test_a_simulation_that_cannot_go_on_is_told_in_one_line(tmp_path: Path) -> None:
+    stuck = tmp_path / "sim"
+    stuck.write_text(
+        "#!/bin/sh\nprintf '[0.6] Oops! Deadlock detected\\n-> 0# main\\n' >&2; kill -6 $$\n"
+    )
+    stuck.chmod(0o755)
+    native = NativeSimulator(environment={"FOREBAY_SIM": str(stuck)})
+    with pytest.raises(SimulationError) as raised:
+        native.run(["platform=a b"])
+    assert str(raised.value).startswith("the simulation stopped before its end (")
+    assert str(raised.value).endswith(f"shows all: {stuck} 'platform=a b'")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

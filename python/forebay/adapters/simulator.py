@@ -2,6 +2,7 @@
 
 import math
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -49,7 +50,7 @@ class NativeSimulator:
         if done.status not in _ANSWERED or not done.output:
             said = done.errors.strip().removeprefix("forebay_sim: ")
             raise SimulationError(
-                said
+                (said and _of_a_defect(said, [program, *words]))
                 or f"{program} failed (it ended with {done.status} and said nothing). "
                 "Build it again."
             )
@@ -76,6 +77,16 @@ class NativeSimulator:
         for above in (self._package, *list(self._package.parents)[:4]):
             for folder in below:
                 yield above / folder
+
+
+def _of_a_defect(said: str, words: Sequence[str]) -> str:
+    """What SimGrid says of a world that cannot go on is for who mends it."""
+    if "Deadlock detected" not in said:
+        return said
+    return (
+        "the simulation stopped before its end (every rank waits for something: a fault of Forebay "
+        f"or of its simulator). Report it with this command, which shows all: {shlex.join(words)}"
+    )
 
 
 def _unusable(program: str, why: str | None) -> SetupError:

@@ -112,6 +112,7 @@ def _details(one: Simulation) -> Iterator[str]:
     yield f"closing {one.seconds_close:.6f} s"
     yield f"messages of {one.message_bytes} bytes"
     if one.slow_target is not None:
-        yield f"target {one.slow_target} is slow (k = {one.slow_target_requests_in_flight})"
+        found = one.slow_target_requests_in_flight
+        yield f"target {one.slow_target} is slow" + (f" (found k = {found})" if found else "")
     if one.wrong_bytes is not None:
         yield f"{one.wrong_bytes} wrong bytes"
