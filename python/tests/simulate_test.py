@@ -257,6 +257,8 @@ def test_every_result_is_shown(tmp_path: Path) -> None:
     shown = json.loads(command("--format", "json", FOREBAY_SIM=program).stdout)["results"][0]
     wanted = {"seconds_close": 0.125, "message_bytes": 4711, "wrong_bytes": 0, **slow}
     assert {key: shown[key] for key in wanted} == wanted
+    program = imagined(tmp_path, slow_target=7, slow_target_requests_in_flight=0)
+    assert "target 7 is slow\n" in command(FOREBAY_SIM=program).stdout  # no k was found
     program = imagined(tmp_path)
     text = command(FOREBAY_SIM=program).stdout
     assert "wrong" not in text

@@ -113,6 +113,6 @@ def _details(one: Simulation) -> Iterator[str]:
     yield f"messages of {one.message_bytes} bytes"
     if one.slow_target is not None:
         found = one.slow_target_requests_in_flight
-        yield f"target {one.slow_target} is slow" + (f" (found k = {found})" if found else "")
+        yield f"target {one.slow_target} is slow" + (f" (k = {found})" if found else "")
     if one.wrong_bytes is not None:
         yield f"{one.wrong_bytes} wrong bytes"
