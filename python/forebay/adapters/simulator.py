@@ -50,7 +50,7 @@ class NativeSimulator:
         if done.status not in _ANSWERED or not done.output:
             said = done.errors.strip().removeprefix("forebay_sim: ")
             raise SimulationError(
-                (said and _of_a_defect(said, [program, *words]))
+                _complaint(said, [program, *words])
                 or f"{program} failed (it ended with {done.status} and said nothing). "
                 "Build it again."
             )
@@ -79,7 +79,7 @@ class NativeSimulator:
                 yield above / folder
 
 
-def _of_a_defect(said: str, words: Sequence[str]) -> str:
+def _complaint(said: str, words: Sequence[str]) -> str:
     """What SimGrid says of a world that cannot go on is for who mends it."""
     if "Deadlock detected" not in said:
         return said

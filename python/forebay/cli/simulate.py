@@ -42,7 +42,7 @@ Examples:
 Exit status:
   0  simulated
   1  verify=1 found wrong bytes
-  2  wrong option, platform or key, or a collective call of the experiment failed
+  2  wrong option, platform or key, or the experiment failed or got stuck
 """
 
 

@@ -95,7 +95,7 @@ void Machine::copied(std::int32_t rank, const ports::Copying& what) {
 }
 
 // SimGrid suspends an actor's messages with it, those too that it need not wait for: leaders, who
-// meet over SMPI, sleep on semaphores. Everybody else is suspended, at half the cost.
+// meet over SMPI, sleep on semaphores. Everybody else is suspended, which is cheaper.
 void Machine::pause(std::int32_t rank) {
     const std::uint64_t before = happened(rank);
     if (at(rank).gate) {
