@@ -16,6 +16,7 @@ from typing import IO
 
 from bench import wheels
 
+from forebay.domain.launcher import Flavour, start
 from suite.runner import Failed, ensure
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,17 +51,14 @@ class Mpi:
 
     def start(self, ranks: int, environment: Mapping[str, str]) -> list[str]:
         """The launcher's part of a command line."""
-        command = [self.tool(self.launcher), "-n", str(ranks)]
-        if self.is_open_mpi:
-            command += ["--oversubscribe"]
-            if os.geteuid() == 0:
-                command += ["--allow-run-as-root"]
-            for key, value in environment.items():
-                command += ["-x", f"{key}={value}"]
-            return command
-        for key, value in environment.items():
-            command += ["-genv", key, value]
-        return command
+        words = start(
+            self.tool(self.launcher),
+            flavour=Flavour.OPEN_MPI if self.is_open_mpi else Flavour.HYDRA,
+            ranks=ranks,
+            root=os.geteuid() == 0,
+            variables=environment,
+        )
+        return list(words)
 
 
 MPICH = Mpi(
