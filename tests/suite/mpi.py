@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import signal
@@ -17,7 +18,7 @@ from typing import IO
 from bench import wheels
 
 from forebay.domain.launcher import Flavour, start
-from suite.runner import Failed, ensure
+from suite.verdict import Failed, ensure
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "tests" / "mpi"
@@ -29,6 +30,8 @@ PRELOAD_FIRST = os.environ.get("FOREBAY_PRELOAD_FIRST", "").split()
 C_FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wshadow", "-Werror")
 FORTRAN_FLAGS = ("-O1", "-g", "-Wall", "-Werror")
 PATIENCE_SECONDS = 10
+TEST_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+"""The same in all workers of one pytest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +224,15 @@ def run(
     return launch(command, seconds_max=seconds_max)
 
 
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """What makes `path` may run in one worker at a time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def build(mpi: Mpi, source: str, *, libraries: Sequence[str] = ()) -> Path:
     """Builds tests/mpi/<source> unless the same was built before."""
     fortran = source.endswith(".f90")
@@ -237,29 +249,36 @@ def build_with(
     target: str = "",
 ) -> Path:
     program = folder / (target or Path(source).stem)
+    with alone(program):
+        _build(compiler, source, program, libraries=libraries)
+    return program
+
+
+def _build(
+    compiler: Sequence[str], source: str, program: Path, *, libraries: Sequence[str]
+) -> None:
     key = " ".join([*compiler, *libraries]).encode()
     for file in [SOURCES / source, *sorted(SOURCES.glob("*.h")), *sorted(SOURCES.glob("*.inc"))]:
         key += file.read_bytes()
     stamp, want = program.with_suffix(".stamp"), hashlib.sha256(key).hexdigest()
     if program.exists() and stamp.exists() and stamp.read_text() == want:
-        return program
-    folder.mkdir(parents=True, exist_ok=True)
+        return
     command = [*compiler, "-I", str(SOURCES), str(SOURCES / source), "-o", str(program)]
     if source.endswith(".f90"):
-        command += ["-J", str(folder)]
+        command += ["-J", str(program.parent)]
     done = subprocess.run(
         [*command, *libraries], capture_output=True, text=True, check=False, env=clean_environment()
     )
     if done.returncode != 0:
         raise Failed(f"{source} does not build ({' '.join(command)}):\n{done.stderr[-2000:]}")
     stamp.write_text(want)
-    return program
 
 
 def _unpacked(requirement: str) -> Path:
     """The benchmark uses the same cache."""
     try:
-        return wheels.unpacked(requirement, ROOT / "build" / "mpis")
+        with alone(ROOT / "build" / "mpis" / requirement):
+            return wheels.unpacked(requirement, ROOT / "build" / "mpis")
     except wheels.WheelError as error:
         raise Failed(str(error)) from error
 
