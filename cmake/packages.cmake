@@ -17,10 +17,23 @@ function(forebay_package name)
     target_link_libraries(forebay_package_${name} INTERFACE ${ARGN})
 endfunction()
 
+# {fmt} 9 (Debian 12's) as an archive of our own: see fmt.cpp. Other versions header-only.
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+    get_target_property(FOREBAY_FMT_INCLUDES fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+    add_library(forebay_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
+    target_include_directories(forebay_fmt SYSTEM PUBLIC ${FOREBAY_FMT_INCLUDES})
+    target_link_libraries(forebay_fmt PRIVATE forebay_options)
+    forebay_package(fmt forebay_fmt)
+else()
+    forebay_package(fmt fmt::fmt-header-only)
+endif()
+
 forebay_package(expected tl::expected)
-forebay_package(fmt fmt::fmt-header-only)
 forebay_package(json nlohmann_json::nlohmann_json)
 forebay_package(threads Threads::Threads)
+# Not a library: FOREBAY_VERSION, for what says which version it is.
+forebay_package(version)
+target_compile_definitions(forebay_package_version INTERFACE FOREBAY_VERSION="${PROJECT_VERSION}")
 
 if(URING_FOUND)
     # The archive where there is one (Debian's is PIC): no library that a compute node may lack.
@@ -37,7 +50,7 @@ else()
 endif()
 
 forebay_package(toml)
-target_compile_definitions(forebay_package_toml INTERFACE TOML_HEADER_ONLY=1)
+target_compile_definitions(forebay_package_toml INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)
 if(TOMLPLUSPLUS_INCLUDE_DIRS)
     target_include_directories(
         forebay_package_toml SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIRS})

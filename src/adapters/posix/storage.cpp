@@ -18,8 +18,8 @@
 
 namespace forebay::adapters {
 
-Result<OwnFd> open_file(const std::string& path, ports::Direction direction) {
-    const bool writes = direction == ports::Direction::write;
+Result<OwnFd> open_file(const std::string& path, Direction direction) {
+    const bool writes = direction == Direction::write;
     int fd = -1;
     do {
         fd = ::open(path.c_str(), (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
@@ -215,8 +215,7 @@ Result<void> PosixStorage::close() {
     return fd_.close(path_);
 }
 
-Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path,
-                                                   ports::Direction direction,
+Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path, Direction direction,
                                                    PosixOptions options) {
     Result<OwnFd> fd = open_file(path, direction);
     if (!fd) {
