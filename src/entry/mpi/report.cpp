@@ -3,6 +3,7 @@
 
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
+#include "kernel/calls.hpp"
 #include "record/lines.hpp"
 
 #include <array>
@@ -10,8 +11,6 @@
 #include <chrono>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <unistd.h>
 
@@ -38,8 +37,7 @@ std::string mpi_version() {
 }
 
 std::string command_line() {
-    std::ifstream in("/proc/self/cmdline", std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::string text = kernel::contents("/proc/self/cmdline").value_or(std::string());
     while (!text.empty() && text.back() == '\0') {
         text.pop_back();
     }
