@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from forebay.domain.launcher import Flavour, start
+
 FAMILIES = ("mpich", "openmpi")
 RANKS, PIECES, PIECE_BYTES = 2, 512, 256
 SOURCE = """
@@ -55,20 +57,16 @@ def test_collective_write_is_taken_over_and_reported(
         pytest.skip(f"no core for {family}")
     (tmp_path / "a.c").write_text(SOURCE)
     subprocess.run([compiler, "a.c", "-o", "a"], cwd=tmp_path, check=True)
-    oversubscribe = ["--oversubscribe"] if family == "openmpi" else []
+    flavour = Flavour.OPEN_MPI if family == "openmpi" else Flavour.HYDRA
+    launcher = start(f"mpiexec.{family}", flavour=flavour, ranks=RANKS, root=os.geteuid() == 0)
     done = subprocess.run(
         [
             *(sys.executable, str(root / "python" / "forebay"), "run"),
             *("--format", "json", "--summary", "summary.json", "--"),
-            *(f"mpiexec.{family}", *oversubscribe, "-n", str(RANKS), "./a", "out"),
+            *(*launcher, "./a", "out"),
         ],
         cwd=tmp_path,
-        env={
-            **os.environ,
-            "FOREBAY_LIBDIR": str(folder),
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        },
+        env={**os.environ, "FOREBAY_LIBDIR": str(folder)},
         capture_output=True,
         text=True,
         timeout=120,
