@@ -100,3 +100,10 @@ def _lines(finding: Finding) -> Iterator[Text]:
     )
     if finding.remedy:
         yield Text(f"       → {printable(finding.remedy)}")
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `doctor` into the command."""
+    app.command("doctor", help=HELP, short_help="What works on this machine, what does not.")(
+        doctor
+    )

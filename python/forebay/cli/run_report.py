@@ -1,12 +1,8 @@
 """The summary of a run, as text and as JSON."""
 
-import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from forebay.application.run_program import RunReport
 from forebay.cli.output import plain, printable
@@ -15,7 +11,6 @@ from forebay.domain.units import human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
 ERRORS_SHOWN_MAX = 5
-_WIDTH = 120
 _COLUMNS = (
     "calls",
     "bytes",
@@ -141,14 +136,9 @@ def _circumstances(file: FileSummary) -> Iterator[str]:
 
 
 def _traffic_lines(file: FileSummary) -> list[str]:
-    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2))
-    table.add_column("")
-    for name in _COLUMNS:
-        table.add_column(name, justify="right", no_wrap=True)
-    for name, traffic in (("write", file.write), ("read", file.read)):
-        if traffic.calls:
-            table.add_row("  " + name, *_cells(traffic))
-    return _drawn(table)
+    directions = (("write", file.write), ("read", file.read))
+    rows = [("  " + name, *_cells(traffic)) for name, traffic in directions if traffic.calls]
+    return _aligned([("", *_COLUMNS), *rows], left={0})
 
 
 def _cells(traffic: Traffic) -> Iterator[str]:
@@ -165,24 +155,31 @@ def _cells(traffic: Traffic) -> Iterator[str]:
 
 
 def _passed_lines(notes: Sequence[PassedThrough]) -> list[str]:
-    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2), show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column(justify="right")
-    table.add_column()
-    for note in notes:
-        size = "" if note.bytes is None else human_bytes(note.bytes)
-        calls = _count(note.calls, "call")
-        table.add_row("    " + note.call, calls, size, printable(note.reason))
-    return _drawn(table)
+    return _aligned(
+        [
+            (
+                "    " + note.call,
+                _count(note.calls, "call"),
+                "" if note.bytes is None else human_bytes(note.bytes),
+                printable(note.reason),
+            )
+            for note in notes
+        ],
+        left={0, 3},
+    )
 
 
-def _drawn(table: Table) -> list[str]:
-    """Lines of plain text, however wide the terminal is."""
-    out = io.StringIO()
-    console = Console(file=out, width=_WIDTH, color_system=None, markup=False, highlight=False)
-    console.print(table)
-    return [line.rstrip() for line in out.getvalue().splitlines()]
+def _aligned(rows: Sequence[Sequence[str]], *, left: Set[int]) -> list[str]:
+    """Lines of plain text, columns two blanks apart. By hand: a library for it would be imported
+    before the program starts."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if at in left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _count(number: int, noun: str) -> str:

@@ -104,3 +104,8 @@ def _print(listed: Sequence[EffectiveSetting]) -> None:
         console.print(
             Text(f"    {one.setting.variable}; MPI_Info: {', '.join(one.setting.hints)}", "dim")
         )
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `settings` into the command."""
+    app.command("settings", help=HELP, short_help="List all settings.")(settings)

@@ -116,3 +116,10 @@ def _details(one: Simulation) -> Iterator[str]:
         yield f"target {one.slow_target} is slow" + (f" (k = {found})" if found else "")
     if one.wrong_bytes is not None:
         yield f"{one.wrong_bytes} wrong bytes"
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `simulate` into the command."""
+    app.command("simulate", help=HELP, short_help="Run the engine on a simulated machine.")(
+        simulate_command
+    )
