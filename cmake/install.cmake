@@ -17,3 +17,5 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/python/launcher/forebay.in)
     install(PROGRAMS ${PROJECT_BINARY_DIR}/launcher/forebay DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/schema/settings.toml DESTINATION share/forebay/schema)
+# Also without the simulator: it may be somewhere else (FOREBAY_SIM).
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/platforms DESTINATION share/forebay)

@@ -7,7 +7,7 @@ from typing import Any
 from forebay.application.run_program import RunReport
 from forebay.cli.output import plain, printable
 from forebay.domain.record import FileSummary, JobRecord, PassedThrough, Traffic
-from forebay.domain.units import human_bytes, human_seconds
+from forebay.domain.units import counted, human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
 ERRORS_SHOWN_MAX = 5
@@ -78,7 +78,7 @@ def _shown(files: Sequence[FileSummary]) -> Sequence[FileSummary]:
 
 
 def _job_line(job: JobRecord) -> str:
-    ranks, nodes = _count(job.ranks, "rank"), _count(job.nodes, "node")
+    ranks, nodes = counted(job.ranks, "rank"), counted(job.nodes, "node")
     version = " ".join(job.mpi.split(",")[0].replace(" Version:", "").split())
     return f"{ranks} on {nodes}, {printable(version)}: {printable(job.command)}"
 
@@ -118,16 +118,16 @@ def _found_lines(file: FileSummary) -> Iterator[str]:
 
 
 def _circumstances(file: FileSummary) -> Iterator[str]:
-    yield f"{_count(file.ranks, 'rank')} on {_count(file.nodes, 'node')}"
+    yield f"{counted(file.ranks, 'rank')} on {counted(file.nodes, 'node')}"
     if file.aggregators:
         some = ", ".join(str(rank) for rank in file.aggregators[:8])
         more = ", …" if len(file.aggregators) > 8 else ""
         name = "rank" if len(file.aggregators) == 1 else "ranks"
-        yield f"{_count(len(file.aggregators), 'aggregator')} ({name} {some}{more})"
+        yield f"{counted(len(file.aggregators), 'aggregator')} ({name} {some}{more})"
     else:
         yield "no aggregator"
     stripe = f" of {human_bytes(file.stripe_bytes)} stripes" if file.stripe_bytes else ""
-    yield f"{_count(file.targets, 'target')}{stripe}"
+    yield f"{counted(file.targets, 'target')}{stripe}"
     if file.opened > 1:
         yield f"opened {file.opened} times"
     if file.closed < file.opened:
@@ -159,7 +159,7 @@ def _passed_lines(notes: Sequence[PassedThrough]) -> list[str]:
         [
             (
                 "    " + note.call,
-                _count(note.calls, "call"),
+                counted(note.calls, "call"),
                 "" if note.bytes is None else human_bytes(note.bytes),
                 printable(note.reason),
             )
@@ -180,7 +180,3 @@ def _aligned(rows: Sequence[Sequence[str]], *, left: Set[int]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -39,3 +39,8 @@ def human_bytes(count: int) -> str:
 def human_seconds(seconds: float) -> str:
     """0.123 below ten seconds, fewer decimals above."""
     return f"{seconds:.3f}" if seconds < 10 else f"{seconds:.1f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """1 rank, 4 ranks."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
