@@ -1,7 +1,8 @@
 # forebay_layer(<name>): src/<name>/*.cpp become the static archive forebay_<name> ('/' → '_');
 # its *_test.cpp one GoogleTest executable, its *_fuzz.cpp one libFuzzer executable each.
 # A layer with `families = true` becomes one archive per MPI family: forebay_<name>_<family>.
-# What it may link comes from layers.toml and from nowhere else.
+# A layer with `program = "<name>"` becomes an executable of that name in lib/, and one per family in
+# lib/<family>/. What it may link comes from layers.toml and from nowhere else.
 
 # Sets <out> to the target of layer `name` as seen from `family` ("" for a plain layer).
 function(forebay_layer_target out name family)
@@ -102,6 +103,28 @@ function(forebay_layer_fuzzers name sources)
     endforeach()
 endfunction()
 
+# The executable of a layer that is a program, installed where it is built below the libraries.
+function(forebay_layer_program name family sources)
+    string(REPLACE "/" "_" id ${name})
+    set(subfolder "")
+    set(target forebay_${id})
+    if(family)
+        set(subfolder /${family})
+        set(target forebay_${id}_${family})
+    endif()
+    add_executable(${target} ${sources})
+    target_link_libraries(${target} PRIVATE forebay_options forebay::version)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    forebay_link_layers(${target} PRIVATE "${family}" ${FOREBAY_${id}_uses})
+    if(family)
+        target_link_libraries(${target} PRIVATE forebay_libmpi_${family})
+    endif()
+    set_target_properties(
+        ${target} PROPERTIES OUTPUT_NAME ${FOREBAY_${id}_program}
+                             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib${subfolder})
+    install(TARGETS ${target} RUNTIME DESTINATION ${FOREBAY_LIB_DESTINATION}${subfolder})
+endfunction()
+
 function(forebay_layer name)
     set(folder ${PROJECT_SOURCE_DIR}/src/${name})
     string(REPLACE "/" "_" id ${name})
@@ -111,6 +134,15 @@ function(forebay_layer name)
     list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
     list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cpp$")
     list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cpp$")
+    if(FOREBAY_${id}_program AND FOREBAY_${id}_families)
+        foreach(family IN LISTS FOREBAY_MPI_FAMILIES)
+            forebay_layer_program(${name} ${family} "${sources}")
+        endforeach()
+        return()
+    elseif(FOREBAY_${id}_program)
+        forebay_layer_program(${name} "" "${sources}")
+        return()
+    endif()
     if(NOT FOREBAY_TESTS OR (FOREBAY_TESTED_LAYERS AND NOT name IN_LIST FOREBAY_TESTED_LAYERS))
         set(tests "")
     endif()

@@ -21,6 +21,9 @@ forebay_package(expected tl::expected)
 forebay_package(fmt fmt::fmt-header-only)
 forebay_package(json nlohmann_json::nlohmann_json)
 forebay_package(threads Threads::Threads)
+# Not a library: FOREBAY_VERSION, for what says which version it is.
+forebay_package(version)
+target_compile_definitions(forebay_package_version INTERFACE FOREBAY_VERSION="${PROJECT_VERSION}")
 
 if(URING_FOUND)
     # The archive where there is one (Debian's is PIC): no library that a compute node may lack.
@@ -37,7 +40,7 @@ else()
 endif()
 
 forebay_package(toml)
-target_compile_definitions(forebay_package_toml INTERFACE TOML_HEADER_ONLY=1)
+target_compile_definitions(forebay_package_toml INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)
 if(TOMLPLUSPLUS_INCLUDE_DIRS)
     target_include_directories(
         forebay_package_toml SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIRS})

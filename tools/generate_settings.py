@@ -61,7 +61,7 @@ def header(settings: list[dict]) -> str:
     rows = "\n".join(row(setting) for setting in settings)
     return (
         "// Made by tools/generate_settings.py from schema/settings.toml. Do not edit.\n"
-        "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n\nnamespace forebay::entry {\n\n"
+        "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n\nnamespace forebay {\n\n"
         f"enum class SettingKind {{ {', '.join(KINDS.values())} }};\n\n"
         f"enum class Setting : std::size_t {{\n{names}\n}};\n"
         f"inline constexpr std::size_t setting_count = {len(settings)};\n\n"
@@ -70,7 +70,7 @@ def header(settings: list[dict]) -> str:
         "    const char* choices;  // separated by |\n"
         "    const char* hint;     // MPI_Info key, or empty\n};\n\n"
         f"inline constexpr SettingRow setting_rows[] = {{\n{rows}\n}};\n\n"
-        "}  // namespace forebay::entry\n"
+        "}  // namespace forebay\n"
     )
 
 

@@ -27,7 +27,8 @@ void NodeGate::leave(TargetId target, const plan::Service& /*service*/) {
     crew_.communicator().wake(count);
 }
 
-DirectSource::DirectSource(pattern::Transfer& transfer, const Extent& span, const CutLimits& limits)
+DirectSource::DirectSource(pattern::Transfer& transfer, const Extent& span,
+                           const transfer::CutLimits& limits)
     : transfer_{transfer}, rest_{span}, limits_{limits} {}
 
 // True: there is a run with bytes left.
@@ -59,7 +60,8 @@ std::optional<TargetId> DirectSource::next(std::vector<ports::Piece>& pieces) {
     const TargetId target = plan::target_at(limits_.layout, end);
     std::int64_t room =
         std::min(limits_.request_bytes_max, plan::rest_of_stripe(limits_.layout, end));
-    while (room > 0 && pieces.size() < CutLimits::pieces_max && load() && runs_[run_].at == end) {
+    while (room > 0 && pieces.size() < transfer::CutLimits::pieces_max && load() &&
+           runs_[run_].at == end) {
         pattern::MemoryRun& run = runs_[run_];
         const std::int64_t length = std::min(run.length, room);
         pieces.push_back({run.at, {run.bytes, static_cast<std::size_t>(length)}});
@@ -72,8 +74,8 @@ std::optional<TargetId> DirectSource::next(std::vector<ports::Piece>& pieces) {
     return target;
 }
 
-void move_directly(Crew& crew, Channel& channel, const NodeGate& gate,
-                   std::unique_ptr<RequestSource> source) {
+void move_directly(Crew& crew, transfer::Channel& channel, const NodeGate& gate,
+                   std::unique_ptr<transfer::RequestSource> source) {
     channel.begin(0, std::move(source));
     while (!channel.finished(0)) {
         if (channel.advance()) {

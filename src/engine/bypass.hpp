@@ -2,10 +2,10 @@
 // where they lie in the program's memory. Only the gate is shared.
 #pragma once
 
-#include "engine/channel.hpp"
 #include "engine/crew.hpp"
-#include "engine/cutter.hpp"
 #include "pattern/copy.hpp"
+#include "transfer/channel.hpp"
+#include "transfer/cutter.hpp"
 
 #include <array>
 #include <optional>
@@ -14,7 +14,7 @@
 namespace forebay::engine {
 
 // The gate of a node's ranks: k requests per target in flight among all of them.
-class NodeGate final : public Gate {
+class NodeGate final : public transfer::Gate {
 public:
     NodeGate(Crew& crew, std::int32_t in_flight_max) : crew_{crew}, most_{in_flight_max} {}
 
@@ -32,9 +32,10 @@ private:
 };
 
 // Requests straight from the program's memory.
-class DirectSource final : public RequestSource {
+class DirectSource final : public transfer::RequestSource {
 public:
-    DirectSource(pattern::Transfer& transfer, const Extent& span, const CutLimits& limits);
+    DirectSource(pattern::Transfer& transfer, const Extent& span,
+                 const transfer::CutLimits& limits);
 
     std::optional<TargetId> next(std::vector<ports::Piece>& pieces) override;
 
@@ -43,7 +44,7 @@ private:
 
     pattern::Transfer& transfer_;
     Extent rest_;
-    CutLimits limits_;
+    transfer::CutLimits limits_;
     std::array<pattern::MemoryRun, 64> runs_{};
     std::size_t run_ = 0;
     std::size_t run_count_ = 0;
@@ -51,7 +52,7 @@ private:
 
 // Moves the whole request of this rank through `channel`; local. Contract: the channel's gate is
 // `gate`.
-void move_directly(Crew& crew, Channel& channel, const NodeGate& gate,
-                   std::unique_ptr<RequestSource> source);
+void move_directly(Crew& crew, transfer::Channel& channel, const NodeGate& gate,
+                   std::unique_ptr<transfer::RequestSource> source);
 
 }  // namespace forebay::engine

@@ -47,7 +47,7 @@ bool Courier::open(std::int64_t number) {
     if (marks_) {
         coverage_of(number).clear();
     }
-    announce(number, 0, Failure::nowhere);
+    announce(number, 0, transfer::Failure::nowhere);
     ++opened_;
     return true;
 }
@@ -80,8 +80,9 @@ pattern::Coverage Courier::coverage_of(std::int64_t number) {
 
 void Courier::misunderstand(const plan::Window& window, const Error& error) {
     failure_ =
-        first_of(failure_, Failure{window.hull().begin.bytes(),
-                                   static_cast<std::uint32_t>(error.code), Failure::misunderstood});
+        transfer::first_of(failure_, transfer::Failure{window.hull().begin.bytes(),
+                                                       static_cast<std::uint32_t>(error.code),
+                                                       transfer::Failure::misunderstood});
     misunderstood_ = error;
 }
 

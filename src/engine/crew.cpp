@@ -160,8 +160,8 @@ void Crew::publish_ballots(Moment moment) {
             all = merge(all, nodes[static_cast<std::size_t>(n)]);
         }
         if (!done) {
-            all.failure =
-                Failure{0, static_cast<std::uint32_t>(done.error().code), done.error().system};
+            all.failure = transfer::Failure{0, static_cast<std::uint32_t>(done.error().code),
+                                            done.error().system};
         }
     }
     lane_.header().verdict = all;

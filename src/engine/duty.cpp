@@ -15,8 +15,8 @@ const plan::Summary& summary_of(Crew& crew, LocalRank rank) {
 }  // namespace
 
 AggregatorDuty::AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds,
-                               const Staging& staging, Channel& channel, const CutLimits& limits,
-                               TurnBlock* turns)
+                               const Staging& staging, transfer::Channel& channel,
+                               const transfer::CutLimits& limits, TurnBlock* turns)
     : id_{id},
       crew_{crew},
       rounds_{rounds},
@@ -39,7 +39,7 @@ bool AggregatorDuty::has_turn(std::int64_t round) const {
            std::cmp_greater(turns_->started.load(std::memory_order_acquire), round);
 }
 
-void AggregatorDuty::start(std::int64_t round, std::unique_ptr<RequestSource> source) {
+void AggregatorDuty::start(std::int64_t round, std::unique_ptr<transfer::RequestSource> source) {
     if (turns_ != nullptr) {
         stage(round).begin_ns = crew_.clock().now_ns();
     }
@@ -137,7 +137,8 @@ bool WriteDuty::attend() {
     while (middle_ < opened_ && done_by_all(middle_) && has_turn(middle_)) {
         const Stage& one = stage(middle_);
         if (one.expected > 0) {
-            start(middle_, std::make_unique<Cutter>(one.window, image(one), given(one), limits_));
+            start(middle_,
+                  std::make_unique<transfer::Cutter>(one.window, image(one), given(one), limits_));
         }
         ++middle_;
         any = channel_.advance() || true;
@@ -148,7 +149,7 @@ bool WriteDuty::attend() {
         if (one.expected > 0 && !marks_nothing()) {
             staging_.coverage(one.index, one.window.bytes).clear();
         }
-        announce(opened_++, Failure::nowhere);
+        announce(opened_++, transfer::Failure::nowhere);
         any = true;
     }
     return any;
@@ -189,7 +190,8 @@ bool ReadDuty::attend() {
         load(opened_);
         const Stage& one = stage(opened_);
         if (one.expected > 0) {
-            start(opened_, std::make_unique<Cutter>(one.window, image(one), std::nullopt, limits_));
+            start(opened_, std::make_unique<transfer::Cutter>(one.window, image(one), std::nullopt,
+                                                              limits_));
         }
         ++opened_;
         any = channel_.advance() || true;

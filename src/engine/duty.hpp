@@ -2,10 +2,10 @@
 // are to be read. Both keep `buffers` windows going at once, so that exchange and storage overlap.
 #pragma once
 
-#include "engine/channel.hpp"
 #include "engine/crew.hpp"
-#include "engine/cutter.hpp"
 #include "engine/rounds.hpp"
+#include "transfer/channel.hpp"
+#include "transfer/cutter.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ public:
     // `turns`: where the target is shared with other aggregators; else nullptr. Contract: then the
     // channel has one request of a window in flight.
     AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds, const Staging& staging,
-                   Channel& channel, const CutLimits& limits, TurnBlock* turns);
+                   transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns);
 
     // Every known round has been dealt with.
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
@@ -55,7 +55,7 @@ protected:
     void tell_ready(std::int64_t round);
     // Whether the window of `round` may go to storage now.
     [[nodiscard]] bool has_turn(std::int64_t round) const;
-    void start(std::int64_t round, std::unique_ptr<RequestSource> source);
+    void start(std::int64_t round, std::unique_ptr<transfer::RequestSource> source);
     // Storage is through with the window of `round`.
     void end(std::int64_t round);
 
@@ -63,8 +63,8 @@ protected:
     Crew& crew_;
     const Rounds& rounds_;
     const Staging& staging_;
-    Channel& channel_;
-    CutLimits limits_;
+    transfer::Channel& channel_;
+    transfer::CutLimits limits_;
     TurnBlock* turns_;
     std::vector<Stage> stages_;
     std::int64_t ready_ = 0;  // as told

@@ -6,9 +6,9 @@
 #include "engine/courier.hpp"
 #include "engine/crew.hpp"
 #include "engine/duty.hpp"
-#include "engine/gate.hpp"
 #include "engine/turn_courier.hpp"
 #include "plan/plan.hpp"
+#include "transfer/gate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -136,20 +136,22 @@ private:
     Ballot move_exchanging(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
                            ports::Direction direction);
     Outcome outcome(const Call& call, const Ballot& verdict, ports::Direction direction) const;
-    [[nodiscard]] Error error_of(const Failure& failure, ports::Direction direction) const;
+    [[nodiscard]] Error error_of(const transfer::Failure& failure,
+                                 ports::Direction direction) const;
     [[nodiscard]] Error exchange_error(const std::string& doing) const;
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
     std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
                                          ports::Direction direction);
     std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
-                                                    const Staging& staging, Channel& channel,
-                                                    TurnBlock* turns, ports::Direction direction);
+                                                    const Staging& staging,
+                                                    transfer::Channel& channel, TurnBlock* turns,
+                                                    ports::Direction direction);
     void add_rates(Rates& rates, ports::Direction direction);
     [[nodiscard]] plan::Throttle first_throttle(ports::Direction direction) const;
-    [[nodiscard]] CutLimits limits(ports::Direction direction) const {
+    [[nodiscard]] transfer::CutLimits limits(ports::Direction direction) const {
         const plan::Layout layout = plan::completed(options_.layout);
-        return CutLimits{layout,
-                         plan::request_bytes_max(options_.tuning, layout, kind_of(direction))};
+        return transfer::CutLimits{
+            layout, plan::request_bytes_max(options_.tuning, layout, kind_of(direction))};
     }
     [[nodiscard]] bool finds() const noexcept {
         return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
@@ -158,7 +160,8 @@ private:
         return shared_ && plan.domains == plan::Domains::by_stripes &&
                options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
     }
-    [[nodiscard]] std::unique_ptr<Gate> gate(const plan::Plan& plan, ports::Direction direction);
+    [[nodiscard]] std::unique_ptr<transfer::Gate> gate(const plan::Plan& plan,
+                                                       ports::Direction direction);
     Way& way(ports::Direction direction) { return ways_[index_of(direction)]; }
 
     mutable Crew crew_;
@@ -288,7 +291,7 @@ Ballot File::State::move(const Call& call, const Ballot& mine, const Ballot& all
     const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
     Ballot end = bypasses ? move_bypassing(call, plan.span, direction)
                           : move_exchanging(call, mine.summary, plan, direction);
-    end.failure = first_of(end.failure, all.failure);
+    end.failure = transfer::first_of(end.failure, all.failure);
     record_.bypassed = bypasses;
     return crew_.agree(Moment::end, end);
 }
@@ -357,8 +360,9 @@ Ballot File::State::move_bypassing(const Call& call, const Extent& span,
     pattern::Transfer transfer{*call.view, call.request, call.memory};
     NodeGate gate{crew_, bypassing_in_flight(direction)};
     // With one target there is nothing that another request could use meanwhile.
-    const Pace pace = options_.layout.targets == 1 ? Pace::at_once : Pace::overlapped;
-    Channel channel{*way(direction).storage, gate, crew_.clock(), {direction, 1, pace}};
+    const transfer::Pace pace =
+        options_.layout.targets == 1 ? transfer::Pace::at_once : transfer::Pace::overlapped;
+    transfer::Channel channel{*way(direction).storage, gate, crew_.clock(), {direction, 1, pace}};
     move_directly(crew_, channel, gate,
                   std::make_unique<DirectSource>(transfer, span, limits(direction)));
     record_.requests += channel.requests();
@@ -381,12 +385,13 @@ std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const St
 }
 
 // Where windows take turns, these are the gate.
-std::unique_ptr<Gate> File::State::gate(const plan::Plan& plan, ports::Direction direction) {
+std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan,
+                                                  ports::Direction direction) {
     if (takes_turns(plan)) {
-        return std::make_unique<FixedGate>(options_.layout.targets,
-                                           plan::unlimited_requests_in_flight);
+        return std::make_unique<transfer::FixedGate>(options_.layout.targets,
+                                                     plan::unlimited_requests_in_flight);
     }
-    return std::make_unique<ThrottledGate>(way(direction).throttles);
+    return std::make_unique<transfer::ThrottledGate>(way(direction).throttles);
 }
 
 // Of the targets that are served, or whose turns are carried, by this rank.
@@ -406,9 +411,10 @@ void File::State::add_rates(Rates& rates, ports::Direction direction) {
 
 std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                              const Staging& staging,
-                                                             Channel& channel, TurnBlock* turns,
+                                                             transfer::Channel& channel,
+                                                             TurnBlock* turns,
                                                              ports::Direction direction) {
-    const CutLimits cut = limits(direction);
+    const transfer::CutLimits cut = limits(direction);
     if (direction == ports::Direction::write) {
         return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns);
     }
@@ -419,16 +425,17 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
                                     const plan::Plan& plan, ports::Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
     const Staging staging{crew_.lane(), plan, crew_.place().nodes};
-    const std::unique_ptr<Gate> gate = this->gate(plan, direction);
+    const std::unique_ptr<transfer::Gate> gate = this->gate(plan, direction);
     const bool turns = takes_turns(plan);
-    std::optional<Channel> channel;
+    std::optional<transfer::Channel> channel;
     std::unique_ptr<AggregatorDuty> duty;
     std::vector<Duty*> duties;
     if (const auto id = own_aggregator()) {
         TurnBlock* const block =
             turns ? &crew_.lane().turns(rounds.aggregator(*id).on_node) : nullptr;
-        const ChannelOptions options{direction, static_cast<std::size_t>(plan.buffers),
-                                     Pace::overlapped, turns ? PerJob::one : PerJob::any};
+        const transfer::ChannelOptions options{
+            direction, static_cast<std::size_t>(plan.buffers), transfer::Pace::overlapped,
+            turns ? transfer::PerJob::one : transfer::PerJob::any};
         channel.emplace(*way(direction).storage, *gate, crew_.clock(), options);
         duty = aggregator_duty(*id, rounds, staging, *channel, block, direction);
         duties.push_back(duty.get());
@@ -452,7 +459,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
         misunderstood_ = courier->misunderstood();
     }
     if (duty) {
-        end.failure = first_of(end.failure, channel->failure());
+        end.failure = transfer::first_of(end.failure, channel->failure());
         end.end_of_file = channel->end_of_file();
         record_.requests += channel->requests();
         record_.storage_ns += channel->busy_ns();
@@ -470,7 +477,7 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
     Outcome result;
     const std::int64_t good = std::min(verdict.failure.at, own_end_.value_or(verdict.end_of_file));
     std::int64_t moved = call.request.length;
-    if (good != Failure::nowhere) {
+    if (good != transfer::Failure::nowhere) {
         moved = std::clamp<std::int64_t>(
             call.view->bytes_below(Offset{good}) - call.request.position, 0, moved);
     }
@@ -484,11 +491,12 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
     return result;
 }
 
-Error File::State::error_of(const Failure& failure, ports::Direction direction) const {
+Error File::State::error_of(const transfer::Failure& failure, ports::Direction direction) const {
     const char* verb = direction == ports::Direction::write ? "write" : "read";
     const std::string doing = fmt::format("{} {} at byte {}", verb, options_.path, failure.at);
-    Error error = failure.system == Failure::misunderstood ? exchange_error(doing)
-                                                           : system_error(failure.system, doing);
+    Error error = failure.system == transfer::Failure::misunderstood
+                      ? exchange_error(doing)
+                      : system_error(failure.system, doing);
     error.code = static_cast<ErrorCode>(failure.code);
     return error;
 }
@@ -524,7 +532,7 @@ Result<void> File::State::close() {
 std::optional<Error> File::State::agree(const std::optional<Error>& mine) {
     Ballot ballot;
     if (mine) {
-        ballot.failure = Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
+        ballot.failure = transfer::Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
     }
     const Ballot all = crew_.agree(Moment::end, ballot);
     if (!all.failure.happened()) {

@@ -65,7 +65,7 @@ Ballot merge(const Ballot& a, const Ballot& b) noexcept {
     Ballot both;
     both.summary = plan::merge(a.summary, b.summary);
     both.direct = plan::merge(a.direct, b.direct);
-    both.failure = first_of(a.failure, b.failure);
+    both.failure = transfer::first_of(a.failure, b.failure);
     both.end_of_file = std::min(a.end_of_file, b.end_of_file);
     both.refusal = std::max(a.refusal, b.refusal);
     both.cannot_bypass = std::max(a.cannot_bypass, b.cannot_bypass);

@@ -11,6 +11,7 @@
 #include "plan/summary.hpp"
 #include "plan/turns.hpp"
 #include "ports/communicator.hpp"
+#include "transfer/failure.hpp"
 
 #include <array>
 #include <atomic>
@@ -20,22 +21,6 @@
 #include <span>
 
 namespace forebay::engine {
-
-// The error that counts is the one at the lowest file offset.
-struct Failure {
-    static constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
-    static constexpr std::int32_t misunderstood = 0;  // a message between nodes made no sense
-
-    std::int64_t at = nowhere;  // file offset up to which everything is fine
-    std::uint32_t code = 0;     // ErrorCode
-    std::int32_t system = 0;    // errno, or misunderstood
-
-    [[nodiscard]] bool happened() const noexcept { return at != nowhere; }
-};
-
-[[nodiscard]] inline const Failure& first_of(const Failure& a, const Failure& b) noexcept {
-    return b.at < a.at ? b : a;
-}
 
 // What was seen of the file's targets, and of those whose k has been found. Rates in bytes per
 // second.
@@ -57,11 +42,12 @@ struct Rates {
 struct Ballot {
     plan::Summary summary;  // of what is to be moved
     plan::Summary direct;   // of what has been moved by the rank itself, before the start
-    Failure failure;
-    std::int64_t end_of_file = Failure::nowhere;  // reads: where the file was found to end
-    std::uint32_t refusal = 0;                    // engine::Refusal
-    std::uint32_t cannot_bypass = 0;              // could not open the file for it
-    std::uint32_t view_has_holes = 0;             // or may have
+    transfer::Failure failure;
+    std::int64_t end_of_file =
+        transfer::Failure::nowhere;    // reads: where the file was found to end
+    std::uint32_t refusal = 0;         // engine::Refusal
+    std::uint32_t cannot_bypass = 0;   // could not open the file for it
+    std::uint32_t view_has_holes = 0;  // or may have
     Rates rates;
 };
 

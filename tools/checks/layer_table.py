@@ -15,9 +15,12 @@ class Layer:
     test_uses: frozenset[str] = frozenset()
     pure: bool = False
     families: bool = False
+    program: str = ""
 
     def archives(self) -> Sequence[str]:
-        """Names of the archives that CMake makes of it."""
+        """Names of the archives that CMake makes of it; a program has none."""
+        if self.program:
+            return []
         stem = self.name.replace("/", "_")
         if self.families:
             return [f"libforebay_{stem}_{family}.a" for family in ("mpich", "openmpi")]
@@ -37,6 +40,7 @@ def read(path: Path) -> Layers:
             test_uses=frozenset(entry.get("test_uses", [])),
             pure=entry.get("pure", False),
             families=entry.get("families", False),
+            program=entry.get("program", ""),
         )
         for entry in table
     }

@@ -6,5 +6,5 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/build.sh sim
 ctest --preset sim --no-tests=error
-FOREBAY_SIM=$PWD/build/sim/bin/forebay_sim PYTHONPATH=$PWD/python \
+FOREBAY_SIM=$PWD/build/sim/lib/forebay_sim PYTHONPATH=$PWD/python \
     .venv/bin/python -m pytest -q -p no:cacheprovider -o addopts= python/tests/simulate_test.py

@@ -3,7 +3,7 @@
 // any rank calls the MPI's open (decision 0011). Nothing here communicates.
 #pragma once
 
-#include "entry/mpi/settings.hpp"
+#include "settings/settings.hpp"
 #include "layout/stripes.hpp"
 #include "plan/tuning.hpp"
 

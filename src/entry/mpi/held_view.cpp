@@ -3,7 +3,7 @@
 
 #include "base/contracts.hpp"
 #include "entry/functions.hpp"
-#include "entry/mpi/path.hpp"
+#include "settings/path.hpp"
 #include "entry/mpi/status.hpp"
 
 #include <array>

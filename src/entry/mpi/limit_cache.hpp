@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/limit_memory.hpp"
-#include "entry/mpi/settings.hpp"
+#include "settings/settings.hpp"
 #include "plan/tuning.hpp"
 
 #include <string>

@@ -9,7 +9,7 @@
 #include "entry/mpi/file_view.hpp"
 #include "entry/mpi/held_view.hpp"
 #include "entry/mpi/opening.hpp"
-#include "entry/mpi/settings.hpp"
+#include "settings/settings.hpp"
 
 #include <cstdint>
 #include <memory>

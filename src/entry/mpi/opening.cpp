@@ -2,7 +2,7 @@
 #include "entry/mpi/opening.hpp"
 
 #include "entry/mpi/creation.hpp"
-#include "entry/mpi/path.hpp"
+#include "settings/path.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
 

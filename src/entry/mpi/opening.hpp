@@ -3,7 +3,7 @@
 // mistake in it fails the open everywhere, and no rank decides alone.
 #pragma once
 
-#include "entry/mpi/settings.hpp"
+#include "settings/settings.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The entry points of class `own` in functions.toml: one lookup, then the open file's own method.
 #include "entry/functions.hpp"
-#include "entry/mpi/path.hpp"
+#include "settings/path.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/report.hpp"
 #include "entry/mpi/status.hpp"

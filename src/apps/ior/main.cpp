@@ -1,0 +1,16 @@
+// forebay-ior: IOR's command lines, with numbers that can be trusted. One build per MPI family.
+#include "bench/ior/program/program.hpp"
+#include "bench/session/session.hpp"
+#include "bench/session/together.hpp"
+
+int main(int argc, char** argv) {
+    using namespace forebay::bench;
+    const forebay::measure::TickReading began = forebay::measure::TransferClock::reading();
+    Janitor janitor = Janitor::of_this_node();
+    const Mpi mpi(&argc, &argv);
+    const Invocation invocation{.words = {argv, argv + argc},
+                                .version = FOREBAY_VERSION,
+                                .janitor = &janitor,
+                                .began = began};
+    return exit_code([&] { return run_program(invocation); }, "Use less memory.");
+}

@@ -1,0 +1,117 @@
+// forebay-layout show PATH
+// forebay-layout set PATH STRIPE_COUNT STRIPE_BYTES FIRST_OST POOL
+//
+// The one place where `forebay layout` and `forebay doctor` get layouts from. Prints one line of
+// JSON (schema/layout.md). Exit status: 0 done, 1 not done or not as asked for, 2 wrong arguments.
+#include "adapters/posix/attributes.hpp"
+#include "layout/document/document.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string_view>
+
+namespace {
+
+using forebay::Error;
+using forebay::Result;
+using forebay::layout::Wanted;
+using Words = std::span<char* const>;
+
+constexpr int done = 0;
+constexpr int not_done = 1;
+constexpr int wrong_arguments = 2;
+
+int print(const std::string& line, int status) {
+    std::puts(line.c_str());
+    return status;
+}
+
+int fail(const std::string& path, const Error& error) {
+    return print(forebay::apps::to_json(path, error), not_done);
+}
+
+int show(const std::string& path) {
+    const forebay::adapters::PosixAttributes files;
+    const auto described = forebay::layout::describe(files, path);
+    return described ? print(forebay::apps::to_json(path, *described, nullptr), done)
+                     : fail(path, described.error());
+}
+
+// A word of `set` and what it may be. Whatever a file system allows is within.
+struct Number {
+    const char* name;
+    std::int64_t least;
+    std::int64_t most;
+};
+
+constexpr Number stripe_count{"STRIPE_COUNT", -1, 65536};
+constexpr Number stripe_bytes{"STRIPE_BYTES", 0, 4294967295};
+constexpr Number first_ost{"FIRST_OST", -1, 65534};
+
+template <class Value>
+bool take(const Number& number, std::string_view text, Value& value) {
+    std::int64_t taken = 0;
+    const auto [end, problem] = std::from_chars(text.begin(), text.end(), taken);
+    if (problem == std::errc{} && end == text.end() && taken >= number.least &&
+        taken <= number.most) {
+        value = static_cast<Value>(taken);
+        return true;
+    }
+    std::fprintf(stderr,
+                 "forebay-layout: cannot use %s %.*s (it is no whole number from %lld to %lld). "
+                 "Give one.\n",
+                 number.name, static_cast<int>(text.size()), text.data(),
+                 static_cast<long long>(number.least), static_cast<long long>(number.most));
+    return false;
+}
+
+int set(const std::string& path, const Wanted& wanted) {
+    forebay::adapters::PosixAttributes files;
+    const auto change = forebay::layout::set_layout_or_nothing(files, path, wanted);
+    if (change.obstacle) {
+        return fail(path, *change.obstacle);
+    }
+    const auto described = forebay::layout::describe(files, path);
+    return described ? print(forebay::apps::to_json(path, *described, &change),
+                             change.differs ? not_done : done)
+                     : fail(path, described.error());
+}
+
+int run(Words words) {
+    const std::string_view what = words.size() > 1 ? words[1] : "";
+    if (what == "show" && words.size() == 3) {
+        return show(words[2]);
+    }
+    if (what == "set" && words.size() == 7) {
+        Wanted wanted;
+        if (!take(stripe_count, words[3], wanted.stripe_count) ||
+            !take(stripe_bytes, words[4], wanted.stripe_bytes) ||
+            !take(first_ost, words[5], wanted.first_ost)) {
+            return wrong_arguments;
+        }
+        wanted.pool = words[6];
+        if (wanted.says_something()) {
+            return set(words[2], wanted);
+        }
+    }
+    std::fputs(
+        "forebay-layout: cannot use these arguments (it takes `show PATH` or `set PATH "
+        "STRIPE_COUNT STRIPE_BYTES FIRST_OST POOL`). Use `forebay layout --help`.\n",
+        stderr);
+    return wrong_arguments;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run({argv, static_cast<std::size_t>(argc)});
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "forebay-layout: cannot go on (%s). Tell us how to see it again.\n",
+                     problem.what());
+        return not_done;
+    }
+}

@@ -1,0 +1,207 @@
+// forebay-meta: parse → estimate and gate → run → report.
+#include "bench/meta/program/report.hpp"
+#include "bench/meta/program/storm.hpp"
+#include "bench/session/output.hpp"
+#include "bench/session/together.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace forebay::bench {
+namespace {
+
+// Histograms (of a row, of a phase and the merging's copies), the rows' spreads and the file's
+// bytes.
+std::int64_t memory_of(const meta::Request& request, std::size_t ramp, std::int32_t ranks) {
+    const auto histogram =
+        static_cast<std::int64_t>(measure::Histogram::buckets * sizeof(std::uint64_t));
+    const std::int64_t rows =
+        static_cast<std::int64_t>(ramp) *
+        (request.mode == meta::Mode::mdtest ? 10
+                                            : 6 * static_cast<std::int64_t>(request.storms.size()));
+    const std::int64_t row = histogram + std::int64_t{ranks} * 8 + 1024;
+    return rows * row + 4 * histogram + std::max(request.write_bytes, request.read_bytes) + 65536;
+}
+
+Result<void> plan(const Session& session, const meta::Request& request, Report& report) {
+    const auto estimate = meta::estimate(request, session.ranks());
+    if (!estimate) {
+        return failure(estimate.error());
+    }
+    report.estimate = *estimate;
+    const auto ramp = ramp_of(request, session.ranks());
+    report.memory_bytes = memory_of(request, ramp->size(), session.ranks());
+    report.started = utc_now();
+    report.mpi = session.mpi_version();
+    report.host = session.host();
+    report.ranks = session.ranks();
+    report.nodes = session.nodes();
+    if (auto warning = session.oversubscribed()) {
+        report.warnings.push_back(*warning);
+    }
+    return {};
+}
+
+Result<void> run_all(Session& session, const meta::Request& request, Made& made, Outcome& outcome) {
+    const auto ramp = ramp_of(request, session.ranks());
+    for (const std::int64_t tasks : *ramp) {
+        if (request.mode == meta::Mode::mdtest) {
+            if (auto fine = run_mdtest(session, request, tasks, made, outcome); !fine) {
+                return fine;
+            }
+            continue;
+        }
+        for (const meta::Storm storm : request.storms) {
+            if (auto fine = run_storm(session, request, storm, tasks, made, outcome); !fine) {
+                return fine;
+            }
+        }
+    }
+    return {};
+}
+
+// What the directory lies on, or its nearest parent that there is.
+std::optional<std::int64_t> free_at(std::string path) {
+    auto bytes = free_bytes(path);
+    while (!bytes && path.find('/') != std::string::npos) {
+        path.resize(path.rfind('/'));
+        bytes = free_bytes(path.empty() ? "/" : path);
+    }
+    return bytes ? bytes : free_bytes(".");
+}
+
+// Of the directory that has least.
+std::optional<std::int64_t> least_free(const meta::Request& request) {
+    std::optional<std::int64_t> least;
+    for (const std::string& directory : request.directories) {
+        const auto here = free_at(directory);
+        least = least && here ? std::min(*least, *here) : here ? here : least;
+    }
+    return least;
+}
+
+// Directories of -d that this run will make, and those above them, the lowest first; they go when
+// it is over and they are empty.
+std::vector<std::string> missing(const Session& session, const meta::Request& request) {
+    std::vector<std::string> folders;
+    std::error_code error;
+    for (const std::string& folder : request.directories) {
+        std::filesystem::path path;
+        for (const std::filesystem::path& part : std::filesystem::path(folder)) {
+            path /= part;
+            if (session.is_first() && !part.empty() && !std::filesystem::exists(path, error)) {
+                folders.insert(folders.begin(), path.string());
+            }
+        }
+    }
+    return folders;
+}
+
+ExitStatus run(Session& session, const meta::Request& request, Report& report) {
+    const std::int64_t before = peak_memory_bytes();
+    Made made(session.janitor(), missing(session, request));
+    session.watch({.stall_seconds = request.stall_seconds,
+                   .limit_seconds = request.budget.seconds,
+                   .live = request.live,
+                   .counted = measure::Counted::operations,
+                   .clean_up = [&made] { made.remove(); }});
+    const auto done = run_all(session, request, made, report.outcome);
+    made.remove_parents();
+    session.unwatch();
+    report.memory_grown_bytes =
+        static_cast<std::int64_t>(session.most(static_cast<double>(peak_memory_bytes() - before)));
+    if (!done) {
+        report.error = done.error().message;
+        report.status = status_of(done.error());
+    } else if (report.outcome.wrong_files > 0) {
+        report.status = ExitStatus::data_wrong;
+    }
+    if (report.status == ExitStatus::good && request.warnings_are_errors &&
+        report.warnings.size() + request.advice.size() > 0) {
+        report.status = ExitStatus::input_output;
+        report.error =
+            "there were warnings (--warningAsErrors takes them for errors). See them above.";
+    }
+    if (!session.is_first()) {
+        return report.status;
+    }
+    print(tables(request, report));
+    for (const auto& [path, text] : {std::pair{request.json_file, as_json(request, report)},
+                                     std::pair{request.csv_file, as_csv(report)},
+                                     std::pair{request.ranks_csv_file, ranks_csv(report)}}) {
+        if (auto written = write_text(path, text); !written) {
+            report.status = complain(written.error().message);
+        }
+    }
+    if (!report.error.empty()) {
+        complain(report.error);
+    }
+    return report.status;
+}
+
+ExitStatus refused(const Session& session, const Error& error, ExitStatus status) {
+    return session.is_first() ? complain(error.message, status) : status;
+}
+
+// Every file that is to have results; of those of each rank, one.
+std::vector<std::string> outputs(const meta::Request& request) {
+    std::vector<std::string> paths{request.json_file, request.csv_file, request.ranks_csv_file};
+    if (request.creates) {
+        paths.push_back(request.stonewall_file);
+    }
+    if (!request.operations_prefix.empty()) {
+        paths.push_back(request.operations_prefix + "-0-0.csv");
+    }
+    return paths;
+}
+
+ExitStatus program(Session& session, const std::vector<std::string>& command) {
+    const auto request = meta::parse_command(std::span(command).subspan(1));
+    if (!request) {
+        return refused(session, request.error(), ExitStatus::usage);
+    }
+    if (request->help || request->version) {
+        if (session.is_first()) {
+            print(request->help ? meta::help_text() : fmt::format("{}\n", FOREBAY_VERSION));
+        }
+        return ExitStatus::good;
+    }
+    Report report;
+    report.command = command;
+    if (auto planned = plan(session, *request, report); !planned) {
+        return refused(session, planned.error(), ExitStatus::usage);
+    }
+    if (session.is_first()) {
+        print(heading(*request, report));
+    }
+    const Result<void> gate =
+        session.is_first()
+            ? measure::allowed(report.estimate, request->budget, least_free(*request))
+            : Result<void>{};
+    if (auto fine = session.agreed(gate); !fine) {
+        return refused(session, gate ? fine.error() : gate.error(), ExitStatus::refused);
+    }
+    if (request->dry_run) {
+        if (session.is_first()) {
+            print("dry run: nothing was touched\n");
+        }
+        return ExitStatus::good;
+    }
+    const Result<void> places =
+        session.is_first() ? can_write_all(outputs(*request)) : Result<void>{};
+    if (auto fine = session.agreed(places); !fine) {
+        return refused(session, places ? fine.error() : places.error(), ExitStatus::usage);
+    }
+    return run(session, *request, report);
+}
+
+}  // namespace
+}  // namespace forebay::bench
+
+int main(int argc, char** argv) {
+    using namespace forebay::bench;
+    Session session(&argc, &argv);
+    const std::vector<std::string> command(argv, argv + argc);
+    return exit_code([&] { return program(session, command); }, "Use fewer items.");
+}

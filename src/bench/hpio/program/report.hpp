@@ -1,0 +1,36 @@
+// One record as HPIO's table, as JSON (schema/hpio.md) and as CSV.
+#pragma once
+
+#include "bench/hpio/program/run.hpp"
+
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+struct Report {
+    std::vector<std::string> command;
+    std::string started;
+    std::string mpi;
+    std::string host;
+    std::int32_t ranks = 1;
+    std::int32_t nodes = 1;
+    measure::Estimate estimate;
+    std::int64_t memory_bytes = 0;  // of the largest rank, beside the MPI's
+    std::vector<std::string> warnings;
+    std::vector<PointResult> points;
+    ExitStatus status = ExitStatus::good;
+    std::string error;
+};
+
+// What comes before the first point.
+[[nodiscard]] std::string heading(const hpio::Request& request, const Report& report);
+// A point's rows of HPIO's table; its header where `before` is of another kind or null.
+[[nodiscard]] std::string table_rows(const hpio::Request& request, const PointResult& result,
+                                     const PointResult* before);
+// What HPIO does not have: intervals, latencies, spreads, what is wrong.
+[[nodiscard]] std::string further(const hpio::Request& request, const Report& report);
+[[nodiscard]] std::string as_json(const hpio::Request& request, const Report& report);
+[[nodiscard]] std::string as_csv(const Report& report);
+
+}  // namespace forebay::bench

@@ -1,0 +1,83 @@
+// A way to a file: what IOR calls an API. A back end moves whole transfers and says what went
+// wrong; it decides nothing and times nothing.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/units.hpp"
+#include "bench/ior/geometry.hpp"
+#include "bench/ior/options.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mpi.h>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+enum class Access { write, read };
+
+struct OpenRequest {
+    std::string path;
+    Access access = Access::write;
+    std::int64_t task = 0;          // whose part is moved: the view's place
+    MPI_Comm comm = MPI_COMM_SELF;  // ranks that open the file together
+};
+
+class Backend {
+public:
+    Backend() = default;
+    virtual ~Backend() = default;
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+    Backend(Backend&&) = delete;
+    Backend& operator=(Backend&&) = delete;
+
+    virtual Result<void> open(const OpenRequest& request) = 0;
+    // Bytes moved; fewer than asked for only at the end of a file.
+    virtual Result<std::int64_t> write(Offset at, std::span<const std::byte> from) = 0;
+    virtual Result<std::int64_t> read(Offset at, std::span<std::byte> to) = 0;
+    virtual Result<void> sync() = 0;
+    virtual Result<void> close() = 0;
+
+    [[nodiscard]] virtual std::string version() const { return {}; }
+    // Whether ranks that share a file have to make the same calls.
+    [[nodiscard]] virtual bool together() const noexcept { return false; }
+    // Whether ranks that share a file have to sync it together, whatever their transfers are.
+    [[nodiscard]] virtual bool syncs_together() const noexcept { return false; }
+    // Whether bytes lie in the file where the geometry says, so that its size can be compared.
+    [[nodiscard]] virtual bool plain_file() const noexcept { return true; }
+    // Settings asked for that did not take effect, or that the user wants to see.
+    [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+    [[nodiscard]] virtual std::int64_t short_transfers() const noexcept { return 0; }
+};
+
+struct BackendContext {
+    const ior::Options* options = nullptr;
+    ior::Geometry geometry;
+    std::vector<std::pair<std::string, std::string>> hints;
+    int rank = 0;
+};
+
+// nullopt-like error for names that are not built: "not built: DFS (…)".
+Result<std::unique_ptr<Backend>> make_backend(const BackendContext& context);
+// The name as the tables show it ("mpiio" → "MPIIO"), or why it is refused.
+Result<std::string> backend_name(const std::string& api);
+
+std::unique_ptr<Backend> make_posix(const BackendContext& context);
+std::unique_ptr<Backend> make_mmap(const BackendContext& context);
+std::unique_ptr<Backend> make_dummy(const BackendContext& context);
+std::unique_ptr<Backend> make_mpiio(const BackendContext& context);
+std::unique_ptr<Backend> make_hdf5(const BackendContext& context);
+std::unique_ptr<Backend> make_pnetcdf(const BackendContext& context);
+
+// The kernel's reason for an open that failed, when it is one of permission; else what was `said`:
+// libraries on top of an MPI say that they could not, and not why.
+[[nodiscard]] Error open_error(const OpenRequest& request, Error said);
+
+// Removes a file as every back end does; a file that is not there is no error.
+Result<void> remove_file(const std::string& path);
+
+}  // namespace forebay::bench

@@ -1,0 +1,23 @@
+// forebay-ior from its words to its exit status; called by all ranks after MPI_Init.
+#pragma once
+
+#include "bench/session/janitor.hpp"
+#include "bench/measure/exit_status.hpp"
+#include "bench/measure/transfer_clock.hpp"
+
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+struct Invocation {
+    std::vector<std::string> words;  // as the shell gave them, with the program's name
+    std::string version;
+    Janitor* janitor = nullptr;
+    measure::TickReading began;  // taken a while before, which makes the clock's rate exact
+};
+
+// The same on all ranks.
+[[nodiscard]] measure::ExitStatus run_program(const Invocation& invocation);
+
+}  // namespace forebay::bench

@@ -1,0 +1,126 @@
+// IOR's scripts: IOR START, directives, RUN, IOR STOP. See parse.hpp.
+#include "bench/ior/parse.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace forebay::ior {
+
+namespace {
+
+std::string folded(std::string_view line) {
+    std::string made;
+    for (const char c : line) {
+        if (c == ' ' || c == '\t' || c == '\r') {
+            if (!made.empty() && made.back() != ' ') {
+                made += ' ';
+            }
+        } else {
+            made += c;
+        }
+    }
+    while (!made.empty() && made.back() == ' ') {
+        made.pop_back();
+    }
+    return made;
+}
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+    return text;
+}
+
+class Script {
+public:
+    Script(const std::string& file, const Parsed& defaults) : file_(file), current_(defaults) {}
+
+    Result<void> line(std::string_view raw) {
+        ++number_;
+        const std::string text = folded(raw.substr(0, raw.find('#')));
+        const std::string word = lower(text);
+        if (word == "ior start") {
+            started_ = true;
+        } else if (word == "ior stop" || word == "stop") {
+            stopped_ = true;
+        } else if (word == "run" && inside()) {
+            tests_.push_back(current_);
+            tests_.back().place = fmt::format("{}, line {}: \"{}\"", file_, number_, text);
+            current_.advice.clear();
+            unused_.clear();
+        } else if (!text.empty() && inside()) {
+            if (unused_.empty()) {
+                unused_ = fmt::format("{}, line {}: \"{}\"", file_, number_, text);
+            }
+            return directives(text);
+        }
+        return {};
+    }
+
+    Result<std::vector<Parsed>> finish() {
+        if (!started_) {
+            return wrong("it has no line \"IOR START\"");
+        }
+        if (tests_.empty()) {
+            return wrong("it has no line \"RUN\", so nothing would happen");
+        }
+        if (!unused_.empty()) {
+            return failure({ErrorCode::argument, 0,
+                            fmt::format("{} has no effect (no RUN comes after it). Add a line RUN "
+                                        "or take it out.",
+                                        unused_)});
+        }
+        return std::move(tests_);
+    }
+
+private:
+    [[nodiscard]] bool inside() const noexcept { return started_ && !stopped_; }
+
+    tl::unexpected<Error> wrong(std::string_view why) const {
+        return failure({ErrorCode::argument, 0,
+                        fmt::format("cannot use the script {} ({}). Write IOR START, directives, "
+                                    "RUN and IOR STOP.",
+                                    file_, why)});
+    }
+
+    Result<void> directives(const std::string& text) {
+        for (std::size_t begin = 0; begin <= text.size();) {
+            const std::size_t comma = std::min(text.find(',', begin), text.size());
+            const std::string one = folded(std::string_view(text).substr(begin, comma - begin));
+            if (!one.empty()) {
+                if (auto done = apply_directive(one, current_); !done) {
+                    return failure({ErrorCode::argument, 0,
+                                    fmt::format("{}, line {}: \"{}\": {}", file_, number_, text,
+                                                done.error().message)});
+                }
+            }
+            begin = comma + 1;
+        }
+        return {};
+    }
+
+    std::string file_;
+    Parsed current_;
+    std::vector<Parsed> tests_;
+    std::string unused_;  // the first line that no test has used yet
+    std::size_t number_ = 0;
+    bool started_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<std::vector<Parsed>> parse_script(std::string_view text, const std::string& file,
+                                         const Parsed& defaults) {
+    Script script(file, defaults);
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        if (auto done = script.line(text.substr(begin, end - begin)); !done) {
+            return tl::unexpected<Error>(done.error());
+        }
+        begin = end + 1;
+    }
+    return script.finish();
+}
+
+}  // namespace forebay::ior

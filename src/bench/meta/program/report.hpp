@@ -1,0 +1,35 @@
+// One record as mdtest's table, as the storm's, as JSON (schema/bench.md) and as CSV.
+#pragma once
+
+#include "bench/meta/program/mdtest.hpp"
+
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+struct Report {
+    std::vector<std::string> command;
+    std::string started;
+    std::string mpi;
+    std::string host;
+    std::int32_t ranks = 1;
+    std::int32_t nodes = 1;
+    measure::Estimate estimate;
+    std::int64_t memory_bytes = 0;        // of a rank, beside the MPI's
+    std::int64_t memory_grown_bytes = 0;  // of the rank that grew most, MPI and all
+    std::vector<std::string> warnings;
+    Outcome outcome;
+    ExitStatus status = ExitStatus::good;
+    std::string error;
+};
+
+[[nodiscard]] std::string heading(const meta::Request& request, const Report& report);
+[[nodiscard]] std::string tables(const meta::Request& request, const Report& report);
+[[nodiscard]] std::string as_json(const meta::Request& request, const Report& report);
+// A line for each row and iteration; the latencies are of all the row's calls.
+[[nodiscard]] std::string as_csv(const Report& report);
+// rank, operation, seconds: of the last iteration.
+[[nodiscard]] std::string ranks_csv(const Report& report);
+
+}  // namespace forebay::bench

@@ -1,0 +1,85 @@
+// Reads a settings file. A mistake in it is told with file, line and the nearest valid key.
+#include "settings/settings.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+namespace forebay {
+
+namespace {
+
+tl::unexpected<Error> refuse(const std::string& path, const toml::source_region& where,
+                             std::string_view why, std::string_view next) {
+    return failure({ErrorCode::argument, 0,
+                    fmt::format("cannot use the settings of {}:{} ({}). {}", path, where.begin.line,
+                                why, next)});
+}
+
+// A TOML value as the text that Settings::set takes; nullopt where it has no such text.
+std::optional<std::string> text_of(const toml::node& node) {
+    if (const auto flag = node.value_exact<bool>()) {
+        return *flag ? "true" : "false";
+    }
+    if (const auto number = node.value_exact<std::int64_t>()) {
+        return std::to_string(*number);
+    }
+    if (auto text = node.value_exact<std::string>()) {
+        return text;
+    }
+    const toml::array* items = node.as_array();
+    if (items == nullptr) {
+        return std::nullopt;
+    }
+    std::string joined;
+    for (const toml::node& item : *items) {
+        const auto text = item.value_exact<std::string>();
+        if (!text) {
+            return std::nullopt;
+        }
+        joined += (joined.empty() ? "" : ",") + *text;
+    }
+    return joined;
+}
+
+Result<void> take(const std::string& path, const toml::key& key, const toml::node& node,
+                  Settings& settings) {
+    const auto setting = find_setting(key.str());
+    if (!setting) {
+        return refuse(path, key.source(), fmt::format("no setting is called \"{}\"", key.str()),
+                      fmt::format("Did you mean \"{}\"?", nearest_setting(key.str())));
+    }
+    const auto text = text_of(node);
+    if (!text) {
+        return refuse(
+            path, node.source(),
+            fmt::format("the value of \"{}\" is of no type that a setting has", key.str()),
+            "Give a boolean, a whole number, a string or a list of strings.");
+    }
+    if (const auto done = settings.set(*setting, *text); !done) {
+        return failure(
+            {ErrorCode::argument, 0,
+             fmt::format("{}:{}: {}", path, node.source().begin.line, done.error().message)});
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> read_settings_file(const std::string& path, Settings& settings) {
+    const toml::parse_result parsed = toml::parse_file(path);
+    if (!parsed) {
+        return refuse(path, parsed.error().source(), parsed.error().description(),
+                      "Correct the file, or unset FOREBAY_SETTINGS.");
+    }
+    for (const auto& [key, node] : parsed.table()) {
+        if (key == "schema") {
+            continue;
+        }
+        if (const auto done = take(path, key, node, settings); !done) {
+            return done;
+        }
+    }
+    return {};
+}
+
+}  // namespace forebay

@@ -1,0 +1,55 @@
+// See path.hpp.
+#include "settings/path.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <unistd.h>
+
+namespace forebay {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> plain_prefixes{"ufs", "nfs", "lustre", "xfs", "gpfs"};
+
+// "ufs" of "ufs:/x"; empty where there is no prefix. A name with a slash before the colon has none.
+std::string_view prefix_of(std::string_view name) noexcept {
+    const std::size_t colon = name.find(':');
+    if (colon == std::string_view::npos || colon < 2 || name.find('/') < colon) {
+        return {};
+    }
+    const std::string_view prefix = name.substr(0, colon);
+    const auto letter = [](unsigned char c) {
+        return std::islower(c) != 0 || std::isdigit(c) != 0;
+    };
+    return std::ranges::all_of(prefix, letter) ? prefix : std::string_view{};
+}
+
+}  // namespace
+
+std::optional<std::string> plain_path(std::string_view name) {
+    const std::string_view prefix = prefix_of(name);
+    if (!prefix.empty()) {
+        if (std::ranges::find(plain_prefixes, prefix) == plain_prefixes.end()) {
+            return std::nullopt;
+        }
+        name.remove_prefix(prefix.size() + 1);
+    }
+    if (name.starts_with('/')) {
+        return std::string(name);
+    }
+    std::array<char, 4096> folder{};
+    if (::getcwd(folder.data(), folder.size()) == nullptr) {
+        return std::nullopt;
+    }
+    return std::string(folder.data()) + "/" + std::string(name);
+}
+
+bool is_excluded(const std::string& path, const Settings& settings) {
+    const auto matches = [&](const std::string& prefix) {
+        return !prefix.empty() && path.starts_with(prefix);
+    };
+    return std::ranges::any_of(settings.list(Setting::exclude), matches);
+}
+
+}  // namespace forebay

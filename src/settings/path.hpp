@@ -1,0 +1,19 @@
+// File names as MPI programs give them, and as the kernel takes them.
+#pragma once
+
+#include "settings/settings.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace forebay {
+
+// The absolute path behind `name`: ROMIO's prefixes of plain file systems ("ufs:", "nfs:",
+// "lustre:" …) are stripped. nullopt where the prefix names something that is no plain path.
+[[nodiscard]] std::optional<std::string> plain_path(std::string_view name);
+
+// Whether a prefix of setting `exclude` matches.
+[[nodiscard]] bool is_excluded(const std::string& path, const Settings& settings);
+
+}  // namespace forebay

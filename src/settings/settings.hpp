@@ -1,0 +1,57 @@
+// What a user can set, as values. One table (schema/settings.toml) says which settings there are;
+// they come from defaults, a TOML file, the environment and MPI_Info, in this order. Nothing here
+// calls MPI: hints arrive as names and texts.
+#pragma once
+
+#include "base/result.hpp"
+#include "settings/settings_table.hpp"
+#include "plan/tuning.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace forebay {
+
+class Settings {
+public:
+    Settings();  // the defaults
+
+    // Takes `text` as the setting's value, or says why not (ErrorCode::argument) and keeps the old.
+    Result<void> set(Setting setting, std::string_view text);
+
+    // A number that another rank has checked.
+    void set_number(Setting setting, std::int64_t number);
+
+    [[nodiscard]] std::int64_t number(Setting setting) const noexcept;  // enum: index of choice
+    [[nodiscard]] bool flag(Setting setting) const noexcept { return number(setting) != 0; }
+    [[nodiscard]] const std::string& text(Setting setting) const noexcept;  // canonical
+    [[nodiscard]] std::vector<std::string> list(Setting setting) const;
+
+    [[nodiscard]] plan::Tuning tuning() const noexcept;
+
+private:
+    struct Value {
+        std::int64_t number = 0;
+        std::string text;
+    };
+    std::array<Value, setting_count> values_;
+};
+
+[[nodiscard]] std::optional<Setting> find_setting(std::string_view name) noexcept;
+// The setting whose name takes the fewest edits.
+[[nodiscard]] const char* nearest_setting(std::string_view name);
+// "64 MiB", "4m", "65536"; nullopt where it is not an amount.
+[[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text) noexcept;
+
+// Adds the values of the TOML file `path`; the error's message has file and line.
+Result<void> read_settings_file(const std::string& path, Settings& settings);
+// Adds FOREBAY_<NAME> of the environment.
+Result<void> read_settings_environment(Settings& settings);
+// Defaults, then the file named by FOREBAY_SETTINGS, then the environment.
+Result<Settings> read_settings();
+
+}  // namespace forebay
