@@ -193,7 +193,7 @@ def test_ranks_are_started_by_the_launcher_of_the_programs_mpi(make_world: MakeW
     bench = bench_world(with_programs(make_world(), "openmpi"))
     plan = plan_bench(Tool.IOR, ("-t", "1m"), Launch(words=("mpirun", "-n", "4")), bench)
     assert plan.words[:4] == ("mpirun", "-n", "4", "/opt/forebay/openmpi/forebay-ior")
-    assert plan.words[4:] == ("--json", str(plan.json), "-t", "1m")
+    assert plan.words[4:] == ("--result", str(plan.json), "-t", "1m")
     by_number = plan_bench(
         Tool.IOR, (), Launch(ranks=3), bench_world(with_programs(make_world(), "mpich"))
     )
@@ -268,7 +268,7 @@ def test_our_json_option_is_neither_hidden_nor_taken_for_a_value(make_world: Mak
     bench = bench_world(with_programs(make_world(), "mpich"))
     for words in (("-t",), ("-t", "1m", "--", "--json", "x")):
         plan = plan_bench(Tool.IOR, words, Launch(), bench)
-        assert plan.words[3:] == (plan.words[3], "--json", str(plan.json), *words)
+        assert plan.words[3:] == (plan.words[3], "--result", str(plan.json), *words)
 
 
 @pytest.mark.parametrize(

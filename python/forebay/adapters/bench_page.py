@@ -10,6 +10,7 @@ from forebay.domain.bench_result import BenchResult, Measurement
 from forebay.domain.comparison import Finding
 from forebay.domain.errors import BenchError, BenchUsageError, SetupError
 from forebay.domain.estimate import Spread
+from forebay.domain.units import counted
 
 _TEMPLATE = "bench_page.html.j2"
 _COMPARISON_TEMPLATE = "comparison_page.html.j2"
@@ -64,11 +65,17 @@ def render(result: BenchResult) -> str:
     from forebay.adapters.bench_pictures import PICTURES
 
     pictures = [
-        {"title": title, "caption": caption, "svg": draw(result)}
-        for title, caption, draw in PICTURES
+        {"title": one.title, "caption": one.caption_of(result), "svg": one.draw(result)}
+        for one in PICTURES
     ]
     rows = [_row(one) for one in result.measurements]
-    return _fill(_TEMPLATE, result=result, pictures=pictures, rows=rows)
+    return _fill(
+        _TEMPLATE,
+        result=result,
+        pictures=pictures,
+        rows=rows,
+        ranks=counted(result.ranks, "rank"),
+    )
 
 
 def render_comparison(result: Comparison) -> str:

@@ -3,6 +3,7 @@
 import io
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from matplotlib.axes import Axes
@@ -13,8 +14,10 @@ from forebay.domain.bench_result import BenchResult, Measurement
 from forebay.domain.comparison import Finding
 
 INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
-MEASUREMENTS_MAX = 24
-"""In one picture; the table below it has all."""
+ROWS_MAX = 120
+"""Measurements in a picture that has a row for each; the table below has all."""
+LINES_MAX = 30
+"""In a picture that has a line for each: as many as colours and dashes tell apart."""
 PAIRS_DRAWN_MAX = 8
 """Quantities whose pairs are drawn."""
 RANKS_MAX = 4096
@@ -29,7 +32,7 @@ LINEAR_RATIO_MAX = 5
 
 def draw_rates(result: BenchResult) -> str:
     """Every repetition as a dot, the median and its interval."""
-    shown = result.measurements[:MEASUREMENTS_MAX]
+    shown = result.measurements[:ROWS_MAX]
     figure, axes = _figure(height=1.2 + 0.42 * len(shown))
     for row, one in enumerate(shown):
         spread = one.spread
@@ -50,7 +53,7 @@ def draw_rates(result: BenchResult) -> str:
 def draw_latency(result: BenchResult) -> str:
     """Share of calls that took longer, on two logarithmic axes: the tail is to be seen."""
     figure, axes = _figure(height=4.2)
-    for number, one in enumerate(result.measurements[:MEASUREMENTS_MAX]):
+    for number, one in enumerate(result.measurements[:LINES_MAX]):
         calls, left = one.latency.calls, one.latency.calls
         if not calls:
             continue
@@ -65,16 +68,17 @@ def draw_latency(result: BenchResult) -> str:
     axes.set_yscale("log")
     axes.set_xlabel("latency of a call, µs")
     axes.set_ylabel("share of calls that take so long or longer")
-    if len(result.measurements) <= MEASUREMENTS_MAX:
-        _legend_below(figure)
+    _legend_below(figure)
     return _svg(figure)
 
 
 def draw_ranks(result: BenchResult) -> str:
     """The time of each rank, as multiples of the median rank's."""
-    shown = [one for one in result.measurements[:MEASUREMENTS_MAX] if len(one.rank_seconds) > 0]
+    shown = result.measurements[:LINES_MAX]
     figure, axes = _figure(height=4.2)
     for number, one in enumerate(shown):
+        if not one.rank_seconds:
+            continue
         middle = median(one.rank_seconds) or 1.0
         ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
         style = _STYLES[number // _COLOURS % len(_STYLES)]
@@ -84,29 +88,52 @@ def draw_ranks(result: BenchResult) -> str:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("time ÷ time of the median rank")
     axes.set_ylim(bottom=0)
-    if len(shown) <= MEASUREMENTS_MAX:
-        _legend_below(figure)
+    _legend_below(figure)
     return _svg(figure)
 
 
-PICTURES: tuple[tuple[str, str, Callable[[BenchResult], str]], ...] = (
-    (
-        "Rates",
-        "Each dot is a repetition; the mark is the median, the bar its interval.",
-        draw_rates,
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """One picture of the page; it shows the first `shown_max` measurements."""
+
+    title: str
+    caption: str
+    shown_max: int
+    draw: Callable[[BenchResult], str]
+
+    def caption_of(self, result: BenchResult) -> str:
+        """Also how many measurements it leaves out."""
+        count = len(result.measurements)
+        if count <= self.shown_max:
+            return self.caption
+        return f"{self.caption} The first {self.shown_max} of {count}; the table has all."
+
+
+PICTURES = (
+    Picture(
+        title="Rates",
+        caption="Each dot is a repetition; the mark is the median, the bar its interval.",
+        shown_max=ROWS_MAX,
+        draw=draw_rates,
     ),
-    (
-        "Latency of calls",
-        "All ranks and repetitions. A line that falls late has a long tail.",
-        draw_latency,
+    Picture(
+        title="Latency of calls",
+        caption="All ranks and repetitions. A line that falls late has a long tail.",
+        shown_max=LINES_MAX,
+        draw=draw_latency,
     ),
-    ("Spread over ranks", "Ranks above the dashed line kept the others waiting.", draw_ranks),
+    Picture(
+        title="Spread over ranks",
+        caption="Ranks above the dashed line kept the others waiting.",
+        shown_max=LINES_MAX,
+        draw=draw_ranks,
+    ),
 )
 
 
 def draw_ratios(findings: Sequence[Finding]) -> str:
     """Every pair's ratio as a dot, the estimate and its interval; the margin shaded."""
-    shown = findings[:MEASUREMENTS_MAX]
+    shown = findings[:ROWS_MAX]
     figure, axes = _figure(height=1.4 + 0.5 * len(shown))
     margin = shown[0].margin
     axes.axvspan(1 / (1 + margin), 1 + margin, color=FAINT, alpha=0.6, lw=0)

@@ -13,7 +13,8 @@ from forebay.domain.errors import BenchError, ForebayError, RecordError
 
 HELP = """Measure a file system with IOR's, HPIO's and mdtest's command lines.
 
-Our own options may stand anywhere; all others go to the program unchanged:
+Options of ours may stand anywhere in a line of ior, hpio or meta (compare takes them before A);
+all others go to the program unchanged:
 
 \b
   -np N             so many ranks, by the first launcher on PATH (1)

@@ -29,7 +29,7 @@ Examples:
   forebay settings --format json
 
 \b
-A settings file is a flat table of these names:
+A settings file is a flat table of these names, or of the MPI_Info names beside them:
   cb_nodes = 4
   cb_buffer_size = "16 MiB"
   exclude = ["/tmp", "/home"]
