@@ -486,6 +486,19 @@ def test_a_measurement_that_is_there_twice_is_refused(make_world: MakeWorld) -> 
         run_compare(make_world(), Twice(rates_of(design, a=1, b=2)), design)
 
 
+def test_a_note_that_differs_in_its_numbers_is_told_once(make_world: MakeWorld) -> None:
+    class Notes(ImaginedResults):
+        def read(self, path: Path) -> tuple[BenchResult, str]:
+            result, text = super().read(path)
+            return replace(result, warnings=(f"{len(self.rates)} % of 4.5 s", "cached")), text
+
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    got = run_compare(make_world(), Notes(rates_of(design, a=1, b=2)), design)
+    (note, cached) = got.warnings
+    assert note.endswith("% of 4.5 s (11 more like it, with other numbers)")
+    assert cached == "cached"
+
+
 def test_what_is_not_compared_is_said(make_world: MakeWorld) -> None:
     class AlsoReads(ImaginedResults):
         def read(self, path: Path) -> tuple[BenchResult, str]:

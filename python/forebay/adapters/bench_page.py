@@ -62,11 +62,12 @@ def _write(text: str, path: Path) -> None:
 def render(result: BenchResult) -> str:
     """The page as text."""
     _require_drawing()
-    from forebay.adapters.bench_pictures import PICTURES
+    from forebay.adapters.bench_pictures import PICTURES, ROWS_MAX
 
+    measured = len(result.measurements)
     pictures = [
-        {"title": one.title, "caption": one.caption_of(result), "svg": one.draw(result)}
-        for one in PICTURES
+        {"title": title, "caption": caption + _left_out(measured, ROWS_MAX), "svg": draw(result)}
+        for title, caption, draw in PICTURES
     ]
     rows = [_row(one) for one in result.measurements]
     return _fill(
@@ -83,9 +84,14 @@ def render_comparison(result: Comparison) -> str:
     _require_drawing()
     from forebay.adapters.bench_pictures import COMPARISON_PICTURES
 
+    compared = len(result.findings)
     pictures = [
-        {"title": title, "caption": caption, "svg": draw(result.findings)}
-        for title, caption, draw in COMPARISON_PICTURES
+        {
+            "title": title,
+            "caption": caption + _left_out(compared, most),
+            "svg": draw(result.findings),
+        }
+        for title, caption, most, draw in COMPARISON_PICTURES
     ]
     return _fill(
         _COMPARISON_TEMPLATE,
@@ -95,6 +101,11 @@ def render_comparison(result: Comparison) -> str:
         margin=f"{result.design.margin:.0%}",
         certain=f"{result.design.level:.0%} sure",
     )
+
+
+def _left_out(count: int, shown_max: int) -> str:
+    """What pictures do not show, said."""
+    return f" The first {shown_max} of {count}; the table has all." if count > shown_max else ""
 
 
 def _fill(template: str, **values: object) -> str:
