@@ -76,6 +76,7 @@ std::string to_json(const JobLine& line) {
                     {"mpi", line.mpi},
                     {"family", line.family},
                     {"ranks", line.ranks},
+                    {"rank", line.rank},
                     {"nodes", line.nodes},
                     {"pid", line.pid},
                     {"host", line.host},

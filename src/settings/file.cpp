@@ -45,13 +45,24 @@ std::optional<std::string> text_of(const toml::node& node) {
     return joined;
 }
 
+// The line that sets each setting: 0 where none does.
+using Lines = std::array<toml::source_index, setting_count>;
+
 Result<void> take(const std::string& path, const toml::key& key, const toml::node& node,
-                  Settings& settings) {
+                  Lines& lines, Settings& settings) {
     const auto setting = find_setting(key.str());
     if (!setting) {
         return refuse(path, key.source(), fmt::format("no setting is called \"{}\"", key.str()),
                       fmt::format("Did you mean \"{}\"?", nearest_setting(key.str())));
     }
+    toml::source_index& line = lines[static_cast<std::size_t>(*setting)];
+    if (line != 0) {
+        return refuse(
+            path, key.source(),
+            fmt::format("\"{}\" is set by line {}, too, by another name", key.str(), line),
+            "Leave one of them out.");
+    }
+    line = key.source().begin.line;
     const auto text = text_of(node);
     if (!text) {
         return refuse(
@@ -82,11 +93,12 @@ Result<void> read_settings_file(const std::string& path, Settings& settings) {
         return refuse(path, parsed.error().source(), parsed.error().description(),
                       "Correct the file, or unset FOREBAY_SETTINGS.");
     }
+    Lines lines{};
     for (const auto& [key, node] : parsed.table()) {
         if (key == "schema") {
             continue;
         }
-        if (const auto done = take(path, key, node, settings); !done) {
+        if (const auto done = take(path, key, node, lines, settings); !done) {
             return done;
         }
     }

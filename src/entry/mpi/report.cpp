@@ -1,6 +1,7 @@
 // See report.hpp.
 #include "entry/mpi/report.hpp"
 
+#include "base/counted.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
 #include "kernel/calls.hpp"
@@ -105,8 +106,8 @@ void announce(const OpenFile& file) {
         say(warning);
     }
     if (file.ours()) {
-        say(fmt::format("{}: collective calls of {} ranks on {} nodes are taken over",
-                        file.facts().path, file.facts().ranks, nodes_of(file)));
+        say(fmt::format("{}: collective calls of {} on {} are taken over", file.facts().path,
+                        counted(file.facts().ranks, "rank"), counted(nodes_of(file), "node")));
     } else {
         say(fmt::format("{}: left to the MPI ({})", file.facts().path,
                         reason_of(file.facts().standing)));
@@ -118,7 +119,9 @@ void report_job(const OpenFile& file) {
         return;
     }
     int ranks = 0;
+    int rank = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const auto now =
         std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
     record::JobLine line;
@@ -126,6 +129,7 @@ void report_job(const OpenFile& file) {
     line.mpi = mpi_version();
     line.family = FOREBAY_MPI_FAMILY;
     line.ranks = ranks;
+    line.rank = rank;
     line.nodes = nodes_of(file);
     line.pid = ::getpid();
     line.host = host_name();
