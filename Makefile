@@ -3,7 +3,7 @@ STEPS ?=
 ARGS ?= all
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test test-all bench lint format install clean
+.PHONY: help demo build test test-all bench lint format install wheel clean
 
 help:  ## These lines
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -36,7 +36,13 @@ format:  ## Apply clang-format and ruff format
 	@.venv/bin/ruff format -q .
 
 install: build  ## Install to PREFIX (/usr/local)
-	@cmake --install build/release --prefix $(PREFIX)
+	@cmake --install build/release --prefix $(PREFIX) > build/release/install.log \
+	    || { tail -20 build/release/install.log; exit 1; }
+	@echo "Forebay is in $(PREFIX), for everyone. Start with: $(PREFIX)/bin/forebay doctor"
+
+wheel:  ## One binary wheel in dist: both MPI families, every Python from 3.11 on
+	@tools/ci/packages.sh build
+	@packaging/make_wheel.sh dist
 
 clean:  ## Remove what was built (keeps .venv)
-	@rm -rf build out
+	@rm -rf build dist out

@@ -30,6 +30,9 @@ function(forebay_layer_archive name target family sources)
         add_library(${target} STATIC ${sources})
         # The fuzz preset builds only what its fuzzers link.
         set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ${FOREBAY_FUZZ})
+        if(FOREBAY_PRECOMPILED)
+            target_precompile_headers(${target} REUSE_FROM forebay_precompiled)
+        endif()
         set(scope PUBLIC)
     else()
         add_library(${target} INTERFACE)
@@ -46,6 +49,18 @@ function(forebay_layer_archive name target family sources)
     endif()
     forebay_link_layers(${target} ${scope} "${family}" ${FOREBAY_${id}_uses})
 endfunction()
+
+# What most sources include, parsed once, where nothing keeps objects from an earlier build (ccache
+# keeps none that were made with it).
+if(FOREBAY_PRECOMPILED)
+    file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
+    add_library(forebay_precompiled STATIC ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    target_link_libraries(
+        forebay_precompiled PRIVATE forebay_options forebay::expected forebay::fmt)
+    target_precompile_headers(
+        forebay_precompiled PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional> <map>
+        <memory> <mutex> <optional> <span> <string> <vector> <fmt/format.h> <tl/expected.hpp>)
+endif()
 
 # Tests of a family layer run under its launcher; one of its *_test.cpp holds main(), which calls
 # MPI_Init and RUN_ALL_TESTS.
