@@ -17,8 +17,18 @@ function(forebay_package name)
     target_link_libraries(forebay_package_${name} INTERFACE ${ARGN})
 endfunction()
 
+# {fmt} 9 (Debian 12's) as an archive of our own: see fmt.cpp. Other versions header-only.
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+    get_target_property(FOREBAY_FMT_INCLUDES fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+    add_library(forebay_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
+    target_include_directories(forebay_fmt SYSTEM PUBLIC ${FOREBAY_FMT_INCLUDES})
+    target_link_libraries(forebay_fmt PRIVATE forebay_options)
+    forebay_package(fmt forebay_fmt)
+else()
+    forebay_package(fmt fmt::fmt-header-only)
+endif()
+
 forebay_package(expected tl::expected)
-forebay_package(fmt fmt::fmt-header-only)
 forebay_package(json nlohmann_json::nlohmann_json)
 forebay_package(threads Threads::Threads)
 # Not a library: FOREBAY_VERSION, for what says which version it is.

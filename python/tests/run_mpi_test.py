@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from forebay.domain.launcher import Flavour, start
+
 FAMILIES = ("mpich", "openmpi")
 RANKS, PIECES, PIECE_BYTES = 2, 512, 256
 SOURCE = """
@@ -69,20 +71,16 @@ def run(family: str, source: str, *, ranks: int, status: int, folder: Path, root
         pytest.skip(f"no core for {family}")
     (folder / "a.c").write_text(source)
     subprocess.run([compiler, "a.c", "-o", "a"], cwd=folder, check=True)
-    oversubscribe = ["--oversubscribe"] if family == "openmpi" else []
+    flavour = Flavour.OPEN_MPI if family == "openmpi" else Flavour.HYDRA
+    launcher = start(f"mpiexec.{family}", flavour=flavour, ranks=ranks, root=os.geteuid() == 0)
     done = subprocess.run(
         [
             *(sys.executable, str(root / "python" / "forebay"), "run"),
             *("--format", "json", "--summary", "summary.json", "--"),
-            *(f"mpiexec.{family}", *oversubscribe, "-n", str(ranks), "./a", "out"),
+            *(*launcher, "./a", "out"),
         ],
         cwd=folder,
-        env={
-            **os.environ,
-            "FOREBAY_LIBDIR": str(built),
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        },
+        env={**os.environ, "FOREBAY_LIBDIR": str(built)},
         capture_output=True,
         text=True,
         timeout=120,

@@ -1,7 +1,11 @@
 // Reads a settings file. A mistake in it is told with file, line and the nearest valid key.
 #include "settings/settings.hpp"
 
+#include "kernel/calls.hpp"
+
+#include <cerrno>
 #include <fmt/format.h>
+#include <system_error>
 #include <toml++/toml.h>
 
 namespace forebay {
@@ -77,7 +81,14 @@ Result<void> take(const std::string& path, const toml::key& key, const toml::nod
 }  // namespace
 
 Result<void> read_settings_file(const std::string& path, Settings& settings) {
-    const toml::parse_result parsed = toml::parse_file(path);
+    const auto text = kernel::contents(path);
+    if (!text) {
+        return failure({ErrorCode::argument, errno,
+                        fmt::format("cannot read the settings file {} ({}). Correct the name, or "
+                                    "unset FOREBAY_SETTINGS.",
+                                    path, std::generic_category().message(errno))});
+    }
+    const toml::parse_result parsed = toml::parse(*text, path);
     if (!parsed) {
         return refuse(path, parsed.error().source(), parsed.error().description(),
                       "Correct the file, or unset FOREBAY_SETTINGS.");

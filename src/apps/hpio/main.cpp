@@ -25,7 +25,7 @@ Report start(const Session& session, const std::vector<std::string>& command) {
 }
 
 // The same on every rank: what the command asks for, and whether that is allowed.
-Result<void> plan(const Session& session, const hpio::Request& request, Report& report) {
+Result<void> plan(const Session& session, const hpio::Command& request, Report& report) {
     auto estimate = hpio::estimate(request, session.ranks());
     if (!estimate) {
         return failure(estimate.error());
@@ -43,7 +43,7 @@ Result<void> plan(const Session& session, const hpio::Request& request, Report& 
     return {};
 }
 
-Result<void> run_all(Session& session, const hpio::Request& request, Report& report,
+Result<void> run_all(Session& session, const hpio::Command& request, Report& report,
                      Leftover& leftover) {
     const PointResult* before = nullptr;
     report.points.reserve(request.points.size());
@@ -67,7 +67,7 @@ bool any_wrong(const Report& report) {
     });
 }
 
-void warn_of_cache(const hpio::Request& request, Report& report) {
+void warn_of_cache(const hpio::Command& request, Report& report) {
     const bool reads =
         std::any_of(request.points.begin(), request.points.end(),
                     [](const hpio::Point& one) { return one.direction == hpio::Direction::read; });
@@ -79,7 +79,7 @@ void warn_of_cache(const hpio::Request& request, Report& report) {
     }
 }
 
-ExitStatus run(Session& session, const hpio::Request& request, Report& report) {
+ExitStatus run(Session& session, const hpio::Command& request, Report& report) {
     Leftover leftover(session.janitor());
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,

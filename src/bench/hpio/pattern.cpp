@@ -102,7 +102,7 @@ Runs share_of(const Dimension& dimension, std::int64_t coordinate) noexcept {
     return single({dimension.start + run.begin, run.length});
 }
 
-Layout regions_in_file(const Regions& regions, std::int64_t rank, std::int64_t ranks) {
+RunProduct regions_in_file(const Regions& regions, std::int64_t rank, std::int64_t ranks) {
     if (regions.file == Shape::contiguous) {
         const std::int64_t bytes = regions.count * regions.size_bytes;
         return {.axes = {{.runs = single({rank * bytes, bytes}), .step_bytes = 1}},
@@ -115,7 +115,7 @@ Layout regions_in_file(const Regions& regions, std::int64_t rank, std::int64_t r
             .element_bytes = 1};
 }
 
-Layout regions_in_memory(const Regions& regions) {
+RunProduct regions_in_memory(const Regions& regions) {
     if (regions.memory == Shape::contiguous) {
         return {
             .axes = {{.runs = single({0, regions.count * regions.size_bytes}), .step_bytes = 1}},
@@ -133,8 +133,8 @@ struct Line {
     std::int64_t size = 0;
 };
 
-Layout row_major(const std::vector<Line>& lines, std::int64_t element_bytes) {
-    Layout layout{.axes = std::vector<Axis>(lines.size()), .element_bytes = element_bytes};
+RunProduct row_major(const std::vector<Line>& lines, std::int64_t element_bytes) {
+    RunProduct layout{.axes = std::vector<Axis>(lines.size()), .element_bytes = element_bytes};
     std::int64_t step = element_bytes;
     for (std::size_t at = lines.size(); at-- > 0;) {
         layout.axes[at] = {.runs = lines[at].runs, .step_bytes = step};
@@ -161,7 +161,7 @@ std::vector<std::int32_t> Job::coordinates(Rank rank) const {
     return result;
 }
 
-Layout Job::file_layout(Rank rank) const {
+RunProduct Job::file_layout(Rank rank) const {
     if (const auto* regions = std::get_if<Regions>(&pattern)) {
         return regions_in_file(*regions, rank.value(), ranks);
     }
@@ -175,7 +175,7 @@ Layout Job::file_layout(Rank rank) const {
     return row_major(lines, array.element_bytes);
 }
 
-Layout Job::memory_layout(Rank rank) const {
+RunProduct Job::memory_layout(Rank rank) const {
     if (const auto* regions = std::get_if<Regions>(&pattern)) {
         return regions_in_memory(*regions);
     }

@@ -4,6 +4,7 @@
 #include "base/counted.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
+#include "kernel/calls.hpp"
 #include "record/lines.hpp"
 
 #include <array>
@@ -11,8 +12,6 @@
 #include <chrono>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <unistd.h>
 
@@ -39,8 +38,7 @@ std::string mpi_version() {
 }
 
 std::string command_line() {
-    std::ifstream in("/proc/self/cmdline", std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::string text = kernel::contents("/proc/self/cmdline").value_or(std::string());
     while (!text.empty() && text.back() == '\0') {
         text.pop_back();
     }

@@ -105,7 +105,7 @@ Json row_json(const Row& row) {
 
 }  // namespace
 
-std::string heading(const meta::Request& request, const Report& report) {
+std::string heading(const meta::Command& request, const Report& report) {
     std::string text = fmt::format(
         "-- started at {} --\n\n"
         "forebay-meta {} was launched with {} total task(s) on {} node(s)\n"
@@ -124,7 +124,7 @@ std::string heading(const meta::Request& request, const Report& report) {
                               measure::saturated_product(report.ranks, request.items));
 }
 
-std::string tables(const meta::Request& request, const Report& report) {
+std::string tables(const meta::Command& request, const Report& report) {
     std::string text;
     std::vector<std::int64_t> seen;
     for (const Row& row : report.outcome.rows.all()) {
@@ -160,7 +160,7 @@ std::string tables(const meta::Request& request, const Report& report) {
     return text + fmt::format("-- finished at {} --\n", utc_now());
 }
 
-std::string as_json(const meta::Request& request, const Report& report) {
+std::string as_json(const meta::Command& request, const Report& report) {
     Json rows = Json::array();
     for (const Row& row : report.outcome.rows.all()) {
         rows.push_back(row_json(row));
