@@ -3,10 +3,10 @@ STEPS ?=
 ARGS ?= all
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test bench lint format install wheel clean
+.PHONY: help demo build test test-all bench lint format install wheel clean
 
 help:  ## These lines
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 demo: build  ## The ocean model with and without Forebay: same bytes, less time
 	@tools/ci/packages.sh demo
@@ -17,8 +17,11 @@ build:  ## Build what users run, in build/release
 	@tools/ci/venv.sh demo
 	@tools/ci/build.sh release
 
-test:  ## Everything; STEPS="checks unit" for some of it
+test:  ## What every change has to pass, in 20 minutes; STEPS="checks unit" for some of it
 	@python3 tools/ci/steps.py $(STEPS)
+
+test-all:  ## Everything: all seeds and MPIs, TSan, CephFS, fuzzing, clang-tidy
+	@python3 tools/ci/steps.py --all $(STEPS)
 
 bench: build  ## The benchmarks of docs/performance.md; ARGS="all --quick"
 	@.venv/bin/python bench/run.py $(ARGS)

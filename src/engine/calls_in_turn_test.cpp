@@ -33,7 +33,7 @@ Sequence random_sequence(std::uint64_t seed) {
     Sequence sequence;
     Job& job = sequence.job;
     job.nodes.assign(static_cast<std::size_t>(pick(random, 1, 3)), 2);
-    job.layout = pick(random, 0, 1) == 0 ? plan::Layout{1, 0} : plan::Layout{3, 16384};
+    job.layout = pick(random, 0, 1) == 0 ? Stripes{1, 0} : Stripes{3, 16384};
     job.tuning.window_bytes = 65536;
     job.tuning.staging_bytes_max = 4 << 20;
     job.tuning.bypass_bytes_min = 16384;
@@ -122,7 +122,7 @@ private:
 
 // How often the leaders of two nodes agree in each of five calls, each rank one stripe of 16 KiB a
 // call through `view`; the engine is told to forget before the fourth call.
-std::vector<int> agreements(Job job, ports::Direction direction, const pattern::View& view) {
+std::vector<int> agreements(Job job, Direction direction, const pattern::View& view) {
     job.nodes = {1, 1};
     job.layout = {2, 16384};
     job.tuning.bypass_bytes_min = 4096;
@@ -136,7 +136,7 @@ std::vector<int> agreements(Job job, ports::Direction direction, const pattern::
     adapters::run_ranks(cluster, [&](ports::Communicator& inner) {
         Counting communicator{inner};
         File opened{communicator, watched.clock, watched.recorder,
-                    [&](ports::Direction way) { return watched.open(way); }, options_of(job)};
+                    [&](Direction way) { return watched.open(way); }, options_of(job)};
         const bool first = inner.place().rank.value() == 0;
         Ask ask;
         ask.memory.resize(16384);
@@ -147,7 +147,7 @@ std::vector<int> agreements(Job job, ports::Direction direction, const pattern::
             }
             const Call call{&view, {(2 * i + (first ? 0 : 1)) * 16384, 16384}, ask.memory_of(), {}};
             const Outcome out =
-                direction == ports::Direction::write ? opened.write(call) : opened.read(call);
+                direction == Direction::write ? opened.write(call) : opened.read(call);
             EXPECT_EQ(out.bytes.bytes(), 16384);
             if (first) {
                 counts.push_back(communicator.gathered() - before);
@@ -158,7 +158,6 @@ std::vector<int> agreements(Job job, ports::Direction direction, const pattern::
 }
 
 TEST(Agreements, AreOneWhereTheLastCallBypassedAndNothingCanBeOnItsWay) {
-    using ports::Direction;
     const pattern::View whole =
         *pattern::View::make(Offset{0}, pattern::Nest::run(1), Length{1}, Length{1});
     const pattern::View holes =

@@ -50,9 +50,9 @@ constexpr std::int64_t piece = 4096;
 constexpr std::int64_t bytes_of_a_rank = 1 << 20;
 
 // Two nodes of one rank each take turns at `piece` bytes; node 1's messages of a tag are spoilt.
-void expect_a_clear_error(Tag tag, ports::Direction direction) {
+void expect_a_clear_error(Tag tag, Direction direction) {
     adapters::MemoryFile file;
-    if (direction == ports::Direction::read) {
+    if (direction == Direction::read) {
         file.put(Offset{0}, std::vector<std::byte>(2 * bytes_of_a_rank, std::byte{7}));
     }
     adapters::ClusterOptions cluster;
@@ -70,15 +70,13 @@ void expect_a_clear_error(Tag tag, ports::Direction direction) {
         const adapters::SteadyClock clock;
         NoRecorder recorder;
         File opened{communicator, clock, recorder,
-                    [&](ports::Direction way) { return adapters::open_memory(file, way); },
-                    options};
+                    [&](Direction way) { return adapters::open_memory(file, way); }, options};
         const auto view = *pattern::View::make(Offset{rank * piece}, pattern::Nest::run(piece),
                                                Length{2 * piece}, Length{1});
         const pattern::Nest nest = pattern::Nest::run(1);
         std::vector<std::byte> memory(bytes_of_a_rank);
         const Call call{&view, {0, bytes_of_a_rank}, {memory.data(), &nest, 1}, Refusal::none};
-        const Outcome out =
-            direction == ports::Direction::write ? opened.write(call) : opened.read(call);
+        const Outcome out = direction == Direction::write ? opened.write(call) : opened.read(call);
         ASSERT_TRUE(out.error.has_value()) << "rank " << rank;
         EXPECT_EQ(out.error->code, ErrorCode::input_output);
         EXPECT_NE(out.error->message.find("/memory/file at byte"), std::string::npos);
@@ -87,7 +85,7 @@ void expect_a_clear_error(Tag tag, ports::Direction direction) {
         const bool receives = (rank == 0);
         EXPECT_EQ(out.error->message.find("it is of another kind") != std::string::npos, receives)
             << out.error->message;
-        if (direction == ports::Direction::read) {
+        if (direction == Direction::read) {
             const auto moved = out.bytes.bytes();
             EXPECT_EQ(std::count(memory.begin(), memory.begin() + moved, std::byte{7}), moved);
         }
@@ -95,15 +93,15 @@ void expect_a_clear_error(Tag tag, ports::Direction direction) {
 }
 
 TEST(Courier, SaysWhenWhatWasWrittenElsewhereMakesNoSense) {
-    expect_a_clear_error(written_data, ports::Direction::write);
+    expect_a_clear_error(written_data, Direction::write);
 }
 
 TEST(Courier, SaysWhenWhatAnotherNodeWantsMakesNoSense) {
-    expect_a_clear_error(wants, ports::Direction::read);
+    expect_a_clear_error(wants, Direction::read);
 }
 
 TEST(Courier, SaysWhenWhatWasReadElsewhereMakesNoSense) {
-    expect_a_clear_error(read_data, ports::Direction::read);
+    expect_a_clear_error(read_data, Direction::read);
 }
 
 }  // namespace

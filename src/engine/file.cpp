@@ -2,10 +2,10 @@
 #include "engine/file.hpp"
 
 #include "engine/bypass.hpp"
-#include "engine/call.hpp"
 #include "engine/courier.hpp"
 #include "engine/crew.hpp"
 #include "engine/duty.hpp"
+#include "engine/exchange.hpp"
 #include "engine/turn_courier.hpp"
 #include "plan/plan.hpp"
 #include "transfer/gate.hpp"
@@ -34,10 +34,6 @@ const char* reason_of(Refusal refusal) noexcept {
 }
 
 namespace {
-
-plan::Kind kind_of(ports::Direction direction) noexcept {
-    return direction == ports::Direction::write ? plan::Kind::write : plan::Kind::read;
-}
 
 // The shortest piece of a call's memory, in bytes. Types laid end to end are one piece.
 std::int64_t memory_piece(const Call& call) noexcept {
@@ -69,8 +65,8 @@ struct Way {
     bool moves_first = false;               // before it asks; the same on every rank
 };
 
-constexpr std::size_t index_of(ports::Direction direction) noexcept {
-    return direction == ports::Direction::write ? 0 : 1;
+constexpr std::size_t index_of(Direction direction) noexcept {
+    return direction == Direction::write ? 0 : 1;
 }
 
 std::optional<ports::SlowTarget> slow_target(const Rates& rates) {
@@ -104,7 +100,7 @@ public:
     State(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
           StorageOpener opener, FileOptions options);
 
-    Outcome transfer(const Call& call, ports::Direction direction);
+    Outcome transfer(const Call& call, Direction direction);
     void forget() noexcept {
         for (Way& one : ways_) {
             one.moves_first = false;
@@ -119,39 +115,37 @@ public:
         return crew_.communicator().rank_at(aggregator.node, aggregator.local);
     }
     [[nodiscard]] std::int32_t targets() const noexcept { return options_.layout.targets; }
-    [[nodiscard]] const plan::FoundLimit& found(ports::Direction direction) const noexcept {
+    [[nodiscard]] const plan::FoundLimit& found(Direction direction) const noexcept {
         return ways_[index_of(direction)].found;
     }
 
 private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
-    Refusal prepare(ports::Direction direction);
-    Ballot start(Call& call, ports::Direction direction);
-    Ballot move(const Call& call, const Ballot& mine, const Ballot& all,
-                ports::Direction direction);
-    [[nodiscard]] bool may_move_first(const Ballot& all, ports::Direction direction) const;
-    [[nodiscard]] bool may_bypass(const plan::Summary& mine, plan::Kind kind) const;
-    [[nodiscard]] std::int32_t bypassing_in_flight(ports::Direction direction) const;
-    Ballot move_bypassing(const Call& call, const Extent& span, ports::Direction direction);
+    Refusal prepare(Direction direction);
+    Ballot start(Call& call, Direction direction);
+    Ballot move(const Call& call, const Ballot& mine, const Ballot& all, Direction direction);
+    [[nodiscard]] bool may_move_first(const Ballot& all, Direction direction) const;
+    [[nodiscard]] bool may_bypass(const plan::Summary& mine, Direction direction) const;
+    [[nodiscard]] std::int32_t bypassing_in_flight(Direction direction) const;
+    Ballot move_bypassing(const Call& call, const Extent& span, Direction direction);
     Ballot move_exchanging(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
-                           ports::Direction direction);
-    Outcome outcome(const Call& call, const Ballot& verdict, ports::Direction direction) const;
-    [[nodiscard]] Error error_of(const transfer::Failure& failure,
-                                 ports::Direction direction) const;
+                           Direction direction);
+    Outcome outcome(const Call& call, const Ballot& verdict, Direction direction) const;
+    [[nodiscard]] Error error_of(const transfer::Failure& failure, Direction direction) const;
     [[nodiscard]] Error exchange_error(const std::string& doing) const;
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
     std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
-                                         ports::Direction direction);
+                                         Direction direction);
     std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                     const Staging& staging,
                                                     transfer::Channel& channel, TurnBlock* turns,
-                                                    ports::Direction direction);
-    void add_rates(Rates& rates, ports::Direction direction);
-    [[nodiscard]] plan::Throttle first_throttle(ports::Direction direction) const;
-    [[nodiscard]] transfer::CutLimits limits(ports::Direction direction) const {
-        const plan::Layout layout = plan::completed(options_.layout);
-        return transfer::CutLimits{
-            layout, plan::request_bytes_max(options_.tuning, layout, kind_of(direction))};
+                                                    Direction direction);
+    void add_rates(Rates& rates, Direction direction);
+    [[nodiscard]] plan::Throttle first_throttle(Direction direction) const;
+    [[nodiscard]] transfer::CutLimits limits(Direction direction) const {
+        const Stripes layout = plan::completed(options_.layout);
+        return transfer::CutLimits{layout,
+                                   plan::request_bytes_max(options_.tuning, layout, direction)};
     }
     [[nodiscard]] bool finds() const noexcept {
         return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
@@ -160,9 +154,8 @@ private:
         return shared_ && plan.domains == plan::Domains::by_stripes &&
                options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
     }
-    [[nodiscard]] std::unique_ptr<transfer::Gate> gate(const plan::Plan& plan,
-                                                       ports::Direction direction);
-    Way& way(ports::Direction direction) { return ways_[index_of(direction)]; }
+    [[nodiscard]] std::unique_ptr<transfer::Gate> gate(const plan::Plan& plan, Direction direction);
+    Way& way(Direction direction) { return ways_[index_of(direction)]; }
 
     mutable Crew crew_;
     ports::Recorder& recorder_;
@@ -192,13 +185,13 @@ File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
     if (shared_) {
         crew_.use_turns();
     }
-    for (const auto direction : {ports::Direction::write, ports::Direction::read}) {
+    for (const auto direction : {Direction::write, Direction::read}) {
         way(direction).throttles.assign(static_cast<std::size_t>(options_.layout.targets),
                                         first_throttle(direction));
     }
 }
 
-plan::Throttle File::State::first_throttle(ports::Direction direction) const {
+plan::Throttle File::State::first_throttle(Direction direction) const {
     if (!finds()) {
         return plan::Throttle::fixed(options_.tuning.requests_in_flight);
     }
@@ -225,7 +218,7 @@ bool File::State::is_that_file(const ports::Identity& found) const {
 }
 
 // Opens this rank's storage, once. Says why it cannot be used.
-Refusal File::State::prepare(ports::Direction direction) {
+Refusal File::State::prepare(Direction direction) {
     Way& one = way(direction);
     if (!one.tried) {
         one.tried = true;
@@ -244,7 +237,7 @@ Refusal File::State::prepare(ports::Direction direction) {
 
 // What this rank says at the start of a call. Where the last one bypassed, its own part is moved
 // before anybody is asked, which saves an agreement; `call` is then left without a request.
-Ballot File::State::start(Call& call, ports::Direction direction) {
+Ballot File::State::start(Call& call, Direction direction) {
     Refusal refusal = call.refusal;
     if (refusal == Refusal::none && own_aggregator()) {
         refusal = prepare(direction);
@@ -256,7 +249,7 @@ Ballot File::State::start(Call& call, ports::Direction direction) {
     }
     const plan::Summary asked = plan::summarise(*call.view, call.request, memory_piece(call));
     // Whether all will bypass is not known yet; opening now saves one more agreement.
-    const bool opens = may_bypass(asked, kind_of(direction));
+    const bool opens = may_bypass(asked, direction);
     const bool opened = opens && prepare(direction) == Refusal::none;
     if (opened && way(direction).moves_first) {
         mine = move_bypassing(call, asked.span(), direction);
@@ -274,20 +267,20 @@ Ballot File::State::start(Call& call, ports::Direction direction) {
 // was asked for. Through a view with holes the MPI may do an independent write of another rank by
 // reading and writing back what lies between its pieces; that must have ended before. Readers wait
 // for who may have written just before by itself.
-bool File::State::may_move_first(const Ballot& all, ports::Direction direction) const {
-    const bool writes = direction == ports::Direction::write;
+bool File::State::may_move_first(const Ballot& all, Direction direction) const {
+    const bool writes = direction == Direction::write;
     if (all.cannot_bypass != 0 || (writes ? all.view_has_holes != 0 : !options_.only_read)) {
         return false;
     }
     const plan::Summary whole = plan::merge(all.summary, all.direct);
-    return plan::bypasses(whole, options_.layout, topology_, options_.tuning, kind_of(direction));
+    return plan::bypasses(whole, options_.layout, topology_, options_.tuning, direction);
 }
 
 // What is left after the start, and everyone's verdict on the whole call.
 Ballot File::State::move(const Call& call, const Ballot& mine, const Ballot& all,
-                         ports::Direction direction) {
-    const plan::Plan plan = plan::make_plan(all.summary, options_.layout, topology_,
-                                            options_.tuning, kind_of(direction));
+                         Direction direction) {
+    const plan::Plan plan =
+        plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, direction);
     const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
     Ballot end = bypasses ? move_bypassing(call, plan.span, direction)
                           : move_exchanging(call, mine.summary, plan, direction);
@@ -296,7 +289,7 @@ Ballot File::State::move(const Call& call, const Ballot& mine, const Ballot& all
     return crew_.agree(Moment::end, end);
 }
 
-Outcome File::State::transfer(const Call& call, ports::Direction direction) {
+Outcome File::State::transfer(const Call& call, Direction direction) {
     const std::int64_t begin = crew_.clock().now_ns();
     crew_.begin_call();
     misunderstood_.reset();
@@ -336,23 +329,22 @@ Outcome File::State::transfer(const Call& call, ports::Direction direction) {
 }
 
 // A rank with nothing to move needs no file.
-bool File::State::may_bypass(const plan::Summary& mine, plan::Kind kind) const {
+bool File::State::may_bypass(const plan::Summary& mine, Direction direction) const {
     return mine.bytes > 0 &&
-           plan::bypasses(mine, options_.layout, topology_, options_.tuning, kind);
+           plan::bypasses(mine, options_.layout, topology_, options_.tuning, direction);
 }
 
 // Reads where nothing is striped come from memory or from a device that queues them itself.
-std::int32_t File::State::bypassing_in_flight(ports::Direction direction) const {
+std::int32_t File::State::bypassing_in_flight(Direction direction) const {
     const bool striped = plan::completed(options_.layout).stripe_bytes > 0;
-    if (direction == ports::Direction::read && !striped) {
+    if (direction == Direction::read && !striped) {
         return plan::unlimited_requests_in_flight;
     }
     return finds() ? plan::first_requests_in_flight : options_.tuning.requests_in_flight;
 }
 
 // `span`: has all of this rank's bytes.
-Ballot File::State::move_bypassing(const Call& call, const Extent& span,
-                                   ports::Direction direction) {
+Ballot File::State::move_bypassing(const Call& call, const Extent& span, Direction direction) {
     Ballot end;
     if (call.request.length == 0) {
         return end;
@@ -374,19 +366,18 @@ Ballot File::State::move_bypassing(const Call& call, const Extent& span,
 
 // Leaders carry messages when there is more than one node.
 std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const Staging& staging,
-                                                  ports::Direction direction) {
+                                                  Direction direction) {
     if (crew_.place().nodes == 1 || !crew_.place().leader()) {
         return nullptr;
     }
-    if (direction == ports::Direction::write) {
+    if (direction == Direction::write) {
         return std::make_unique<WriteCourier>(crew_, rounds, staging);
     }
     return std::make_unique<ReadCourier>(crew_, rounds, staging);
 }
 
 // Where windows take turns, these are the gate.
-std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan,
-                                                  ports::Direction direction) {
+std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan, Direction direction) {
     if (takes_turns(plan)) {
         return std::make_unique<transfer::FixedGate>(options_.layout.targets,
                                                      plan::unlimited_requests_in_flight);
@@ -395,7 +386,7 @@ std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan,
 }
 
 // Of the targets that are served, or whose turns are carried, by this rank.
-void File::State::add_rates(Rates& rates, ports::Direction direction) {
+void File::State::add_rates(Rates& rates, Direction direction) {
     const ports::Place& place = crew_.place();
     const std::vector<plan::Throttle>& throttles = way(direction).throttles;
     for (const plan::Aggregator& one : aggregators_) {
@@ -413,16 +404,16 @@ std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, co
                                                              const Staging& staging,
                                                              transfer::Channel& channel,
                                                              TurnBlock* turns,
-                                                             ports::Direction direction) {
+                                                             Direction direction) {
     const transfer::CutLimits cut = limits(direction);
-    if (direction == ports::Direction::write) {
+    if (direction == Direction::write) {
         return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns);
     }
     return std::make_unique<ReadDuty>(id, crew_, rounds, staging, channel, cut, turns);
 }
 
 Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
-                                    const plan::Plan& plan, ports::Direction direction) {
+                                    const plan::Plan& plan, Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
     const Staging staging{crew_.lane(), plan, crew_.place().nodes};
     const std::unique_ptr<transfer::Gate> gate = this->gate(plan, direction);
@@ -472,8 +463,7 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
 }
 
 // What this rank may call moved: everything, or what lies below the first error or the file's end.
-Outcome File::State::outcome(const Call& call, const Ballot& verdict,
-                             ports::Direction direction) const {
+Outcome File::State::outcome(const Call& call, const Ballot& verdict, Direction direction) const {
     Outcome result;
     const std::int64_t good = std::min(verdict.failure.at, own_end_.value_or(verdict.end_of_file));
     std::int64_t moved = call.request.length;
@@ -491,8 +481,8 @@ Outcome File::State::outcome(const Call& call, const Ballot& verdict,
     return result;
 }
 
-Error File::State::error_of(const transfer::Failure& failure, ports::Direction direction) const {
-    const char* verb = direction == ports::Direction::write ? "write" : "read";
+Error File::State::error_of(const transfer::Failure& failure, Direction direction) const {
+    const char* verb = direction == Direction::write ? "write" : "read";
     const std::string doing = fmt::format("{} {} at byte {}", verb, options_.path, failure.at);
     Error error = failure.system == transfer::Failure::misunderstood
                       ? exchange_error(doing)
@@ -511,7 +501,7 @@ Error File::State::exchange_error(const std::string& doing) const {
 }
 
 Result<void> File::State::sync() {
-    Way& one = way(ports::Direction::write);
+    Way& one = way(Direction::write);
     return one.storage ? one.storage->sync() : Result<void>{};
 }
 
@@ -550,9 +540,9 @@ File::File(ports::Communicator& communicator, const ports::Clock& clock, ports::
 
 File::~File() = default;
 
-Outcome File::write(const Call& call) { return state_->transfer(call, ports::Direction::write); }
+Outcome File::write(const Call& call) { return state_->transfer(call, Direction::write); }
 
-Outcome File::read(const Call& call) { return state_->transfer(call, ports::Direction::read); }
+Outcome File::read(const Call& call) { return state_->transfer(call, Direction::read); }
 
 void File::forget() noexcept { state_->forget(); }
 
@@ -570,7 +560,7 @@ std::string File::aggregators() const {
     return text;
 }
 
-const plan::FoundLimit& File::found(ports::Direction direction) const noexcept {
+const plan::FoundLimit& File::found(Direction direction) const noexcept {
     return state_->found(direction);
 }
 

@@ -41,7 +41,7 @@ enum class Refusal : std::uint32_t {
 
 struct Call {
     const pattern::View* view = nullptr;
-    pattern::Request request;
+    pattern::Range request;
     pattern::Memory memory;
     Refusal refusal = Refusal::none;  // this rank's own
 };
@@ -57,12 +57,11 @@ struct Outcome {
 
 // Opens the file for `direction` on this rank; called at most once per direction, on ranks that
 // turn out to read or write it.
-using StorageOpener =
-    std::function<Result<std::unique_ptr<ports::Storage>>(ports::Direction direction)>;
+using StorageOpener = std::function<Result<std::unique_ptr<ports::Storage>>(Direction direction)>;
 
 struct FileOptions {
     std::string path;  // for messages
-    plan::Layout layout;
+    Stripes layout;
     plan::Tuning tuning;
     std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
     std::optional<ports::Identity> identity;  // of the file that was opened, where this rank knows
@@ -102,7 +101,7 @@ public:
     [[nodiscard]] std::int32_t targets() const noexcept;
     // What the last call of a direction that found something of k found; the same on every rank.
     // Limit 0: nothing.
-    [[nodiscard]] const plan::FoundLimit& found(ports::Direction direction) const noexcept;
+    [[nodiscard]] const plan::FoundLimit& found(Direction direction) const noexcept;
 
     // Size of node memory that a communicator of `ranks` ranks must provide.
     [[nodiscard]] static std::size_t lane_bytes(std::int32_t ranks, std::int64_t staging_bytes_max);

@@ -92,7 +92,7 @@ TEST(SharedTarget, AWindowThatEndsTakesItsRequestWithIt) {
 // the time there.
 class SerialStorage final : public ports::Storage, public ports::Clock {
 public:
-    SerialStorage(std::int64_t size, const plan::Layout& layout, bool sick = false)
+    SerialStorage(std::int64_t size, const Stripes& layout, bool sick = false)
         : size_{size},
           layout_{layout},
           sick_{sick},
@@ -128,7 +128,7 @@ public:
 
 private:
     std::int64_t size_;
-    plan::Layout layout_;
+    Stripes layout_;
     bool sick_;
     std::int64_t now_ = 0;
     std::vector<std::int64_t> free_at_;                  // by target
@@ -145,8 +145,8 @@ Outcome outcome_of(Job& job, std::int64_t bytes, bool sick) {
         auto storage = std::make_unique<SerialStorage>(bytes, job.layout, sick);
         const ports::Clock& clock = *storage;
         JobRecorder recorder;
-        File opened{communicator, clock, recorder,
-                    [&](ports::Direction) { return std::move(storage); }, options_of(job)};
+        File opened{communicator, clock, recorder, [&](Direction) { return std::move(storage); },
+                    options_of(job)};
         Ask& ask = job.asks[0];
         outcome = opened.write({&ask.view, {0, bytes}, ask.memory_of(), {}});
     });
@@ -185,8 +185,8 @@ TEST(FoundLimit, IsTakenFromCallsThatSucceedOnly) {
         auto storage = std::make_unique<SerialStorage>(bytes, job.layout);
         const ports::Clock& clock = *storage;
         JobRecorder recorder;
-        File opened{communicator, clock, recorder,
-                    [&](ports::Direction) { return std::move(storage); }, options_of(job)};
+        File opened{communicator, clock, recorder, [&](Direction) { return std::move(storage); },
+                    options_of(job)};
         Ask& ask = job.asks[0];
         const Outcome good = opened.write({&ask.view, {0, bytes}, ask.memory_of(), {}});
         EXPECT_FALSE(good.error.has_value());
@@ -194,7 +194,7 @@ TEST(FoundLimit, IsTakenFromCallsThatSucceedOnly) {
         const Outcome bad = opened.write({&ask.view, {4096, bytes}, ask.memory_of(), {}});
         EXPECT_TRUE(bad.error.has_value());
         EXPECT_EQ(bad.found.limit, 0) << "found by a call that failed";
-        EXPECT_EQ(opened.found(ports::Direction::write), good.found);
+        EXPECT_EQ(opened.found(Direction::write), good.found);
     });
 }
 

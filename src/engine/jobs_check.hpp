@@ -33,7 +33,7 @@ public:
 // Requests of all ranks in flight at each target.
 class Meter {
 public:
-    explicit Meter(const plan::Layout& layout)
+    explicit Meter(const Stripes& layout)
         : layout_{layout}, now_(static_cast<std::size_t>(layout.targets)) {}
 
     [[nodiscard]] int most() const { return most_; }
@@ -48,7 +48,7 @@ public:
     void end(std::size_t target) { --now_[target]; }
 
 private:
-    plan::Layout layout_;
+    Stripes layout_;
     std::vector<std::atomic<int>> now_;
     std::atomic<int> most_ = 0;
 };
@@ -93,7 +93,7 @@ private:
 // What one rank asks for, with memory that holds a recognisable stream.
 struct Ask {
     pattern::View view;
-    pattern::Request request;
+    pattern::Range request;
     pattern::Nest nest = pattern::Nest::run(1);
     std::int64_t extent = 1;
     std::int64_t base = 0;  // of displacement 0 in memory
@@ -109,7 +109,7 @@ struct Ask {
 
 struct Job {
     std::vector<std::int32_t> nodes;
-    plan::Layout layout;
+    Stripes layout;
     plan::Tuning tuning;
     std::vector<Ask> asks;
     std::int32_t per_node = 1;
@@ -229,7 +229,7 @@ inline FileOptions options_of(const Job& job) {
 struct Watched {
     Watched(const Job& job, const adapters::Faults& faults) : file{faults}, meter{job.layout} {}
 
-    Result<std::unique_ptr<ports::Storage>> open(ports::Direction direction) {
+    Result<std::unique_ptr<ports::Storage>> open(Direction direction) {
         auto storage = adapters::open_memory(file, direction);
         if (!storage) {
             return storage;
@@ -251,8 +251,7 @@ void on_ranks(const Job& job, Watched& watched, Body body) {
     cluster.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
         File opened{communicator, watched.clock, watched.recorder,
-                    [&](ports::Direction direction) { return watched.open(direction); },
-                    options_of(job)};
+                    [&](Direction direction) { return watched.open(direction); }, options_of(job)};
         body(opened, communicator.place().rank.position());
     });
 }

@@ -82,7 +82,7 @@ struct alignas(64) TurnBlock {
     ports::Word filled{0};   // by the aggregator
     ports::Word started{0};  // by the leader: may be written or read now
     ports::Word ended{0};    // by the aggregator
-    std::array<plan::Service, plan::Seat::remembered> services;  // of ended windows, by round
+    std::array<plan::Service, plan::Station::remembered> services;  // of ended windows, by round
 
     void reset() noexcept {
         for (ports::Word* word : {&filled, &started, &ended}) {

@@ -5,7 +5,7 @@ namespace forebay::engine {
 
 namespace {
 
-constexpr std::array kinds{plan::Kind::write, plan::Kind::read};
+constexpr std::array kinds{Direction::write, Direction::read};
 
 }  // namespace
 

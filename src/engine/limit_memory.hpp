@@ -13,7 +13,7 @@ namespace forebay::engine {
 
 struct LimitMemoryOptions {
     std::string file_system;
-    plan::Layout layout;
+    Stripes layout;
     plan::AgeLimits ages;
 };
 

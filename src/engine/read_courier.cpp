@@ -1,6 +1,6 @@
 // Reads between nodes: a node says which bytes of a window its ranks want, and gets those.
-#include "engine/call.hpp"
 #include "engine/courier.hpp"
+#include "engine/exchange.hpp"
 #include "pattern/encode.hpp"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ Rounds::Rounds(const plan::Plan& plan, const plan::Summary& mine, const ports::P
 }
 
 bool Rounds::reach(std::int64_t round, Crew& crew, const pattern::View& view,
-                   const pattern::Request& request) {
+                   const pattern::Range& request) {
     if (round < known_ || complete_) {
         return round < known_;
     }

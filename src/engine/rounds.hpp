@@ -26,7 +26,7 @@ public:
     // Collective when rounds go by claims or in lockstep (Exchange::all), local otherwise: makes
     // round `round` known; false when there is no such round.
     bool reach(std::int64_t round, Crew& crew, const pattern::View& view,
-               const pattern::Request& request);
+               const pattern::Range& request);
 
     // Whether window() will still answer for `round` when one more round is known.
     [[nodiscard]] bool remembers_after_next(std::int64_t round) const noexcept {

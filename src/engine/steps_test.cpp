@@ -70,7 +70,7 @@ TEST_P(Steps, SenderAndReceiverAgreeOnTheOrder) {
         all = plan::merge(all, spans.back());
     }
     const plan::Plan plan =
-        plan::make_plan(all, plan::Layout{targets, 65536}, topology, tuning, plan::Kind::write);
+        plan::make_plan(all, Stripes{targets, 65536}, topology, tuning, Direction::write);
     const Seen seen = walk(plan, spans);
     EXPECT_EQ(seen.sent, seen.received);
 }
@@ -83,8 +83,8 @@ plan::Plan three_a_target(plan::Exchange exchange, std::int32_t requests_in_flig
     tuning.requests_in_flight = requests_in_flight;
     tuning.window_bytes = 65536;
     const plan::Topology topology{std::vector<std::int32_t>(12, 1), 1};
-    return plan::make_plan(plan::Summary{0, 12 << 20, 12 << 20, 4, 4}, plan::Layout{4, 65536},
-                           topology, tuning, plan::Kind::write);
+    return plan::make_plan(plan::Summary{0, 12 << 20, 12 << 20, 4, 4}, Stripes{4, 65536}, topology,
+                           tuning, Direction::write);
 }
 
 // The groups of aggregators that every node visits one after another.

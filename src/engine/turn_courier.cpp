@@ -1,4 +1,4 @@
-// Between two seats on one node a message is a call; between nodes it is one of the leader's.
+// Between two stations on one node a message is a call; between nodes it is one of the leader's.
 #include "engine/turn_courier.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ TurnCourier::TurnCourier(Crew& crew, const Rounds& rounds, std::vector<plan::Thr
             continue;
         }
         const plan::Throttle& throttle = throttles[static_cast<std::size_t>(one.first_target)];
-        chairs_.push_back(Chair{plan::Seat{one.share, rounds.plan().shares, throttle},
+        chairs_.push_back(Chair{plan::Station{one.share, rounds.plan().shares, throttle},
                                 id,
                                 &crew.lane().turns(one.on_node),
                                 rounds.aggregator(beside(id, -1)).node,
@@ -40,12 +40,12 @@ TurnCourier::~TurnCourier() {
     for (const Chair& chair : chairs_) {
         const plan::Aggregator& one = rounds_.aggregator(chair.id);
         if (one.share == 0) {
-            throttles_[static_cast<std::size_t>(one.first_target)] = chair.seat.throttle();
+            throttles_[static_cast<std::size_t>(one.first_target)] = chair.station.throttle();
         }
     }
 }
 
-// The aggregator so many seats further on in the ring of its target.
+// The aggregator so many stations further on in the ring of its target.
 AggregatorId TurnCourier::beside(AggregatorId id, std::int32_t shares) const noexcept {
     const std::int32_t all = rounds_.aggregators();
     return AggregatorId{(id.value() + shares * (all / rounds_.plan().shares) + all) % all};
@@ -59,10 +59,10 @@ TurnCourier::Chair& TurnCourier::chair_of(AggregatorId id) {
 
 bool TurnCourier::settled() {
     for (Chair& chair : chairs_) {
-        chair.seat.know(rounds_.known());
+        chair.station.know(rounds_.known());
     }
     return sent_.empty() && std::ranges::all_of(chairs_, [](Chair& chair) {
-               return chair.seat.closed() && chair.seat.out().empty();
+               return chair.station.closed() && chair.station.out().empty();
            });
 }
 
@@ -89,15 +89,15 @@ bool TurnCourier::attend() {
 
 // What the aggregator has to say.
 bool TurnCourier::hear(Chair& chair) {
-    chair.seat.know(rounds_.known());
-    chair.seat.filled(chair.block->filled.load(std::memory_order_acquire));
+    chair.station.know(rounds_.known());
+    chair.station.filled(chair.block->filled.load(std::memory_order_acquire));
     const std::int64_t ended = chair.block->ended.load(std::memory_order_acquire);
     const bool any = chair.ended < ended;
     for (; chair.ended < ended; ++chair.ended) {
-        const auto place = static_cast<std::size_t>(chair.ended) % plan::Seat::remembered;
+        const auto place = static_cast<std::size_t>(chair.ended) % plan::Station::remembered;
         plan::Service service = chair.block->services[place];
-        service.in_flight = chair.seat.in_flight(chair.ended);
-        chair.seat.ended(service);
+        service.in_flight = chair.station.in_flight(chair.ended);
+        chair.station.ended(service);
     }
     return any;
 }
@@ -109,7 +109,7 @@ bool TurnCourier::take_message(Chair& chair) {
     bool any = false;
     while (true) {
         if (!chair.coming) {
-            if (chair.seat.closed()) {
+            if (chair.station.closed()) {
                 return any;
             }
             chair.coming =
@@ -120,21 +120,21 @@ bool TurnCourier::take_message(Chair& chair) {
             return any;
         }
         chair.coming.reset();
-        chair.seat.take(chair.message);
+        chair.station.take(chair.message);
         any = true;
     }
 }
 
 bool TurnCourier::pass_on(Chair& chair) {
-    if (chair.seat.out().empty()) {
+    if (chair.station.out().empty()) {
         return false;
     }
-    std::vector<plan::TurnMessage> messages;
-    messages.swap(chair.seat.out());
+    std::vector<plan::RingMessage> messages;
+    messages.swap(chair.station.out());
     const AggregatorId next = beside(chair.id, 1);
-    for (const plan::TurnMessage& message : messages) {
+    for (const plan::RingMessage& message : messages) {
         if (chair.after == crew_.place().node) {
-            chair_of(next).seat.take(message);
+            chair_of(next).station.take(message);
             continue;
         }
         Sent& one = sent_.emplace_back(Sent{message, 0});
@@ -145,10 +145,10 @@ bool TurnCourier::pass_on(Chair& chair) {
 }
 
 bool TurnCourier::grant(Chair& chair) {
-    if (chair.granted == chair.seat.started()) {
+    if (chair.granted == chair.station.started()) {
         return false;
     }
-    chair.granted = chair.seat.started();
+    chair.granted = chair.station.started();
     chair.block->started.store(static_cast<std::uint32_t>(chair.granted),
                                std::memory_order_release);
     crew_.communicator().wake(chair.block->started);

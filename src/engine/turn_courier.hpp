@@ -14,7 +14,7 @@ namespace forebay::engine {
 
 class TurnCourier final : public Duty {
 public:
-    // `throttles`: one per target; keeps what was found where seat 0 is on this node.
+    // `throttles`: one per target; keeps what was found where station 0 is on this node.
     TurnCourier(Crew& crew, const Rounds& rounds, std::vector<plan::Throttle>& throttles);
     ~TurnCourier() override;
 
@@ -24,18 +24,18 @@ public:
 
 private:
     struct Chair {
-        plan::Seat seat;
+        plan::Station station;
         AggregatorId id;
         TurnBlock* block;
-        NodeId before;  // whose aggregator has the seat before, and the seat after
+        NodeId before;  // whose aggregator has the station before, and the station after
         NodeId after;
         std::int64_t granted = 0;
         std::int64_t ended = 0;
         std::optional<ports::Communicator::Ticket> coming;
-        plan::TurnMessage message;  // that is coming
+        plan::RingMessage message;  // that is coming
     };
     struct Sent {
-        plan::TurnMessage message;
+        plan::RingMessage message;
         ports::Communicator::Ticket ticket;
     };
 

@@ -55,8 +55,7 @@ TEST_P(OneNode, RingsForItsLeader) {
         const adapters::SteadyClock clock;
         NoRecorder recorder;
         File opened{communicator, clock, recorder,
-                    [&](ports::Direction way) { return adapters::open_memory(file, way); },
-                    options};
+                    [&](Direction way) { return adapters::open_memory(file, way); }, options};
         const std::int64_t rank = inner.place().rank.value();
         const auto view = *pattern::View::make(Offset{rank * piece}, pattern::Nest::run(piece),
                                                Length{ranks * piece}, Length{1});

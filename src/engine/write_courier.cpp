@@ -1,6 +1,6 @@
 // Writes between nodes: the covered bytes of an image go out, and into the window they belong to.
-#include "engine/call.hpp"
 #include "engine/courier.hpp"
+#include "engine/exchange.hpp"
 #include "pattern/encode.hpp"
 
 #include <algorithm>

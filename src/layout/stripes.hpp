@@ -2,6 +2,7 @@
 // file. Layouts of several components are not of this kind, so that one has to stand for all.
 #pragma once
 
+#include "base/stripes.hpp"
 #include "layout/layout.hpp"
 
 #include <cstdint>
@@ -9,14 +10,6 @@
 #include <string>
 
 namespace forebay::layout {
-
-// Stripe number i is on target i mod targets. One target and stripe 0: no stripes.
-struct Stripes {
-    std::int32_t targets = 1;
-    std::int64_t stripe_bytes = 0;
-
-    bool operator==(const Stripes&) const noexcept = default;
-};
 
 // The component that stands for all, for a file of `file_bytes`; null where none is of use.
 //

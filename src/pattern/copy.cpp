@@ -204,7 +204,7 @@ std::int64_t unit_for(const View& view, const Memory& memory) noexcept {
 
 }  // namespace
 
-Transfer::Transfer(const View& view, Request request, const Memory& memory)
+Transfer::Transfer(const View& view, Range request, const Memory& memory)
     : view_(&view), request_(request), memory_(memory) {
     expects(request.position >= 0 && request.length >= 0, "a request is not negative");
     expects(request.length == 0 || (memory.nest != nullptr && memory.nest->size() > 0),

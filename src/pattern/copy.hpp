@@ -35,7 +35,7 @@ class Transfer {
 public:
     // Contracts: memory.nest->size() > 0 when request.length > 0. `view` and `memory.nest` outlive
     // it.
-    Transfer(const View& view, Request request, const Memory& memory);
+    Transfer(const View& view, Range request, const Memory& memory);
 
     // Copies the request's bytes that lie in `window` of the file from memory into
     // image[offset - window.begin] and marks them in `coverage` (unless it is nullptr) at
@@ -65,7 +65,7 @@ private:
               std::int64_t image_offset) const;
 
     const View* view_;
-    Request request_;
+    Range request_;
     Memory memory_;
     std::int64_t unit_ = 0;  // pieces are split into units of this size; 0: they are not
 };

@@ -15,7 +15,7 @@ namespace forebay::pattern::oracle {
 // A rank's request with the file offset and the place in `arena` of each of its bytes.
 struct Case {
     View view;
-    Request request;
+    Range request;
     Nest memory_nest;
     Memory memory;
     std::vector<std::byte> arena;
@@ -43,7 +43,7 @@ inline std::optional<Case> make_case(Choices& choices, Order memory_order) {
     }
     Case made;
     made.view = view_of(choices, type).value();
-    made.request = Request{choices.below(500), choices.below(3000)};
+    made.request = Range{choices.below(500), choices.below(3000)};
     for (std::int64_t i = 0; i < made.request.length; ++i) {
         made.offsets.push_back(made.view.offset_of(made.request.position + i).bytes());
     }

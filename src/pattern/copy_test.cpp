@@ -39,7 +39,7 @@ TEST(Transfer, PieceLengthsOfBothSides) {
             made.view = View::make(Offset{8}, Nest::repeat(Nest::run(file), pieces, file + 16),
                                    Length{pieces * (file + 16)}, Length{1})
                             .value();
-            made.request = Request{file / 2, 15'000};
+            made.request = Range{file / 2, 15'000};
             made.memory_nest = Nest::repeat(Nest::run(memory), pieces, memory + 8);
             made.memory.extent = pieces * (memory + 8) + 4;
             std::int64_t high = 0;
@@ -61,7 +61,7 @@ TEST(Transfer, PieceLengthsOfBothSides) {
 
 TEST(Transfer, NothingToMove) {
     const View view;
-    const Transfer transfer(view, Request{5, 0}, Memory{});
+    const Transfer transfer(view, Range{5, 0}, Memory{});
     std::array<MemoryRun, 2> runs;
     EXPECT_EQ(transfer.gather(Extent{Offset{0}, Length{100}}, {}, nullptr, 0), 0);
     EXPECT_EQ(transfer.scatter(Extent{Offset{0}, Length{100}}, {}), 0);
@@ -72,7 +72,7 @@ TEST(Transfer, ContiguousOnBothSidesIsOneRun) {
     const View view;
     const Nest byte = Nest::run(1);
     std::vector<std::byte> bytes(1000);
-    const Transfer transfer(view, Request{100, 1000}, Memory{bytes.data(), &byte, 1});
+    const Transfer transfer(view, Range{100, 1000}, Memory{bytes.data(), &byte, 1});
     std::array<MemoryRun, 2> runs;
     ASSERT_EQ(transfer.runs(Extent{Offset{0}, Length{5000}}, runs), 1U);
     EXPECT_EQ(runs[0].at, Offset{100});
@@ -84,7 +84,7 @@ TEST(TransferDeathTest, AnImageThatIsTooShortIsNotSkipped) {
     const View view;
     const Nest byte = Nest::run(1);
     std::vector<std::byte> bytes(100);
-    const Transfer transfer(view, Request{0, 100}, Memory{bytes.data(), &byte, 1});
+    const Transfer transfer(view, Range{0, 100}, Memory{bytes.data(), &byte, 1});
     std::vector<std::byte> image(50);
     EXPECT_DEATH(transfer.gather(Extent{Offset{0}, Length{80}}, image, nullptr, 0), "the image");
 }

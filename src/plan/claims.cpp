@@ -29,7 +29,7 @@ bool Claims::add(std::int64_t block) noexcept {
     return true;
 }
 
-Claims claim(const pattern::View& view, const pattern::Request& request, std::int64_t block_bytes,
+Claims claim(const pattern::View& view, const pattern::Range& request, std::int64_t block_bytes,
              std::int64_t from, std::int64_t blocks_max) {
     Claims claims;
     const std::int64_t end_position = request.position + request.length;

@@ -34,7 +34,7 @@ struct Claims {
 };
 
 // The next blocks, at most `blocks_max`, from block `from` on that the request has bytes in.
-[[nodiscard]] Claims claim(const pattern::View& view, const pattern::Request& request,
+[[nodiscard]] Claims claim(const pattern::View& view, const pattern::Range& request,
                            std::int64_t block_bytes, std::int64_t from, std::int64_t blocks_max);
 
 // The claims of several, cut at the lowest horizon and at `blocks_max`.

@@ -15,7 +15,7 @@ pattern::View strided(std::int64_t displacement, std::int64_t piece, std::int64_
                                 Length{1});
 }
 
-std::set<std::int64_t> blocks_of(const pattern::View& view, const pattern::Request& request) {
+std::set<std::int64_t> blocks_of(const pattern::View& view, const pattern::Range& request) {
     std::set<std::int64_t> blocks;
     for (std::int64_t i = 0; i < request.length; ++i) {
         blocks.insert(view.offset_of(request.position + i).bytes() / block);
@@ -26,7 +26,7 @@ std::set<std::int64_t> blocks_of(const pattern::View& view, const pattern::Reque
 RC_GTEST_PROP(Claims, MergedRoundsAreExactlyTheBlocksWithData, ()) {
     const auto ranks = *rc::gen::inRange<std::size_t>(1, 4);
     std::vector<pattern::View> views;
-    std::vector<pattern::Request> requests;
+    std::vector<pattern::Range> requests;
     std::set<std::int64_t> expected;
     for (std::size_t i = 0; i < ranks; ++i) {
         const auto piece = *rc::gen::inRange<std::int64_t>(1, 200);

@@ -50,7 +50,7 @@ std::optional<KnownLimit> parse_line(std::string_view line) {
         return std::nullopt;
     }
     entry.key.file_system = (*words)[0];
-    entry.key.kind = (*words)[3] == "write" ? Kind::write : Kind::read;
+    entry.key.direction = (*words)[3] == "write" ? Direction::write : Direction::read;
     entry.found.rate = static_cast<double>(rate);
     return entry;
 }
@@ -81,10 +81,10 @@ std::string KnownLimits::text() const {
     std::string text{schema};
     text += '\n';
     for (const KnownLimit& one : entries_) {
-        text +=
-            fmt::format("{} {} {} {} {} {} {}\n", one.key.file_system, one.key.layout.targets,
-                        one.key.layout.stripe_bytes, one.key.kind == Kind::write ? "write" : "read",
-                        one.found.limit, std::llround(one.found.rate), one.found_s);
+        text += fmt::format("{} {} {} {} {} {} {}\n", one.key.file_system, one.key.layout.targets,
+                            one.key.layout.stripe_bytes,
+                            one.key.direction == Direction::write ? "write" : "read",
+                            one.found.limit, std::llround(one.found.rate), one.found_s);
     }
     return text;
 }

@@ -17,8 +17,8 @@ namespace forebay::plan {
 // What k depends on.
 struct LimitKey {
     std::string file_system;  // one word, the same on all nodes and after every mount
-    Layout layout;
-    Kind kind = Kind::write;
+    Stripes layout;
+    Direction direction = Direction::write;
 
     bool operator==(const LimitKey&) const noexcept = default;
 };

@@ -22,7 +22,7 @@ std::int64_t places(const Topology& topology) {
     return std::int64_t{topology.nodes()} * std::min(topology.aggregators_per_node_max, fewest);
 }
 
-std::int32_t aggregator_count(const Layout& layout, const Topology& topology,
+std::int32_t aggregator_count(const Stripes& layout, const Topology& topology,
                               const Tuning& tuning) {
     std::int64_t count = std::min<std::int64_t>(layout.targets, places(topology));
     if (tuning.aggregators_max > 0) {
@@ -33,7 +33,7 @@ std::int32_t aggregator_count(const Layout& layout, const Topology& topology,
 
 // Where a target has several aggregators, every target has as many. Without stripes there is
 // nothing to deal out.
-std::int32_t share_count(const Layout& layout, const Topology& topology, const Tuning& tuning) {
+std::int32_t share_count(const Stripes& layout, const Topology& topology, const Tuning& tuning) {
     if (layout.stripe_bytes == 0) {
         return 1;
     }
@@ -46,7 +46,7 @@ std::int32_t share_count(const Layout& layout, const Topology& topology, const T
     return static_cast<std::int32_t>(std::max<std::int64_t>(shares, 1));
 }
 
-bool aligned(const Summary& all, const Layout& layout) noexcept {
+bool aligned(const Summary& all, const Stripes& layout) noexcept {
     return layout.stripe_bytes == 0 || all.granularity % layout.stripe_bytes == 0;
 }
 
@@ -57,7 +57,7 @@ std::int64_t staged_bytes(std::int64_t window, std::int64_t granularity) noexcep
 
 // Windows begin at multiples of their size, stripes end where they end, and no piece may straddle
 // a unit of coverage there.
-std::int64_t common_granularity(const Summary& all, const Layout& layout) noexcept {
+std::int64_t common_granularity(const Summary& all, const Stripes& layout) noexcept {
     const std::int64_t stripe_unit = layout.stripe_bytes & -layout.stripe_bytes;
     const std::int64_t unit = std::min(all.granularity, granularity_max);
     return stripe_unit == 0 ? unit : std::min(unit, stripe_unit);
@@ -77,8 +77,9 @@ std::int64_t staged_on_a_node(const Plan& plan, const Topology& topology) noexce
 
 // The largest windows, at most what was asked for, with which everything fits; with the smallest
 // windows, fewer buffers. Settings keep staging large enough for three of the smallest.
-void fit_into_staging(Plan& plan, const Topology& topology, const Tuning& tuning, Kind kind) {
-    plan.window_bytes = whole_units(window_bytes(tuning, plan.layout, kind));
+void fit_into_staging(Plan& plan, const Topology& topology, const Tuning& tuning,
+                      Direction direction) {
+    plan.window_bytes = whole_units(window_bytes(tuning, plan.layout, direction));
     plan.buffers = tuning.buffers;
     while (staged_on_a_node(plan, topology) > tuning.staging_bytes_max) {
         if (plan.window_bytes > window_bytes_min) {
@@ -103,9 +104,9 @@ std::int64_t shared_window(std::int64_t window, const Plan& plan) {
 
 }  // namespace
 
-std::vector<Aggregator> place_aggregators(const Layout& layout_asked, const Topology& topology,
+std::vector<Aggregator> place_aggregators(const Stripes& layout_asked, const Topology& topology,
                                           const Tuning& tuning) {
-    const Layout layout = completed(layout_asked);
+    const Stripes layout = completed(layout_asked);
     const std::int32_t shares = share_count(layout, topology, tuning);
     const std::int64_t count = shares > 1 ? std::int64_t{shares} * layout.targets
                                           : aggregator_count(layout, topology, tuning);
@@ -138,7 +139,7 @@ std::vector<Aggregator> place_aggregators(const Layout& layout_asked, const Topo
     return placed;
 }
 
-Layout completed(Layout layout) noexcept {
+Stripes completed(Stripes layout) noexcept {
     if (layout.targets > 1 && layout.stripe_bytes == 0) {
         layout.stripe_bytes = 1 << 20;  // Lustre's default
     }
@@ -149,9 +150,9 @@ Layout completed(Layout layout) noexcept {
     return layout;
 }
 
-bool bypasses(const Summary& all, const Layout& layout, const Topology& topology,
-              const Tuning& tuning, Kind kind) {
-    const Mode mode = kind == Kind::write ? tuning.write : tuning.read;
+bool bypasses(const Summary& all, const Stripes& layout, const Topology& topology,
+              const Tuning& tuning, Direction direction) {
+    const Mode mode = direction == Direction::write ? tuning.write : tuning.read;
     const bool overlaps_for_sure = all.bytes > all.end - all.begin;
     if (mode != Mode::automatic || overlaps_for_sure) {
         return false;
@@ -166,8 +167,8 @@ bool bypasses(const Summary& all, const Layout& layout, const Topology& topology
     return all.shortest_piece >= tuning.bypass_bytes_min && aligned(all, completed(layout));
 }
 
-Plan make_plan(const Summary& all, const Layout& layout, const Topology& topology,
-               const Tuning& tuning, Kind kind) {
+Plan make_plan(const Summary& all, const Stripes& layout, const Topology& topology,
+               const Tuning& tuning, Direction direction) {
     Plan plan;
     plan.layout = completed(layout);
     plan.aggregators = place_aggregators(layout, topology, tuning);
@@ -179,7 +180,7 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
         plan.aggregators_on_a_node = std::max(plan.aggregators_on_a_node, aggregator.on_node + 1);
         plan.shares = std::max(plan.shares, aggregator.share + 1);
     }
-    plan.path = bypasses(all, layout, topology, tuning, kind) ? Path::bypass : Path::exchange;
+    plan.path = bypasses(all, layout, topology, tuning, direction) ? Path::bypass : Path::exchange;
     const std::int32_t in_flight = tuning.requests_in_flight == find_requests_in_flight
                                        ? first_requests_in_flight
                                        : tuning.requests_in_flight;
@@ -188,7 +189,7 @@ Plan make_plan(const Summary& all, const Layout& layout, const Topology& topolog
     plan.domains = tuning.domains;
     plan.span = all.span();
     plan.granularity = common_granularity(all, plan.layout);
-    fit_into_staging(plan, topology, tuning, kind);
+    fit_into_staging(plan, topology, tuning, direction);
     plan.window_bytes = shared_window(plan.window_bytes, plan);
     plan.block_bytes = std::min(block_bytes_default, plan.window_bytes);
     const bool dense = plan.span.length.bytes() / dense_share <= all.bytes;
@@ -206,7 +207,7 @@ Domain Plan::domain(AggregatorId id) const {
         return Domain::run(Offset{first} + Length{share} * id.value(), Length{share});
     }
     if (shares > 1) {  // as if each share of a target were a target of its own
-        const Layout dealt{layout.targets * shares, layout.stripe_bytes};
+        const Stripes dealt{layout.targets * shares, layout.stripe_bytes};
         return Domain{dealt, aggregator.share * layout.targets + aggregator.first_target, 1};
     }
     return Domain{layout, aggregator.first_target, aggregator.targets};

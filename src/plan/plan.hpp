@@ -58,7 +58,7 @@ enum class Rounds {
 struct Plan {
     Path path = Path::nothing;
     Rounds rounds = Rounds::by_span;
-    Layout layout;
+    Stripes layout;
     std::vector<Aggregator> aggregators;
     std::int32_t aggregators_on_a_node = 1;  // the most on any node
     std::int32_t shares = 1;                 // aggregators of each target
@@ -83,22 +83,22 @@ struct Plan {
 
 // Who aggregates: depends on the layout, the nodes and the tuning only, not on a request, so that
 // the file can be opened before the first call needs it.
-[[nodiscard]] std::vector<Aggregator> place_aggregators(const Layout& layout,
+[[nodiscard]] std::vector<Aggregator> place_aggregators(const Stripes& layout,
                                                         const Topology& topology,
                                                         const Tuning& tuning);
 
 // As plans take it: with a stripe size where there are several targets, and none that is tiny.
-[[nodiscard]] Layout completed(Layout layout) noexcept;
+[[nodiscard]] Stripes completed(Stripes layout) noexcept;
 
 // Whether requests that sum up to `all` need no exchange: every piece is large and begins and ends
 // with a stripe; or all ranks are on one node, whose kernel has nobody to share a file without
 // stripes with, and each has one piece: there is nothing to join. On one node memory in tiny pieces
 // is quicker copied to staging. True for all ranks together only if it is true for each one alone.
-[[nodiscard]] bool bypasses(const Summary& all, const Layout& layout, const Topology& topology,
-                            const Tuning& tuning, Kind kind);
+[[nodiscard]] bool bypasses(const Summary& all, const Stripes& layout, const Topology& topology,
+                            const Tuning& tuning, Direction direction);
 
-[[nodiscard]] Plan make_plan(const Summary& all, const Layout& layout, const Topology& topology,
-                             const Tuning& tuning, Kind kind);
+[[nodiscard]] Plan make_plan(const Summary& all, const Stripes& layout, const Topology& topology,
+                             const Tuning& tuning, Direction direction);
 
 // The bytes of one (aggregator, round): extents of the file, ascending; byte i of the image is the
 // i-th byte of the extents laid end to end.

@@ -21,7 +21,7 @@ Topology nodes_of(std::int32_t nodes, std::int32_t locals, std::int32_t per_node
 
 TEST(Plan, OneNodeOneTargetReadsAsText) {
     const Plan plan =
-        make_plan(dense(0, 128 * mib, 256), Layout{}, nodes_of(1, 4), Tuning{}, Kind::write);
+        make_plan(dense(0, 128 * mib, 256), Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write);
     EXPECT_EQ(describe(plan),
               "path: exchange through aggregators\n"
               "data: 134217728 bytes in [0, 134217728)\n"
@@ -32,8 +32,8 @@ TEST(Plan, OneNodeOneTargetReadsAsText) {
 }
 
 TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
-    const Plan plan =
-        make_plan(dense(0, 20 * mib, 4096), Layout{5, mib}, nodes_of(4, 2), Tuning{}, Kind::write);
+    const Plan plan = make_plan(dense(0, 20 * mib, 4096), Stripes{5, mib}, nodes_of(4, 2), Tuning{},
+                                Direction::write);
     EXPECT_EQ(describe(plan),
               "path: exchange through aggregators\n"
               "data: 20971520 bytes in [0, 20971520)\n"
@@ -47,62 +47,64 @@ TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
 }
 
 TEST(Plan, LargeAlignedPiecesBypassTheExchange) {
-    const Plan plan =
-        make_plan(dense(0, 64 * mib, mib), Layout{4, mib}, nodes_of(2, 4), Tuning{}, Kind::write);
+    const Plan plan = make_plan(dense(0, 64 * mib, mib), Stripes{4, mib}, nodes_of(2, 4), Tuning{},
+                                Direction::write);
     EXPECT_EQ(plan.path, Path::bypass);
 }
 
 TEST(Plan, PiecesThatCutStripesDoNotBypass) {
-    const Plan plan = make_plan(dense(0, 64 * mib, mib / 2), Layout{4, mib}, nodes_of(2, 4),
-                                Tuning{}, Kind::write);
+    const Plan plan = make_plan(dense(0, 64 * mib, mib / 2), Stripes{4, mib}, nodes_of(2, 4),
+                                Tuning{}, Direction::write);
     EXPECT_EQ(plan.path, Path::exchange);
 }
 
 TEST(Plan, OnePieceOfEachRankOfOneNodeBypassesWhereNothingIsStriped) {
     Summary blocks = dense(0, 4 * 65536, 65536);
     blocks.unbroken = true;
-    EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write).path,
+    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).path,
               Path::bypass);
-    EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(2, 2), Tuning{}, Kind::write).path,
+    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(2, 2), Tuning{}, Direction::write).path,
               Path::exchange);
-    EXPECT_EQ(make_plan(blocks, Layout{1, mib}, nodes_of(1, 4), Tuning{}, Kind::read).path,
+    EXPECT_EQ(make_plan(blocks, Stripes{1, mib}, nodes_of(1, 4), Tuning{}, Direction::read).path,
               Path::exchange);
     blocks.long_in_memory = false;
-    EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(1, 4), Tuning{}, Kind::read).path,
+    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::read).path,
               Path::exchange);
     blocks.long_in_memory = true;
     blocks.unbroken = false;
-    EXPECT_EQ(make_plan(blocks, Layout{}, nodes_of(1, 4), Tuning{}, Kind::read).path,
+    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::read).path,
               Path::exchange);
 }
 
 TEST(Plan, OverlappingForSureDoesNotBypass) {
     Summary all = dense(0, mib, mib);
     all.bytes = 4 * mib;  // four ranks with the same megabyte
-    EXPECT_EQ(make_plan(all, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write).path, Path::exchange);
+    EXPECT_EQ(make_plan(all, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).path,
+              Path::exchange);
 }
 
 TEST(Plan, EnabledCollectiveBufferingNeverBypasses) {
     Tuning tuning;
     tuning.write = Mode::enable;
     EXPECT_EQ(
-        make_plan(dense(0, 64 * mib, mib), Layout{}, nodes_of(1, 4), tuning, Kind::write).path,
+        make_plan(dense(0, 64 * mib, mib), Stripes{}, nodes_of(1, 4), tuning, Direction::write)
+            .path,
         Path::exchange);
 }
 
 TEST(Plan, NothingToDo) {
-    const Plan plan = make_plan(Summary{}, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write);
+    const Plan plan = make_plan(Summary{}, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write);
     EXPECT_EQ(describe(plan), "path: nothing to do\n");
 }
 
 TEST(Plan, SparseDataGoesByClaims) {
     const Summary all{0, 1000 * mib, 1000 * 1024, 1024, 1024};
-    EXPECT_EQ(make_plan(all, Layout{}, nodes_of(1, 4), Tuning{}, Kind::write).rounds,
+    EXPECT_EQ(make_plan(all, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).rounds,
               Rounds::by_claims);
 }
 
 struct Case {
-    Layout layout;
+    Stripes layout;
     Topology topology;
     Tuning tuning;
     Summary all;
@@ -130,7 +132,7 @@ std::string text(const Plan& plan) { return describe(plan); }
 
 RC_GTEST_PROP(PlanProperty, ATargetIsServedFromOneNodeByOneAggregator, ()) {
     const Case one = *cases();
-    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Kind::write);
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
     std::int32_t next = 0;
     std::set<std::pair<std::int32_t, std::int32_t>> places;
     for (const Aggregator& a : plan.aggregators) {
@@ -144,7 +146,7 @@ RC_GTEST_PROP(PlanProperty, ATargetIsServedFromOneNodeByOneAggregator, ()) {
 
 RC_GTEST_PROP(PlanProperty, WindowsCoverTheSpanOnce, ()) {
     const Case one = *cases();
-    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Kind::write);
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
     std::vector<Extent> extents;
     Window window;
     for (std::int32_t a = 0; a < static_cast<std::int32_t>(plan.aggregators.size()); ++a) {
@@ -168,7 +170,7 @@ RC_GTEST_PROP(PlanProperty, WindowsCoverTheSpanOnce, ()) {
 
 RC_GTEST_PROP(PlanProperty, DomainsKnowTheirPositions, ()) {
     const Case one = *cases();
-    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Kind::write);
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
     const Offset offset{*rc::gen::inRange<std::int64_t>(0, 1000 * mib)};
     const TargetId target = target_at(plan.layout, offset);
     for (std::int32_t a = 0; a < static_cast<std::int32_t>(plan.aggregators.size()); ++a) {
@@ -183,14 +185,14 @@ RC_GTEST_PROP(PlanProperty, DomainsKnowTheirPositions, ()) {
 
 TEST(Tuning, OnlyLocalWritesAreSmall) {
     Tuning tuning;
-    const Layout striped{3, 1 << 16};
-    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::write), 1 << 20);
-    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::read), 4 << 20);
-    EXPECT_EQ(request_bytes_max(tuning, striped, Kind::write), 4 << 20);
-    EXPECT_EQ(window_bytes(tuning, Layout{}, Kind::write), 1 << 20);
-    EXPECT_EQ(window_bytes(tuning, Layout{}, Kind::read), 4 << 20);
+    const Stripes striped{3, 1 << 16};
+    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::write), 1 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::read), 4 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, striped, Direction::write), 4 << 20);
+    EXPECT_EQ(window_bytes(tuning, Stripes{}, Direction::write), 1 << 20);
+    EXPECT_EQ(window_bytes(tuning, Stripes{}, Direction::read), 4 << 20);
     tuning.request_bytes_max = 64 << 10;
-    EXPECT_EQ(request_bytes_max(tuning, Layout{}, Kind::write), 64 << 10);
+    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::write), 64 << 10);
 }
 
 TEST(Plan, DescribesItself) { EXPECT_NE(text(Plan{}), ""); }

@@ -18,7 +18,7 @@ std::int64_t power_of_two_in(std::int64_t value) noexcept {
     return zeros >= 30 ? granularity_max : std::int64_t{1} << zeros;
 }
 
-std::int64_t granularity_of(const pattern::View& view, const pattern::Request& request) {
+std::int64_t granularity_of(const pattern::View& view, const pattern::Range& request) {
     if (view.contiguous()) {
         const std::int64_t begin = view.offset_of(request.position).bytes();
         return std::min(power_of_two_in(begin), power_of_two_in(request.length));
@@ -29,7 +29,7 @@ std::int64_t granularity_of(const pattern::View& view, const pattern::Request& r
 
 }  // namespace
 
-Summary summarise(const pattern::View& view, const pattern::Request& request,
+Summary summarise(const pattern::View& view, const pattern::Range& request,
                   std::int64_t memory_piece) {
     if (request.length == 0) {
         return Summary{};

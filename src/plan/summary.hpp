@@ -30,7 +30,7 @@ struct Summary {
 constexpr std::int64_t memory_piece_min = 256;
 
 // Of one rank's request through its view; `memory_piece`: the shortest one of its memory, in bytes.
-[[nodiscard]] Summary summarise(const pattern::View& view, const pattern::Request& request,
+[[nodiscard]] Summary summarise(const pattern::View& view, const pattern::Range& request,
                                 std::int64_t memory_piece);
 
 // Of both together.

@@ -1,13 +1,15 @@
 // The settings that a plan depends on, as numbers. Names and defaults: schema/settings.toml.
 #pragma once
 
+#include "base/direction.hpp"
+#include "base/stripes.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
 namespace forebay::plan {
 
 enum class Mode { automatic, enable, disable };
-enum class Kind { write, read };
 
 // How the exchange of a round follows the writing of the round before.
 enum class Exchange {
@@ -52,30 +54,21 @@ struct Tuning {
     bool operator==(const Tuning&) const noexcept = default;
 };
 
-// Where a file's bytes lie: stripe number i is on target i mod targets. One target and stripe 0:
-// the file system has no stripes (or does not say).
-struct Layout {
-    std::int32_t targets = 1;
-    std::int64_t stripe_bytes = 0;
-
-    bool operator==(const Layout&) const noexcept = default;
-};
-
-// `bytes` of a window or a request of a kind. A file system without stripes is a local one, which
-// copies what is written into its page cache; there small writes stay in the processor's cache and
-// need no large blocks of free memory (decision 0010).
+// `bytes` of a window or a request in a direction. A file system without stripes is a local one,
+// which copies what is written into its page cache; there small writes stay in the processor's
+// cache and need no large blocks of free memory (decision 0010).
 [[nodiscard]] constexpr std::int64_t bounded(std::int64_t bytes, const Tuning& tuning,
-                                             const Layout& layout, Kind kind) noexcept {
-    const bool local_write = kind == Kind::write && layout.stripe_bytes == 0;
+                                             const Stripes& layout, Direction direction) noexcept {
+    const bool local_write = direction == Direction::write && layout.stripe_bytes == 0;
     return local_write ? std::min(bytes, tuning.local_write_bytes_max) : bytes;
 }
-[[nodiscard]] constexpr std::int64_t request_bytes_max(const Tuning& tuning, const Layout& layout,
-                                                       Kind kind) noexcept {
-    return bounded(tuning.request_bytes_max, tuning, layout, kind);
+[[nodiscard]] constexpr std::int64_t request_bytes_max(const Tuning& tuning, const Stripes& layout,
+                                                       Direction direction) noexcept {
+    return bounded(tuning.request_bytes_max, tuning, layout, direction);
 }
-[[nodiscard]] constexpr std::int64_t window_bytes(const Tuning& tuning, const Layout& layout,
-                                                  Kind kind) noexcept {
-    return bounded(tuning.window_bytes, tuning, layout, kind);
+[[nodiscard]] constexpr std::int64_t window_bytes(const Tuning& tuning, const Stripes& layout,
+                                                  Direction direction) noexcept {
+    return bounded(tuning.window_bytes, tuning, layout, direction);
 }
 
 }  // namespace forebay::plan

@@ -1,103 +1,103 @@
-// A seat's part in the ring.
+// A station's part in the ring.
 #include "plan/turns.hpp"
 
 #include "base/contracts.hpp"
 
 namespace forebay::plan {
 
-Seat::Seat(std::int32_t number, std::int32_t seats, const Throttle& throttle)
-    : number_{number}, seats_{seats}, has_pen_{number == 0} {
-    pen_.throttle = throttle;
+Station::Station(std::int32_t number, std::int32_t stations, const Throttle& throttle)
+    : number_{number}, stations_{stations}, has_token_{number == 0} {
+    token_.throttle = throttle;
 }
 
-void Seat::know(std::int64_t rounds) {
+void Station::know(std::int64_t rounds) {
     expects(rounds >= rounds_, "rounds do not become unknown again");
     rounds_ = rounds;
     go_on();
 }
 
-void Seat::filled(std::int64_t windows) {
+void Station::filled(std::int64_t windows) {
     expects(windows >= filled_, "a window does not become empty again");
     filled_ = windows;
     go_on();
 }
 
-void Seat::ended(const Service& service) { absorb(service); }
+void Station::ended(const Service& service) { absorb(service); }
 
-void Seat::take(const TurnMessage& message) {
-    if (message.kind == TurnMessage::Kind::notice) {
+void Station::take(const RingMessage& message) {
+    if (message.kind == RingMessage::Kind::notice) {
         absorb(message.service);
         return;
     }
-    expects(!has_pen_, "there is one pen");
-    has_pen_ = true;
-    pen_ = message.pen;
+    expects(!has_token_, "there is one token");
+    has_token_ = true;
+    token_ = message.token;
     go_on();
 }
 
-// The pen takes a notice in; without it the notice goes on after it.
-void Seat::absorb(const Service& service) {
-    if (!has_pen_) {
-        TurnMessage notice;
-        notice.kind = TurnMessage::Kind::notice;
+// The token takes a notice in; without it the notice goes on after it.
+void Station::absorb(const Service& service) {
+    if (!has_token_) {
+        RingMessage notice;
+        notice.kind = RingMessage::Kind::notice;
         notice.service = service;
         out_.push_back(notice);
         return;
     }
-    expects(pen_.in_flight > 0, "only what was started ends");
-    --pen_.in_flight;
+    expects(token_.in_flight > 0, "only what was started ends");
+    --token_.in_flight;
     if (service.bytes > 0) {
-        pen_.throttle.observe(service);
+        token_.throttle.observe(service);
     }
     go_on();
 }
 
-void Seat::go_on() {
-    while (has_pen_) {
-        if (pen_.closing > 0) {
+void Station::go_on() {
+    while (has_token_) {
+        if (token_.closing > 0) {
             close();
             return;
         }
-        const std::int64_t round = pen_.next / seats_;
-        if (round == rounds_) {  // seat 0: rounds end here
-            if (number_ != 0 || closed_ == rounds_ || pen_.in_flight > 0) {
+        const std::int64_t round = token_.next / stations_;
+        if (round == rounds_) {  // station 0: rounds end here
+            if (number_ != 0 || closed_ == rounds_ || token_.in_flight > 0) {
                 return;
             }
-            pen_.closing = seats_;
+            token_.closing = stations_;
             continue;
         }
-        if (pen_.next % seats_ != number_ || filled_ <= round ||
-            pen_.in_flight >= pen_.throttle.limit()) {
+        if (token_.next % stations_ != number_ || filled_ <= round ||
+            token_.in_flight >= token_.throttle.limit()) {
             return;
         }
         started_ = round + 1;
-        in_flight_[static_cast<std::size_t>(round) % remembered] = ++pen_.in_flight;
-        ++pen_.next;
+        in_flight_[static_cast<std::size_t>(round) % remembered] = ++token_.in_flight;
+        ++token_.next;
         pass();
     }
 }
 
-// The pen says which rounds it closes: this seat may know more by now.
-void Seat::close() {
-    closed_ = pen_.next / seats_;
-    if (--pen_.closing > 0) {
+// The token says which rounds it closes: this station may know more by now.
+void Station::close() {
+    closed_ = token_.next / stations_;
+    if (--token_.closing > 0) {
         pass();
         return;
     }
-    // The last seat hands the pen back to the first, where it rests.
+    // The last station hands the token back to the first, where it rests.
     if (number_ != 0) {
         pass();
     }
 }
 
-void Seat::pass() {
-    if (seats_ == 1) {
+void Station::pass() {
+    if (stations_ == 1) {
         return;
     }
-    TurnMessage message;
-    message.pen = pen_;
+    RingMessage message;
+    message.token = token_;
     out_.push_back(message);
-    has_pen_ = false;
+    has_token_ = false;
 }
 
 }  // namespace forebay::plan

@@ -1,5 +1,5 @@
 // Every order of events of small rings, exhaustively: no deadlock, never more than k in flight, all
-// windows in stripe order, and nothing under way when the seats are closed.
+// windows in stripe order, and nothing under way when the stations are closed.
 #include "plan/turns.hpp"
 
 #include <deque>
@@ -12,21 +12,21 @@
 namespace forebay::plan {
 namespace {
 
-// How rounds become known to a seat.
+// How rounds become known to a station.
 enum class Learning {
     at_once,      // rounds by span
-    at_meetings,  // one by one, each after all seats have closed the ones before (Crew::meet)
-    one_by_one,   // whenever the seat likes, also while the pen is closing earlier ones
+    at_meetings,  // one by one, each after all stations have closed the ones before (Crew::meet)
+    one_by_one,   // whenever the station likes, also while the token is closing earlier ones
 };
 
 // A ring, its messages under way and the windows that storage works on.
 struct Ring {
-    Ring(int seats, int rounds, int limit, Learning how)
-        : count{seats}, last{rounds}, learning{how} {
-        for (int s = 0; s < seats; ++s) {
-            seat.emplace_back(s, seats, Throttle::fixed(limit));
+    Ring(int stations, int rounds, int limit, Learning how)
+        : count{stations}, last{rounds}, learning{how} {
+        for (int s = 0; s < stations; ++s) {
+            station.emplace_back(s, stations, Throttle::fixed(limit));
         }
-        way.resize(static_cast<std::size_t>(seats));
+        way.resize(static_cast<std::size_t>(stations));
         filled.resize(way.size());
         known.resize(way.size());
         ended.resize(way.size());
@@ -52,15 +52,15 @@ struct Ring {
             return false;
         }
         known[s] = learning == Learning::at_once ? last : known[s] + 1;
-        seat[s].know(known[s]);
+        station[s].know(known[s]);
         collect(s);
         return true;
     }
     // All have come to the meeting at which the round after `rounds` becomes known, and closed
     // these before.
     [[nodiscard]] bool has_met(std::int64_t rounds) const {
-        for (std::size_t i = 0; i < seat.size(); ++i) {
-            if (known[i] < rounds || (known[i] == rounds && !seat[i].closed())) {
+        for (std::size_t i = 0; i < station.size(); ++i) {
+            if (known[i] < rounds || (known[i] == rounds && !station[i].closed())) {
                 return false;
             }
         }
@@ -70,17 +70,17 @@ struct Ring {
         if (filled[s] == last) {
             return false;
         }
-        seat[s].filled(++filled[s]);
+        station[s].filled(++filled[s]);
         collect(s);
         return true;
     }
     bool finish(std::size_t s) {
-        if (ended[s] == seat[s].started()) {
+        if (ended[s] == station[s].started()) {
             return false;
         }
         ++ended[s];
         --working;
-        seat[s].ended({1, 1, 1});
+        station[s].ended({1, 1, 1});
         collect(s);
         return true;
     }
@@ -88,32 +88,32 @@ struct Ring {
         if (way[s].empty()) {
             return false;
         }
-        const TurnMessage message = way[s].front();
+        const RingMessage message = way[s].front();
         way[s].pop_front();
-        EXPECT_FALSE(seat[s].closed() && known[s] == last) << "a message after the end";
-        seat[s].take(message);
+        EXPECT_FALSE(station[s].closed() && known[s] == last) << "a message after the end";
+        station[s].take(message);
         collect(s);
         return true;
     }
 
     void collect(std::size_t s) {
-        for (const TurnMessage& message : seat[s].out()) {
+        for (const RingMessage& message : station[s].out()) {
             way[(s + 1) % way.size()].push_back(message);
         }
-        seat[s].out().clear();
+        station[s].out().clear();
         std::int64_t started = 0;
-        for (std::size_t i = 0; i < seat.size(); ++i) {
-            started += seat[i].started();
+        for (std::size_t i = 0; i < station.size(); ++i) {
+            started += station[i].started();
         }
         working += static_cast<int>(started - begun);
         begun = started;
-        for (std::size_t i = 0; i < seat.size(); ++i) {  // stripe order: no seat is ahead
+        for (std::size_t i = 0; i < station.size(); ++i) {  // stripe order: no station is ahead
             const auto earlier = static_cast<std::int64_t>(i);
-            EXPECT_EQ(seat[i].started(), (started + count - 1 - earlier) / count);
+            EXPECT_EQ(station[i].started(), (started + count - 1 - earlier) / count);
         }
     }
     [[nodiscard]] bool all_done() const {
-        for (const Seat& one : seat) {
+        for (const Station& one : station) {
             if (!one.closed() || one.started() != last) {
                 return false;
             }
@@ -123,13 +123,13 @@ struct Ring {
     // Tells states apart; what is not in it follows from what is.
     [[nodiscard]] std::string name() const {
         std::string text;
-        for (std::size_t s = 0; s < seat.size(); ++s) {
-            text += fmt::format("{},{},{},{}{}", known[s], filled[s], ended[s], seat[s].started(),
-                                seat[s].closed() ? "c" : "o");
-            for (const TurnMessage& message : way[s]) {
-                const Pen& pen = message.pen;
-                text += message.kind == TurnMessage::Kind::pen
-                            ? fmt::format("p{}.{}.{}", pen.next, pen.in_flight, pen.closing)
+        for (std::size_t s = 0; s < station.size(); ++s) {
+            text += fmt::format("{},{},{},{}{}", known[s], filled[s], ended[s],
+                                station[s].started(), station[s].closed() ? "c" : "o");
+            for (const RingMessage& message : way[s]) {
+                const Token& token = message.token;
+                text += message.kind == RingMessage::Kind::token
+                            ? fmt::format("p{}.{}.{}", token.next, token.in_flight, token.closing)
                             : "n";
             }
             text += ";";
@@ -140,8 +140,8 @@ struct Ring {
     int count;
     std::int64_t last;
     Learning learning;
-    std::vector<Seat> seat;
-    std::vector<std::deque<TurnMessage>> way;  // to each seat
+    std::vector<Station> station;
+    std::vector<std::deque<RingMessage>> way;  // to each station
     std::vector<std::int64_t> known;
     std::vector<std::int64_t> filled;
     std::vector<std::int64_t> ended;
@@ -152,9 +152,9 @@ struct Ring {
 class EveryOrder : public testing::TestWithParam<std::tuple<int, int, int, Learning>> {};
 
 TEST_P(EveryOrder, EndsWithAllWindowsStartedInOrder) {
-    const auto [seats, rounds, limit, learning] = GetParam();
+    const auto [stations, rounds, limit, learning] = GetParam();
     std::set<std::string> seen;
-    std::deque<Ring> open{Ring{seats, rounds, limit, learning}};
+    std::deque<Ring> open{Ring{stations, rounds, limit, learning}};
     std::size_t ends = 0;
     while (!open.empty()) {
         const Ring state = std::move(open.front());

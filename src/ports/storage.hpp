@@ -1,8 +1,10 @@
 // One open file, as the engine uses it: requests go in, completions come out, in any order.
 // An adapter is raw: it may complete fewer bytes than asked (short), with EINTR or EAGAIN, as the
-// kernel does. engine/channel.hpp finishes such requests; it does so the same way for all adapters.
+// kernel does. transfer/channel.hpp finishes such requests; it does so the same way for all
+// adapters.
 #pragma once
 
+#include "base/direction.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
 
@@ -12,8 +14,6 @@
 #include <string>
 
 namespace forebay::ports {
-
-enum class Direction { read, write };
 
 // One contiguous piece: `bytes` of memory against the file from `at` on.
 struct Piece {

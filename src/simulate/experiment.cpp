@@ -98,7 +98,7 @@ engine::FileOptions RankProgram::options() const {
 Told RankProgram::run() {
     Told told;
     NoRecorder recorder;
-    const auto open = [&](ports::Direction direction) {
+    const auto open = [&](Direction direction) {
         const double begin = now();
         auto opened = ports_.open(direction);
         told.opening += now() - begin;

@@ -144,7 +144,7 @@ void Channel::complete(const ports::Completion& completion) {
     if (left > 0) {
         entry.service.bytes = 0;  // how long it took says nothing of how fast the target is
     }
-    if (left > 0 && options_.direction == ports::Direction::read && completion.system == 0) {
+    if (left > 0 && options_.direction == Direction::read && completion.system == 0) {
         end_of_file_ = std::min(end_of_file_, entry.pieces[entry.first].at.bytes());
     } else if (left > 0) {
         fail(entry.pieces[entry.first].at, completion.system == 0 ? EIO : completion.system);

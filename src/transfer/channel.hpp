@@ -32,7 +32,7 @@ enum class Pace { overlapped, at_once };
 enum class PerJob { any, one };
 
 struct ChannelOptions {
-    ports::Direction direction = ports::Direction::write;
+    Direction direction = Direction::write;
     std::size_t jobs = 1;  // sources that may be open at once
     Pace pace = Pace::overlapped;
     PerJob per_job = PerJob::any;

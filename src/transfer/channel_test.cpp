@@ -14,7 +14,7 @@ namespace forebay::transfer {
 namespace {
 
 constexpr std::int64_t stripe = 4096;
-const plan::Layout three_targets{3, stripe};
+const Stripes three_targets{3, stripe};
 
 // Remembers the most that ever were in flight on any target.
 class CountingGate final : public Gate {
@@ -115,10 +115,10 @@ TEST(Channel, NeverPassesTheGateAndFinishesWhatIsCutShort) {
     faults.interrupted_percent = 20;
     faults.delay_polls_max = 7;
     adapters::MemoryFile file{faults};
-    const auto storage = *adapters::open_memory(file, ports::Direction::write);
+    const auto storage = *adapters::open_memory(file, Direction::write);
     CountingGate gate{2};
     const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, {ports::Direction::write}};
+    Channel channel{*storage, gate, clock, {Direction::write}};
     channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
                                               CutLimits{three_targets, stripe}));
     drain(channel, 0);
@@ -136,7 +136,7 @@ TEST(Channel, HasOneRequestOfAJobInFlightWhereJobsTakeTurns) {
     faults.short_percent = 50;
     faults.delay_polls_max = 7;
     adapters::MemoryFile file{faults};
-    const auto storage = *adapters::open_memory(file, ports::Direction::write);
+    const auto storage = *adapters::open_memory(file, Direction::write);
     CountingGate gate{100};
     const adapters::SteadyClock clock;
     ChannelOptions options;
@@ -171,10 +171,10 @@ TEST(Channel, KeepsTheLowestErrorAndDropsWhatComesAfter) {
     adapters::Faults faults;
     faults.full_at = Offset{5 * stripe + 77};
     adapters::MemoryFile file{faults};
-    const auto storage = *adapters::open_memory(file, ports::Direction::write);
+    const auto storage = *adapters::open_memory(file, Direction::write);
     CountingGate gate{2};
     const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, {ports::Direction::write}};
+    Channel channel{*storage, gate, clock, {Direction::write}};
     channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
                                               CutLimits{three_targets, stripe}));
     drain(channel, 0);
@@ -209,10 +209,10 @@ TEST(Channel, CountsNoGapsAsMoved) {
     image.coverage.mark(0, stripe);
     image.coverage.mark(7 * stripe, 100);
     adapters::MemoryFile file;
-    const auto storage = *adapters::open_memory(file, ports::Direction::write);
+    const auto storage = *adapters::open_memory(file, Direction::write);
     CountingGate gate{2};
     const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, {ports::Direction::write}};
+    Channel channel{*storage, gate, clock, {Direction::write}};
     for (int i = 0; i < 2; ++i) {
         channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
                                                   CutLimits{three_targets, stripe}));
@@ -226,10 +226,10 @@ TEST(Channel, FindsTheEndOfAFile) {
     const std::vector<std::byte> there(static_cast<std::size_t>(5 * stripe + 9), std::byte{1});
     file.put(Offset{0}, there);
     Image image{8 * stripe};
-    const auto storage = *adapters::open_memory(file, ports::Direction::read);
+    const auto storage = *adapters::open_memory(file, Direction::read);
     CountingGate gate{2};
     const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, {ports::Direction::read}};
+    Channel channel{*storage, gate, clock, {Direction::read}};
     channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, std::nullopt,
                                               CutLimits{three_targets, stripe}));
     drain(channel, 0);

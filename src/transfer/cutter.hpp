@@ -18,7 +18,7 @@ namespace forebay::transfer {
 
 struct CutLimits {
     static constexpr std::size_t pieces_max = 512;
-    plan::Layout layout;
+    Stripes layout;
     std::int64_t request_bytes_max = 0;
 };
 

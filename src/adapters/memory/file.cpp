@@ -34,14 +34,14 @@ struct Stop {
     int system = 0;
 };
 
-std::optional<Stop> stop_in(const Faults& faults, ports::Direction direction,
+std::optional<Stop> stop_in(const Faults& faults, Direction direction,
                             const ports::Piece& piece) noexcept {
     const Offset end = piece.at + Length{static_cast<std::int64_t>(piece.bytes.size())};
     std::optional<Stop> stop;
     if (faults.error_at && piece.at <= *faults.error_at && *faults.error_at < end) {
         stop = {*faults.error_at, faults.error};
     }
-    if (direction == ports::Direction::write && faults.full_at && *faults.full_at < end) {
+    if (direction == Direction::write && faults.full_at && *faults.full_at < end) {
         const Offset full = std::max(*faults.full_at, piece.at);
         if (!stop || full < stop->at) {
             stop = {full, ENOSPC};
@@ -75,9 +75,9 @@ Length MemoryFile::size() const {
     return Length{size_};
 }
 
-std::vector<Extent> MemoryFile::log(ports::Direction direction) const {
+std::vector<Extent> MemoryFile::log(Direction direction) const {
     const std::scoped_lock lock{mutex_};
-    return direction == ports::Direction::write ? written_ : read_;
+    return direction == Direction::write ? written_ : read_;
 }
 
 ports::Identity MemoryFile::identity() const noexcept {
@@ -119,13 +119,12 @@ void MemoryFile::get_locked(Offset at, std::span<std::byte> bytes) const {
 }
 
 // Up to `bytes` of the piece; a read ends at the end of the file.
-std::int64_t MemoryFile::move(ports::Direction direction, const ports::Piece& piece,
-                              std::int64_t bytes) {
-    if (direction == ports::Direction::read) {
+std::int64_t MemoryFile::move(Direction direction, const ports::Piece& piece, std::int64_t bytes) {
+    if (direction == Direction::read) {
         bytes = std::clamp<std::int64_t>(size_ - piece.at.bytes(), 0, bytes);
     }
     const auto part = piece.bytes.first(static_cast<std::size_t>(bytes));
-    if (direction == ports::Direction::write) {
+    if (direction == Direction::write) {
         put_locked(piece.at, part);
     } else {
         get_locked(piece.at, part);
@@ -161,7 +160,7 @@ ports::Completion MemoryFile::perform(const ports::Request& request, std::uint64
 // An error is said only where it stops the next byte; a request that got some way into a piece is
 // short and the next one meets the error, as with the kernel.
 ports::Completion MemoryFile::move_all(const ports::Request& request, std::int64_t bytes_max) {
-    std::vector<Extent>& log = request.direction == ports::Direction::write ? written_ : read_;
+    std::vector<Extent>& log = request.direction == Direction::write ? written_ : read_;
     const std::size_t log_begin = log.size();
     std::int64_t moved = 0;
     for (const ports::Piece& piece : request.pieces) {

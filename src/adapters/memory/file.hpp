@@ -55,7 +55,7 @@ public:
     [[nodiscard]] Length size() const;
     // Every request's contiguous runs in the order in which they were done, for tests of how the
     // file was asked.
-    [[nodiscard]] std::vector<Extent> log(ports::Direction direction) const;
+    [[nodiscard]] std::vector<Extent> log(Direction direction) const;
 
     [[nodiscard]] const Faults& faults() const noexcept { return faults_; }
     [[nodiscard]] ports::Identity identity() const noexcept;
@@ -69,7 +69,7 @@ private:
 
     void put_locked(Offset at, std::span<const std::byte> bytes);
     void get_locked(Offset at, std::span<std::byte> bytes) const;
-    std::int64_t move(ports::Direction direction, const ports::Piece& piece, std::int64_t bytes);
+    std::int64_t move(Direction direction, const ports::Piece& piece, std::int64_t bytes);
     ports::Completion move_all(const ports::Request& request, std::int64_t bytes_max);
 
     Faults faults_;

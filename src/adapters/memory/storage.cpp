@@ -7,7 +7,7 @@
 
 namespace forebay::adapters {
 
-MemoryStorage::MemoryStorage(MemoryFile& file, ports::Direction direction)
+MemoryStorage::MemoryStorage(MemoryFile& file, Direction direction)
     : file_{file}, direction_{direction} {}
 
 MemoryStorage::~MemoryStorage() {
@@ -85,7 +85,7 @@ Result<void> MemoryStorage::close() {
     return {};
 }
 
-Result<std::unique_ptr<ports::Storage>> open_memory(MemoryFile& file, ports::Direction direction) {
+Result<std::unique_ptr<ports::Storage>> open_memory(MemoryFile& file, Direction direction) {
     if (file.faults().open_error != 0) {
         return failure(system_error(file.faults().open_error, "open a file in memory"));
     }

@@ -14,7 +14,7 @@ namespace forebay::adapters {
 
 class MemoryStorage final : public ports::Storage {
 public:
-    MemoryStorage(MemoryFile& file, ports::Direction direction);
+    MemoryStorage(MemoryFile& file, Direction direction);
     ~MemoryStorage() override;
 
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
@@ -38,7 +38,7 @@ private:
     [[nodiscard]] ports::Completion perform(const Pending& pending);
 
     MemoryFile& file_;
-    ports::Direction direction_;
+    Direction direction_;
     std::vector<Pending> pending_;
     std::unordered_map<std::int64_t, std::uint64_t> attempts_;  // at each place
     std::int64_t polls_ = 0;
@@ -46,6 +46,6 @@ private:
 
 // The file must outlive the handle.
 [[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_memory(MemoryFile& file,
-                                                                  ports::Direction direction);
+                                                                  Direction direction);
 
 }  // namespace forebay::adapters

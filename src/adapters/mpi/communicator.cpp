@@ -51,7 +51,7 @@ Result<MPI_Comm> own_communicator(MPI_Comm user) {
 }  // namespace
 
 // What each rank tells all others.
-struct Group::Card {
+struct MpiCommunicator::Card {
     std::uint64_t host = 0;
     SharedName memory;
     std::int32_t failed = 0;  // errno of making the memory
@@ -59,7 +59,7 @@ struct Group::Card {
 };
 
 // The first page of the shared memory; begins with SharedName's secret.
-struct Group::Control {
+struct MpiCommunicator::Control {
     std::uint64_t secret;
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<CoreSet>> cores;
     ports::Word times_told;
@@ -67,10 +67,11 @@ struct Group::Control {
     std::array<std::byte, told_bytes_max> told;
 };
 
-Group::Group(MPI_Comm own, Roster roster, Rank rank)
+MpiCommunicator::MpiCommunicator(MPI_Comm own, Roster roster, Rank rank)
     : own_{own}, roster_{std::move(roster)}, place_{roster_.place_of(rank)} {}
 
-Result<std::unique_ptr<Group>> Group::create(MPI_Comm user, const GroupOptions& options) {
+Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::create(
+    MPI_Comm user, const MpiCommunicatorOptions& options) {
     const Result<MPI_Comm> own = own_communicator(user);
     if (!own) {
         return failure(own.error());
@@ -95,8 +96,8 @@ Result<std::unique_ptr<Group>> Group::create(MPI_Comm user, const GroupOptions& 
         hosts.push_back(card.host);
     }
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the constructor is private
-    std::unique_ptr<Group> group{
-        new Group{*own, Roster{hosts, options.ranks_per_node}, Rank{rank}}};
+    std::unique_ptr<MpiCommunicator> group{
+        new MpiCommunicator{*own, Roster{hosts, options.ranks_per_node}, Rank{rank}}};
     // Collective among the leaders: each must come, whatever it will say at the agreement.
     const Result<void> joined = group->join_leaders();
     if (result && joined) {
@@ -112,7 +113,8 @@ Result<std::unique_ptr<Group>> Group::create(MPI_Comm user, const GroupOptions& 
     return group;
 }
 
-Result<void> Group::attach(const std::vector<Card>& cards, const GroupOptions& options) {
+Result<void> MpiCommunicator::attach(const std::vector<Card>& cards,
+                                     const MpiCommunicatorOptions& options) {
     const Card& leader = cards[rank_at(place_.node, LocalRank{0}).position()];
     if (leader.failed != 0) {
         return failure(system_error(leader.failed, "make memory shared by the ranks of a node"));
@@ -130,7 +132,7 @@ Result<void> Group::attach(const std::vector<Card>& cards, const GroupOptions& o
     return {};
 }
 
-Result<void> Group::join_leaders() {
+Result<void> MpiCommunicator::join_leaders() {
     if (!place_.leader() || place_.nodes == 1) {
         return {};
     }
@@ -149,13 +151,13 @@ Result<void> Group::join_leaders() {
     return mpi_result(code, "create a communicator of node leaders");
 }
 
-Group::Control& Group::control() const noexcept {
+MpiCommunicator::Control& MpiCommunicator::control() const noexcept {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory, zero is valid
     return *reinterpret_cast<Control*>(memory_.bytes().data());
 }
 
 // Bound ranks have a core each, unbound ones share all; the union is right for both.
-void Group::count_cores(const std::vector<Card>& cards) {
+void MpiCommunicator::count_cores(const std::vector<Card>& cards) {
     int cores = 0;
     for (const auto& word : control().cores) {
         cores += std::popcount(word.load(std::memory_order_relaxed));
@@ -167,7 +169,7 @@ void Group::count_cores(const std::vector<Card>& cards) {
     spins_ = neighbours <= cores;
 }
 
-void Group::watch_peers(const std::vector<Card>& cards) {
+void MpiCommunicator::watch_peers(const std::vector<Card>& cards) {
     const Card& mine = cards[place_.rank.position()];
     for (const Card& card : cards) {
         const bool peer = card.host == mine.host && card.memory.process != mine.memory.process;
@@ -178,7 +180,7 @@ void Group::watch_peers(const std::vector<Card>& cards) {
     look_at_peers_ns_ = SteadyClock{}.now_ns() + look_at_peers_every_ns;
 }
 
-Group::~Group() {
+MpiCommunicator::~MpiCommunicator() {
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (finalized != 0) {
@@ -190,20 +192,22 @@ Group::~Group() {
     PMPI_Comm_free(&own_);
 }
 
-bool Group::matches(MPI_Comm user) const noexcept {
+bool MpiCommunicator::matches(MPI_Comm user) const noexcept {
     int result = MPI_UNEQUAL;
     return PMPI_Comm_compare(user, own_, &result) == MPI_SUCCESS &&
            (result == MPI_CONGRUENT || result == MPI_IDENT);
 }
 
-std::span<std::byte> Group::node_memory() noexcept {
+std::span<std::byte> MpiCommunicator::node_memory() noexcept {
     return memory_.bytes().subspan(control_bytes);
 }
 
-void Group::give_back(std::size_t from) noexcept { memory_.give_back(control_bytes + from); }
+void MpiCommunicator::give_back(std::size_t from) noexcept {
+    memory_.give_back(control_bytes + from);
+}
 
 // On one node a message costs more than a look at memory: every rank that waits in the MPI spins.
-void Group::tell(std::span<std::byte> bytes) noexcept {
+void MpiCommunicator::tell(std::span<std::byte> bytes) noexcept {
     static_assert(sizeof(Control) <= control_bytes);
     expects(bytes.size() <= told_bytes_max, "what is told fits into the control page");
     if (place_.nodes > 1) {
@@ -234,7 +238,7 @@ void Group::tell(std::span<std::byte> bytes) noexcept {
 
 // With a core for every rank, the one waited for is running. Otherwise it may wait for this core:
 // giving that up is cheaper than sleeping, which ends with an idle core that has to be woken.
-bool Group::spin(const ports::Word& word, std::uint32_t seen) const noexcept {
+bool MpiCommunicator::spin(const ports::Word& word, std::uint32_t seen) const noexcept {
     for (int i = 0; i < (spins_ ? spins_max : yields_max); ++i) {
         if (word.load(std::memory_order_acquire) != seen) {
             return true;
@@ -248,7 +252,7 @@ bool Group::spin(const ports::Word& word, std::uint32_t seen) const noexcept {
     return false;
 }
 
-void Group::wait(const ports::Word& word, std::uint32_t seen) noexcept {
+void MpiCommunicator::wait(const ports::Word& word, std::uint32_t seen) noexcept {
     if (spin(word, seen)) {
         return;
     }
@@ -261,7 +265,7 @@ void Group::wait(const ports::Word& word, std::uint32_t seen) noexcept {
     }
 }
 
-void Group::wait_briefly(const ports::Word& word, std::uint32_t seen) noexcept {
+void MpiCommunicator::wait_briefly(const ports::Word& word, std::uint32_t seen) noexcept {
     if (word.load(std::memory_order_acquire) != seen) {
         return;
     }
@@ -271,12 +275,12 @@ void Group::wait_briefly(const ports::Word& word, std::uint32_t seen) noexcept {
     }
 }
 
-void Group::wake(ports::Word& word) noexcept { futex_wake(word); }
+void MpiCommunicator::wake(ports::Word& word) noexcept { futex_wake(word); }
 
 // Another rank may be inside a send to this one, of the program's own, before it comes to the call
 // in which we wait for it: the send ends only if this rank's MPI works, too. Nothing is ever
 // probed, since no message is sent on this communicator.
-void Group::after_timeout() noexcept {
+void MpiCommunicator::after_timeout() noexcept {
     int found = 0;
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &found, MPI_STATUS_IGNORE);
     const std::int64_t now = SteadyClock{}.now_ns();
@@ -294,7 +298,8 @@ void Group::after_timeout() noexcept {
     }
 }
 
-Result<void> Group::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+Result<void> MpiCommunicator::all_gather(std::span<const std::byte> mine,
+                                         std::span<std::byte> all) {
     expects(place_.leader(), "leaders gather");
     expects(mine.size() <= INT_MAX, "a part fits into a message of MPI's");
     expects(all.size() == mine.size() * static_cast<std::size_t>(place_.nodes),
@@ -309,7 +314,7 @@ Result<void> Group::all_gather(std::span<const std::byte> mine, std::span<std::b
         "gather from the leaders of all nodes");
 }
 
-Group::Ticket Group::keep(MPI_Request request) {
+MpiCommunicator::Ticket MpiCommunicator::keep(MPI_Request request) {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (requests_[i] == MPI_REQUEST_NULL) {
             requests_[i] = request;
@@ -320,7 +325,8 @@ Group::Ticket Group::keep(MPI_Request request) {
     return requests_.size() - 1;
 }
 
-Group::Ticket Group::send(NodeId to, int tag, std::span<const std::byte> bytes) {
+MpiCommunicator::Ticket MpiCommunicator::send(NodeId to, int tag,
+                                              std::span<const std::byte> bytes) {
     expects(place_.leader() && to != place_.node, "leaders send to other nodes");
     expects(bytes.size() <= INT_MAX && tag >= 0 && tag <= tag_max, "a message fits into MPI's");
     MPI_Request request = MPI_REQUEST_NULL;
@@ -331,7 +337,7 @@ Group::Ticket Group::send(NodeId to, int tag, std::span<const std::byte> bytes) 
     return keep(request);
 }
 
-Group::Ticket Group::receive(NodeId from, int tag, std::span<std::byte> bytes) {
+MpiCommunicator::Ticket MpiCommunicator::receive(NodeId from, int tag, std::span<std::byte> bytes) {
     expects(place_.leader() && from != place_.node, "leaders receive from other nodes");
     expects(bytes.size() <= INT_MAX && tag >= 0 && tag <= tag_max, "a message fits into MPI's");
     MPI_Request request = MPI_REQUEST_NULL;
@@ -343,7 +349,7 @@ Group::Ticket Group::receive(NodeId from, int tag, std::span<std::byte> bytes) {
 }
 
 // Bytes that do not arrive cannot be agreed on any more: the other side may be anywhere.
-bool Group::done(Ticket ticket) {
+bool MpiCommunicator::done(Ticket ticket) {
     expects(ticket < requests_.size() && requests_[ticket] != MPI_REQUEST_NULL,
             "a ticket is asked for until it is done, not longer");
     int ended = 0;

@@ -17,22 +17,22 @@
 
 namespace forebay::adapters {
 
-struct GroupOptions {
+struct MpiCommunicatorOptions {
     std::size_t node_bytes = 0;       // of node memory
     std::int32_t ranks_per_node = 0;  // > 0: pretended nodes, see Roster
 };
 
-class Group final : public ports::Communicator {
+class MpiCommunicator final : public ports::Communicator {
 public:
     // Collective over `user`, an intracommunicator; the same outcome on every rank. Costs two
     // collectives over the ranks (a communicator of our own, who is where) and one agreement, and
     // one communicator among the leaders if there are several nodes.
-    [[nodiscard]] static Result<std::unique_ptr<Group>> create(MPI_Comm user,
-                                                               const GroupOptions& options);
+    [[nodiscard]] static Result<std::unique_ptr<MpiCommunicator>> create(
+        MPI_Comm user, const MpiCommunicatorOptions& options);
     // Collective in MPI's terms, but needs nobody else to come; does nothing after MPI_Finalize.
-    ~Group() override;
-    Group(const Group&) = delete;
-    Group& operator=(const Group&) = delete;
+    ~MpiCommunicator() override;
+    MpiCommunicator(const MpiCommunicator&) = delete;
+    MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
     // Whether `user` has the same ranks in the same order. Local.
     [[nodiscard]] bool matches(MPI_Comm user) const noexcept;
@@ -73,9 +73,9 @@ private:
     struct Card;
     struct Control;
 
-    Group(MPI_Comm own, Roster roster, Rank rank);
+    MpiCommunicator(MPI_Comm own, Roster roster, Rank rank);
 
-    Result<void> attach(const std::vector<Card>& cards, const GroupOptions& options);
+    Result<void> attach(const std::vector<Card>& cards, const MpiCommunicatorOptions& options);
     Result<void> join_leaders();
     void count_cores(const std::vector<Card>& cards);
     void watch_peers(const std::vector<Card>& cards);

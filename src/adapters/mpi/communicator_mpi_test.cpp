@@ -32,8 +32,8 @@ int size_of(MPI_Comm communicator) {
     return size;
 }
 
-std::unique_ptr<Group> group_of(MPI_Comm user, std::int32_t ranks_per_node = 0) {
-    auto group = Group::create(user, {node_bytes, ranks_per_node});
+std::unique_ptr<MpiCommunicator> group_of(MPI_Comm user, std::int32_t ranks_per_node = 0) {
+    auto group = MpiCommunicator::create(user, {node_bytes, ranks_per_node});
     EXPECT_TRUE(group.has_value());
     return group ? std::move(*group) : nullptr;
 }
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Mpi, CommunicatorContract,
                                          reversed_world()),
                          ports::communicator_world_name);
 
-TEST(Group, MatchesTheSameRanksInTheSameOrderOnly) {
+TEST(MpiCommunicator, MatchesTheSameRanksInTheSameOrderOnly) {
     const auto group = group_of(MPI_COMM_WORLD);
     EXPECT_TRUE(group->matches(MPI_COMM_WORLD));
     MPI_Comm again = MPI_COMM_NULL;
@@ -77,7 +77,7 @@ TEST(Group, MatchesTheSameRanksInTheSameOrderOnly) {
     PMPI_Comm_free(&reversed);
 }
 
-TEST(Group, LivesBesideAnotherOfOtherRanks) {
+TEST(MpiCommunicator, LivesBesideAnotherOfOtherRanks) {
     MPI_Comm half = MPI_COMM_NULL;
     PMPI_Comm_split(MPI_COMM_WORLD, rank_of(MPI_COMM_WORLD) % 2, 0, &half);
     const auto some = group_of(half);
@@ -89,7 +89,7 @@ TEST(Group, LivesBesideAnotherOfOtherRanks) {
     PMPI_Comm_free(&half);
 }
 
-TEST(Group, TellsEveryoneWhatTheFirstRankKnows) {
+TEST(MpiCommunicator, TellsEveryoneWhatTheFirstRankKnows) {
     for (const int ranks_per_node : {0, 2}) {
         const auto group = group_of(MPI_COMM_WORLD, ranks_per_node);
         for (int round = 0; round < 50; ++round) {
@@ -102,14 +102,14 @@ TEST(Group, TellsEveryoneWhatTheFirstRankKnows) {
 }
 
 // The first rank cannot make its node's memory: nobody gets a group, nobody hangs.
-TEST(Group, AFailureOfOneRankIsEveryones) {
+TEST(MpiCommunicator, AFailureOfOneRankIsEveryones) {
     rlimit before{};
     ::getrlimit(RLIMIT_FSIZE, &before);
     if (rank_of(MPI_COMM_WORLD) == 0) {
         const rlimit small{1 << 20, before.rlim_max};
         ::setrlimit(RLIMIT_FSIZE, &small);
     }
-    const auto group = Group::create(MPI_COMM_WORLD, {node_bytes, 1});
+    const auto group = MpiCommunicator::create(MPI_COMM_WORLD, {node_bytes, 1});
     ::setrlimit(RLIMIT_FSIZE, &before);
     ASSERT_FALSE(group.has_value());
     EXPECT_EQ(group.error().system, EFBIG);
@@ -122,7 +122,7 @@ std::ptrdiff_t open_descriptors() {
     return std::distance(begin(all), end(all));
 }
 
-TEST(Group, LeavesNoDescriptorAndNoCommunicatorBehind) {
+TEST(MpiCommunicator, LeavesNoDescriptorAndNoCommunicatorBehind) {
     group_of(MPI_COMM_WORLD, 1).reset();
     const std::ptrdiff_t before = open_descriptors();
     // MPICH has 2048 communicators at most; with more ranks than cores that would take too long.
@@ -138,7 +138,7 @@ TEST(Group, LeavesNoDescriptorAndNoCommunicatorBehind) {
 
 // Rank 1 is still inside its own large send to rank 0, which already waits for rank 1 in our call.
 // The send ends only if rank 0's wait keeps MPI going.
-TEST(Group, AWaitingRankServesASendOfTheProgramsOwn) {
+TEST(MpiCommunicator, AWaitingRankServesASendOfTheProgramsOwn) {
     const auto group = group_of(MPI_COMM_WORLD);
     ports::Board& board = ports::board_of(*group);
     std::vector<std::byte> bytes(32 << 20);
@@ -160,7 +160,7 @@ TEST(Group, AWaitingRankServesASendOfTheProgramsOwn) {
 }
 
 // As above, through wait_briefly.
-TEST(Group, ABriefWaitServesASendOfTheProgramsOwn) {
+TEST(MpiCommunicator, ABriefWaitServesASendOfTheProgramsOwn) {
     const auto group = group_of(MPI_COMM_WORLD);
     ports::Board& board = ports::board_of(*group);
     std::vector<std::byte> bytes(4 << 20);

@@ -14,7 +14,7 @@
 namespace forebay::adapters {
 
 using Opener = std::function<Result<std::unique_ptr<ports::Storage>>(const std::string& path,
-                                                                     ports::Direction direction)>;
+                                                                     Direction direction)>;
 
 class FileWorld final : public ports::StorageWorld {
 public:
@@ -28,7 +28,7 @@ public:
     FileWorld& operator=(const FileWorld&) = delete;
     ~FileWorld() override { ::unlink(path_.c_str()); }
 
-    Result<std::unique_ptr<ports::Storage>> open(ports::Direction direction) override {
+    Result<std::unique_ptr<ports::Storage>> open(Direction direction) override {
         return opener_(path_, direction);
     }
     ports::Bytes contents(const Extent& extent) override {

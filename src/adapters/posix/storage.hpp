@@ -14,7 +14,7 @@
 namespace forebay::adapters {
 
 // Opens an existing file for reading only or writing only.
-[[nodiscard]] Result<OwnFd> open_file(const std::string& path, ports::Direction direction);
+[[nodiscard]] Result<OwnFd> open_file(const std::string& path, Direction direction);
 
 [[nodiscard]] Result<ports::Identity> identity_of(int fd, const std::string& path);
 
@@ -54,7 +54,7 @@ private:
 };
 
 [[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path,
-                                                                 ports::Direction direction,
+                                                                 Direction direction,
                                                                  PosixOptions options = {});
 
 }  // namespace forebay::adapters

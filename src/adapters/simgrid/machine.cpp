@@ -351,11 +351,11 @@ double Machine::through_client(std::int32_t rank, std::int64_t bytes) {
 }
 
 // Each stage is entered when the one before is left, so that nothing is reserved ahead of time.
-void Machine::request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
+void Machine::request(std::int32_t rank, const Arrival& arrival, Direction direction,
                       Through through) {
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
-    if (direction == ports::Direction::read) {
+    if (direction == Direction::read) {
         read(rank, arrival, std::move(through));
     } else {
         write(rank, arrival, std::move(through));

@@ -64,8 +64,7 @@ public:
 
     // Calls `through` with an errno when the request has been done.
     using Through = std::function<void(int)>;
-    void request(std::int32_t rank, const Arrival& arrival, ports::Direction direction,
-                 Through through);
+    void request(std::int32_t rank, const Arrival& arrival, Direction direction, Through through);
 
     [[nodiscard]] WorldReport report() const;
 

@@ -1,6 +1,7 @@
 // One table says which keys a platform has and in which unit; everything else follows from it.
 #include "adapters/simgrid/platform.hpp"
 
+#include "base/byte_size.hpp"
 #include "base/contracts.hpp"
 
 #include <algorithm>
@@ -215,6 +216,9 @@ Result<void> set_number(Platform& platform, std::string_view key, double value) 
 std::string unit_of(std::string_view key) { return key_named(key).unit; }
 
 Result<double> parse_quantity(const std::string& text, const std::string& unit) {
+    if (unit == "B") {
+        return parse_size(text).map([](std::int64_t size) { return static_cast<double>(size); });
+    }
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
     std::string_view rest{end};

@@ -227,7 +227,7 @@ void run_rank(Machine& machine, const std::function<void(RankPorts&)>& body) {
     const SimulatedClock clock{machine, rank};
     SimulatedImagined imagined{machine, rank};
     RankPorts ports{communicator, clock, machine.content() == nullptr ? &imagined : nullptr,
-                    [&](ports::Direction) -> Result<std::unique_ptr<ports::Storage>> {
+                    [&](Direction) -> Result<std::unique_ptr<ports::Storage>> {
                         ask_metadata(machine, rank, &Lustre::open);
                         return std::make_unique<SimulatedStorage>(machine, rank);
                     }};

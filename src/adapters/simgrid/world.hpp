@@ -47,7 +47,7 @@ struct RankPorts {
     const ports::Clock& clock;
     ports::Imagined* imagined;  // nullptr when bytes are there
     // Waits for the metadata server, as closing what was opened does.
-    std::function<Result<std::unique_ptr<ports::Storage>>(ports::Direction)> open;
+    std::function<Result<std::unique_ptr<ports::Storage>>(Direction)> open;
 };
 
 struct WorldReport {

@@ -59,7 +59,7 @@ std::vector<Times> run_alone(const Platform& platform, const WorldOptions& optio
 double seconds(const RankPorts& ports) { return static_cast<double>(ports.clock.now_ns()) * 1e-9; }
 
 // A request of a megabyte to `target`.
-void submit_one(ports::Storage& storage, ports::Direction direction, std::int64_t target) {
+void submit_one(ports::Storage& storage, Direction direction, std::int64_t target) {
     // An address that nobody looks at: the bytes are not there.
     const std::span<std::byte> bytes{reinterpret_cast<std::byte*>(4096), megabyte};
     const std::array pieces{ports::Piece{Offset{target * megabyte}, bytes}};
@@ -70,7 +70,7 @@ void submit_one(ports::Storage& storage, ports::Direction direction, std::int64_
 }
 
 // How long it takes.
-double request_one(RankPorts& ports, ports::Direction direction, std::int64_t target) {
+double request_one(RankPorts& ports, Direction direction, std::int64_t target) {
     const auto storage = *ports.open(direction);
     const double begin = seconds(ports);
     submit_one(*storage, direction, target);
@@ -84,7 +84,7 @@ void expect_healthy_reads(const Platform& platform, WorldOptions options) {
     options.sickness = {0, 100, -1};
     const auto told = run_alone(platform, options, [](RankPorts& ports) {
         const std::int32_t rank = ports.communicator.place().rank.value();
-        return Times{request_one(ports, ports::Direction::read, rank)};
+        return Times{request_one(ports, Direction::read, rank)};
     });
     EXPECT_NEAR(told[0][0], 1.1 + 0.002, 1e-5);
     EXPECT_NEAR(told[1][0], 0.011 + 0.002, 1e-5);
@@ -102,7 +102,7 @@ TEST(Reads, OfAHealthyTargetDoNotWaitForASickOneOfTheSameClient) {
 
 TEST(Writes, PassTheClientItsInterfaceTheServersLinkAndTheTarget) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 1), [](RankPorts& ports) {
-        return Times{request_one(ports, ports::Direction::write, 0)};
+        return Times{request_one(ports, Direction::write, 0)};
     });
     EXPECT_NEAR(told[0][0], 0.003 + 0.011, 1e-5);
 }
@@ -112,9 +112,9 @@ Times write_with(bool blocking) {
     WorldOptions options = hosts_of_ranks(1, 1);
     options.blocking = blocking;
     const auto told = run_alone(simple(), options, [](RankPorts& ports) {
-        const auto storage = *ports.open(ports::Direction::write);
+        const auto storage = *ports.open(Direction::write);
         const double begin = seconds(ports);
-        submit_one(*storage, ports::Direction::write, 0);
+        submit_one(*storage, Direction::write, 0);
         const double submitted = seconds(ports);
         std::array<ports::Completion, 1> done;
         storage->wait(done);
@@ -132,7 +132,7 @@ TEST(Writes, BlockARankOnlyWhereTheyAreToldTo) {
 
 TEST(Metadata, OpeningAndClosingWaitForTheServer) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 2), [](RankPorts& ports) {
-        const auto storage = *ports.open(ports::Direction::write);
+        const auto storage = *ports.open(Direction::write);
         const double opened = seconds(ports);
         EXPECT_TRUE(storage->close());
         return Times{opened, seconds(ports)};

@@ -85,8 +85,7 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<ports::Storage>> open_storage(const std::string& path,
-                                                     ports::Direction direction,
+Result<std::unique_ptr<ports::Storage>> open_storage(const std::string& path, Direction direction,
                                                      Preference preference) {
     if (preference == Preference::posix) {
         return open_posix(path, direction);

@@ -15,7 +15,6 @@ enum class Preference { automatic, uring, posix };
 // threads. Preference::uring fails where it is not allowed. With Preference::automatic nothing but
 // a descriptor is made until a request needs more: most ranks only ever do requests at once.
 [[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_storage(
-    const std::string& path, ports::Direction direction,
-    Preference preference = Preference::automatic);
+    const std::string& path, Direction direction, Preference preference = Preference::automatic);
 
 }  // namespace forebay::adapters

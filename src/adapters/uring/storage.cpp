@@ -133,7 +133,7 @@ private:
         const Run& run = slot.steps.at(step).run;
         const auto pieces = slot.request.pieces.subspan(run.first, run.last - run.first);
         const auto at = static_cast<std::uint64_t>(pieces.front().at.bytes());
-        const bool writes = slot.request.direction == ports::Direction::write;
+        const bool writes = slot.request.direction == Direction::write;
         const std::size_t begin = slot.vectors.size();
         for (const ports::Piece& piece : pieces) {
             slot.vectors.push_back({piece.bytes.data(), piece.bytes.size()});

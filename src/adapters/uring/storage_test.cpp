@@ -11,7 +11,6 @@ namespace forebay::adapters {
 
 namespace {
 
-using ports::Direction;
 using ports::extent;
 using ports::StorageContract;
 

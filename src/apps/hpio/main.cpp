@@ -2,6 +2,7 @@
 #include "bench/hpio/program/report.hpp"
 #include "bench/session/output.hpp"
 #include "bench/session/together.hpp"
+#include "bench/session/words.hpp"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ Report start(const Session& session, const std::vector<std::string>& command) {
 }
 
 // The same on every rank: what the command asks for, and whether that is allowed.
-Result<void> plan(const Session& session, const hpio::Request& request, Report& report) {
+Result<void> plan(const Session& session, const hpio::Command& request, Report& report) {
     auto estimate = hpio::estimate(request, session.ranks());
     if (!estimate) {
         return failure(estimate.error());
@@ -42,7 +43,7 @@ Result<void> plan(const Session& session, const hpio::Request& request, Report& 
     return {};
 }
 
-Result<void> run_all(Session& session, const hpio::Request& request, Report& report,
+Result<void> run_all(Session& session, const hpio::Command& request, Report& report,
                      Leftover& leftover) {
     const PointResult* before = nullptr;
     report.points.reserve(request.points.size());
@@ -66,7 +67,7 @@ bool any_wrong(const Report& report) {
     });
 }
 
-void warn_of_cache(const hpio::Request& request, Report& report) {
+void warn_of_cache(const hpio::Command& request, Report& report) {
     const bool reads =
         std::any_of(request.points.begin(), request.points.end(),
                     [](const hpio::Point& one) { return one.direction == hpio::Direction::read; });
@@ -78,7 +79,7 @@ void warn_of_cache(const hpio::Request& request, Report& report) {
     }
 }
 
-ExitStatus run(Session& session, const hpio::Request& request, Report& report) {
+ExitStatus run(Session& session, const hpio::Command& request, Report& report) {
     Leftover leftover(session.janitor());
     session.watch({.stall_seconds = request.stall_seconds,
                    .limit_seconds = request.budget.seconds,
@@ -113,8 +114,8 @@ ExitStatus run(Session& session, const hpio::Request& request, Report& report) {
     return report.status;
 }
 
-ExitStatus program(Session& session, const std::vector<std::string>& command) {
-    const auto request = hpio::parse_command(std::span(command).subspan(1));
+ExitStatus program(Session& session, const Words& words) {
+    const auto request = hpio::parse_command(std::span(words.read).subspan(1));
     if (!request) {
         return session.is_first() ? complain(request.error().message, ExitStatus::usage)
                                   : ExitStatus::usage;
@@ -125,7 +126,7 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
         }
         return ExitStatus::good;
     }
-    Report report = start(session, command);
+    Report report = start(session, words.shown);
     if (auto planned = plan(session, *request, report); !planned) {
         return session.is_first() ? complain(planned.error().message, ExitStatus::usage)
                                   : ExitStatus::usage;
@@ -163,6 +164,6 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
 int main(int argc, char** argv) {
     using namespace forebay::bench;
     Session session(&argc, &argv);
-    const std::vector<std::string> command(argv, argv + argc);
-    return exit_code([&] { return program(session, command); }, "Use smaller patterns.");
+    const Words words(argc, argv);
+    return exit_code([&] { return program(session, words); }, "Use smaller patterns.");
 }

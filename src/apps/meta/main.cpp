@@ -3,6 +3,7 @@
 #include "bench/meta/program/storm.hpp"
 #include "bench/session/output.hpp"
 #include "bench/session/together.hpp"
+#include "bench/session/words.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,7 +14,7 @@ namespace {
 
 // Histograms (of a row, of a phase and the merging's copies), the rows' spreads and the file's
 // bytes.
-std::int64_t memory_of(const meta::Request& request, std::size_t ramp, std::int32_t ranks) {
+std::int64_t memory_of(const meta::Command& request, std::size_t ramp, std::int32_t ranks) {
     const auto histogram =
         static_cast<std::int64_t>(measure::Histogram::buckets * sizeof(std::uint64_t));
     const std::int64_t rows =
@@ -24,7 +25,7 @@ std::int64_t memory_of(const meta::Request& request, std::size_t ramp, std::int3
     return rows * row + 4 * histogram + std::max(request.write_bytes, request.read_bytes) + 65536;
 }
 
-Result<void> plan(const Session& session, const meta::Request& request, Report& report) {
+Result<void> plan(const Session& session, const meta::Command& request, Report& report) {
     const auto estimate = meta::estimate(request, session.ranks());
     if (!estimate) {
         return failure(estimate.error());
@@ -43,7 +44,7 @@ Result<void> plan(const Session& session, const meta::Request& request, Report& 
     return {};
 }
 
-Result<void> run_all(Session& session, const meta::Request& request, Made& made, Outcome& outcome) {
+Result<void> run_all(Session& session, const meta::Command& request, Made& made, Outcome& outcome) {
     const auto ramp = ramp_of(request, session.ranks());
     for (const std::int64_t tasks : *ramp) {
         if (request.mode == meta::Mode::mdtest) {
@@ -72,7 +73,7 @@ std::optional<std::int64_t> free_at(std::string path) {
 }
 
 // Of the directory that has least.
-std::optional<std::int64_t> least_free(const meta::Request& request) {
+std::optional<std::int64_t> least_free(const meta::Command& request) {
     std::optional<std::int64_t> least;
     for (const std::string& directory : request.directories) {
         const auto here = free_at(directory);
@@ -83,7 +84,7 @@ std::optional<std::int64_t> least_free(const meta::Request& request) {
 
 // Directories of -d that this run will make, and those above them, the lowest first; they go when
 // it is over and they are empty.
-std::vector<std::string> missing(const Session& session, const meta::Request& request) {
+std::vector<std::string> missing(const Session& session, const meta::Command& request) {
     std::vector<std::string> folders;
     std::error_code error;
     for (const std::string& folder : request.directories) {
@@ -98,7 +99,7 @@ std::vector<std::string> missing(const Session& session, const meta::Request& re
     return folders;
 }
 
-ExitStatus run(Session& session, const meta::Request& request, Report& report) {
+ExitStatus run(Session& session, const meta::Command& request, Report& report) {
     const std::int64_t before = peak_memory_bytes();
     Made made(session.janitor(), missing(session, request));
     session.watch({.stall_seconds = request.stall_seconds,
@@ -145,7 +146,7 @@ ExitStatus refused(const Session& session, const Error& error, ExitStatus status
 }
 
 // Every file that is to have results; of those of each rank, one.
-std::vector<std::string> outputs(const meta::Request& request) {
+std::vector<std::string> outputs(const meta::Command& request) {
     std::vector<std::string> paths{request.json_file, request.csv_file, request.ranks_csv_file};
     if (request.creates) {
         paths.push_back(request.stonewall_file);
@@ -156,8 +157,8 @@ std::vector<std::string> outputs(const meta::Request& request) {
     return paths;
 }
 
-ExitStatus program(Session& session, const std::vector<std::string>& command) {
-    const auto request = meta::parse_command(std::span(command).subspan(1));
+ExitStatus program(Session& session, const Words& words) {
+    const auto request = meta::parse_command(std::span(words.read).subspan(1));
     if (!request) {
         return refused(session, request.error(), ExitStatus::usage);
     }
@@ -168,7 +169,7 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
         return ExitStatus::good;
     }
     Report report;
-    report.command = command;
+    report.command = words.shown;
     if (auto planned = plan(session, *request, report); !planned) {
         return refused(session, planned.error(), ExitStatus::usage);
     }
@@ -202,6 +203,6 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
 int main(int argc, char** argv) {
     using namespace forebay::bench;
     Session session(&argc, &argv);
-    const std::vector<std::string> command(argv, argv + argc);
-    return exit_code([&] { return program(session, command); }, "Use fewer items.");
+    const Words words(argc, argv);
+    return exit_code([&] { return program(session, words); }, "Use fewer items.");
 }

@@ -40,7 +40,7 @@ struct Axes {
 };
 
 struct State {
-    Request request;
+    Command request;
     Axes axes;
 };
 
@@ -103,7 +103,7 @@ Result<void> put_flag(bool& to, const std::string& text) {
     return {};
 }
 
-Result<void> put_hint(Request& to, const std::string& text) {
+Result<void> put_hint(Command& to, const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
         return wrong(fmt::format("no hint \"{}\" (it is KEY=VALUE). Write -H cb_nodes=2.", text));
@@ -499,7 +499,7 @@ std::string_view name_of(Method method) noexcept {
     return names[static_cast<std::size_t>(method)];
 }
 
-Result<Request> parse_command(std::span<const std::string> words) {
+Result<Command> parse_command(std::span<const std::string> words) {
     const std::vector<Option> known = table();
     auto parsed = command_line::parse(known, words);
     if (!parsed) {
@@ -555,14 +555,14 @@ void add_to(std::int64_t& total, std::int64_t more) noexcept {
 }
 
 // Before each repetition gaps (or all) are filled, and after it they are looked at.
-bool fills_before(const Request& request, Direction direction) noexcept {
+bool fills_before(const Command& request, Direction direction) noexcept {
     return request.verify == Verify::whole_file || request.generate == Generate::full ||
            direction == Direction::read;
 }
 
 }  // namespace
 
-Result<measure::Estimate> estimate(const Request& request, std::int32_t ranks) {
+Result<measure::Estimate> estimate(const Command& request, std::int32_t ranks) {
     measure::Estimate total;
     for (const Point& point : request.points) {
         const auto pattern = resolved(point.pattern, ranks);

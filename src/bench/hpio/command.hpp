@@ -32,7 +32,7 @@ struct Point {
     Pattern pattern;
 };
 
-struct Request {
+struct Command {
     std::string directory = ".";
     std::string name_prefix = "hpio";
     std::vector<Point> points;  // in the order in which they run
@@ -61,10 +61,10 @@ struct Request {
     std::vector<std::string> advice;  // on options that mean something else here
 };
 
-[[nodiscard]] Result<Request> parse_command(std::span<const std::string> words);
+[[nodiscard]] Result<Command> parse_command(std::span<const std::string> words);
 [[nodiscard]] std::string help_text();
 
 // What the request does at most on so many ranks; the patterns must be resolvable for them.
-[[nodiscard]] Result<measure::Estimate> estimate(const Request& request, std::int32_t ranks);
+[[nodiscard]] Result<measure::Estimate> estimate(const Command& request, std::int32_t ranks);
 
 }  // namespace forebay::hpio

@@ -12,7 +12,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-Result<Request> parse(const std::string& line) {
+Result<Command> parse(const std::string& line) {
     return parse_command(command_line::split(line, ' '));
 }
 

@@ -5,7 +5,7 @@
 
 namespace forebay::hpio {
 
-std::int64_t Layout::bytes() const noexcept {
+std::int64_t RunProduct::bytes() const noexcept {
     std::int64_t product = element_bytes;
     for (const Axis& axis : axes) {
         product *= axis.runs.total();
@@ -13,7 +13,7 @@ std::int64_t Layout::bytes() const noexcept {
     return product;
 }
 
-std::int64_t Layout::extent_bytes() const noexcept {
+std::int64_t RunProduct::extent_bytes() const noexcept {
     if (bytes() == 0) {
         return 0;
     }
@@ -25,8 +25,8 @@ std::int64_t Layout::extent_bytes() const noexcept {
     return last;
 }
 
-Layout Layout::folded() const {
-    Layout result{.axes = axes, .element_bytes = element_bytes};
+RunProduct RunProduct::folded() const {
+    RunProduct result{.axes = axes, .element_bytes = element_bytes};
     while (result.axes.size() > 1) {
         const Axis& inner = result.axes.back();
         Axis& outer = result.axes[result.axes.size() - 2];
@@ -42,7 +42,7 @@ Layout Layout::folded() const {
     return result;
 }
 
-Walk::Walk(const Layout& layout) : layout_(layout.folded()), places_(layout_.axes.size()) {
+Walk::Walk(const RunProduct& layout) : layout_(layout.folded()), places_(layout_.axes.size()) {
     expects(!layout_.axes.empty(), "a layout has an axis");
     expects(layout_.axes.back().step_bytes == layout_.element_bytes,
             "the innermost axis is dense within its runs");

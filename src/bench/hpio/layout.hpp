@@ -16,17 +16,17 @@ struct Axis {
     bool operator==(const Axis&) const noexcept = default;
 };
 
-struct Layout {
+struct RunProduct {
     std::vector<Axis> axes;          // outermost first; the innermost steps by its element
     std::int64_t element_bytes = 1;  // of the innermost axis
 
-    bool operator==(const Layout&) const noexcept = default;
+    bool operator==(const RunProduct&) const noexcept = default;
 
     [[nodiscard]] std::int64_t bytes() const noexcept;
     // One past the last byte; 0 if there is none.
     [[nodiscard]] std::int64_t extent_bytes() const noexcept;
     // The same bytes in the same order with as few axes as possible.
-    [[nodiscard]] Layout folded() const;
+    [[nodiscard]] RunProduct folded() const;
 };
 
 // A contiguous part of a layout.
@@ -40,7 +40,7 @@ struct Piece {
 // Goes through a layout's pieces; memory: two numbers an axis.
 class Walk {
 public:
-    explicit Walk(const Layout& layout);
+    explicit Walk(const RunProduct& layout);
 
     [[nodiscard]] bool done() const noexcept { return done_; }
     // Contract: not done.
@@ -57,7 +57,7 @@ private:
 
     [[nodiscard]] bool advance(std::size_t axis) noexcept;
 
-    Layout layout_;
+    RunProduct layout_;
     std::vector<Place> places_;
     std::int64_t taken_ = 0;
     bool done_ = false;

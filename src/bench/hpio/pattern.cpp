@@ -3,6 +3,7 @@
 
 #include "bench/hpio/grid.hpp"
 
+#include "base/counted.hpp"
 #include <fmt/format.h>
 #include <numeric>
 
@@ -101,7 +102,7 @@ Runs share_of(const Dimension& dimension, std::int64_t coordinate) noexcept {
     return single({dimension.start + run.begin, run.length});
 }
 
-Layout regions_in_file(const Regions& regions, std::int64_t rank, std::int64_t ranks) {
+RunProduct regions_in_file(const Regions& regions, std::int64_t rank, std::int64_t ranks) {
     if (regions.file == Shape::contiguous) {
         const std::int64_t bytes = regions.count * regions.size_bytes;
         return {.axes = {{.runs = single({rank * bytes, bytes}), .step_bytes = 1}},
@@ -114,7 +115,7 @@ Layout regions_in_file(const Regions& regions, std::int64_t rank, std::int64_t r
             .element_bytes = 1};
 }
 
-Layout regions_in_memory(const Regions& regions) {
+RunProduct regions_in_memory(const Regions& regions) {
     if (regions.memory == Shape::contiguous) {
         return {
             .axes = {{.runs = single({0, regions.count * regions.size_bytes}), .step_bytes = 1}},
@@ -132,8 +133,8 @@ struct Line {
     std::int64_t size = 0;
 };
 
-Layout row_major(const std::vector<Line>& lines, std::int64_t element_bytes) {
-    Layout layout{.axes = std::vector<Axis>(lines.size()), .element_bytes = element_bytes};
+RunProduct row_major(const std::vector<Line>& lines, std::int64_t element_bytes) {
+    RunProduct layout{.axes = std::vector<Axis>(lines.size()), .element_bytes = element_bytes};
     std::int64_t step = element_bytes;
     for (std::size_t at = lines.size(); at-- > 0;) {
         layout.axes[at] = {.runs = lines[at].runs, .step_bytes = step};
@@ -160,7 +161,7 @@ std::vector<std::int32_t> Job::coordinates(Rank rank) const {
     return result;
 }
 
-Layout Job::file_layout(Rank rank) const {
+RunProduct Job::file_layout(Rank rank) const {
     if (const auto* regions = std::get_if<Regions>(&pattern)) {
         return regions_in_file(*regions, rank.value(), ranks);
     }
@@ -174,7 +175,7 @@ Layout Job::file_layout(Rank rank) const {
     return row_major(lines, array.element_bytes);
 }
 
-Layout Job::memory_layout(Rank rank) const {
+RunProduct Job::memory_layout(Rank rank) const {
     if (const auto* regions = std::get_if<Regions>(&pattern)) {
         return regions_in_memory(*regions);
     }
@@ -231,7 +232,7 @@ std::string describe(const Pattern& pattern) {
         if (one.count != one.size) {
             text += fmt::format(", part {}+{}", one.start, one.count);
         }
-        text += fmt::format(" over {} ranks", one.ranks);
+        text += " over " + counted(one.ranks, "rank");
         text += one.block > 0 ? fmt::format(" cyclic by {}", one.block) : std::string(" in blocks");
         text += one.halo > 0 ? fmt::format(", halo {}]", one.halo) : std::string("]");
     }

@@ -62,8 +62,8 @@ struct Job {
     Pattern pattern;
     std::int32_t ranks = 1;
 
-    [[nodiscard]] Layout file_layout(Rank rank) const;
-    [[nodiscard]] Layout memory_layout(Rank rank) const;
+    [[nodiscard]] RunProduct file_layout(Rank rank) const;
+    [[nodiscard]] RunProduct memory_layout(Rank rank) const;
     // Bytes of all ranks.
     [[nodiscard]] std::int64_t data_bytes() const;
     // Bytes of the file that are looked at: up to the last that any rank writes, and a guard of one

@@ -143,7 +143,7 @@ RC_GTEST_PROP(Pattern, MemoryHoldsWhatTheFileGets, ()) {
 
 RC_GTEST_PROP(Pattern, TakingInBitsIsWalking, ()) {
     const Job job = job_of(any_pattern(), 2);
-    const Layout layout = job.file_layout(Rank{0});
+    const RunProduct layout = job.file_layout(Rank{0});
     const std::int64_t bit = *rc::gen::inRange(1, 6);
     std::vector<std::int64_t> walked;
     std::vector<std::int64_t> taken;

@@ -23,15 +23,15 @@ tl::unexpected<Error> wrong(std::string message) {
     return failure({.code = ErrorCode::argument, .message = std::move(message)});
 }
 
-using Put = Result<void> (*)(Request&, const std::string&);
+using Put = Result<void> (*)(Command&, const std::string&);
 
 struct Entry {
     Option option;
     Put put;
 };
 
-template <bool Request::* member, bool inverted = false>
-Result<void> put_flag(Request& to, const std::string& text) {
+template <bool Command::* member, bool inverted = false>
+Result<void> put_flag(Command& to, const std::string& text) {
     const auto on = command_line::flag("the flag", text);
     if (!on) {
         return failure(on.error());
@@ -40,8 +40,8 @@ Result<void> put_flag(Request& to, const std::string& text) {
     return {};
 }
 
-template <std::int64_t Request::* member, std::int64_t least>
-Result<void> put_number(Request& to, const std::string& text) {
+template <std::int64_t Command::* member, std::int64_t least>
+Result<void> put_number(Command& to, const std::string& text) {
     const auto number = measure::parse_size(text);
     if (!number || *number < least) {
         return wrong(fmt::format("\"{}\" is no number of at least {}. Give one.", text, least));
@@ -50,8 +50,8 @@ Result<void> put_number(Request& to, const std::string& text) {
     return {};
 }
 
-template <std::string Request::* member>
-Result<void> put_text(Request& to, const std::string& text) {
+template <std::string Command::* member>
+Result<void> put_text(Command& to, const std::string& text) {
     to.*member = text;
     return {};
 }
@@ -65,7 +65,7 @@ Result<void> put_parsed(std::optional<Value>& to, const Result<Value>& value) {
     return {};
 }
 
-Result<void> put_backend(Request& to, const std::string& text) {
+Result<void> put_backend(Command& to, const std::string& text) {
     std::string upper = text;
     std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
         return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -77,7 +77,7 @@ Result<void> put_backend(Request& to, const std::string& text) {
     return {};
 }
 
-Result<void> put_storms(Request& to, const std::string& text) {
+Result<void> put_storms(Command& to, const std::string& text) {
     to.mode = Mode::storm;
     if (text.empty() || text == "all") {
         return {};
@@ -98,7 +98,7 @@ Result<void> put_storms(Request& to, const std::string& text) {
     return {};
 }
 
-Result<void> put_ramp(Request& to, const std::string& text) {
+Result<void> put_ramp(Command& to, const std::string& text) {
     to.ramp.clear();
     for (const std::string& word : command_line::split(text, ',')) {
         const auto number = command_line::whole_number("--ranks", word);
@@ -110,7 +110,7 @@ Result<void> put_ramp(Request& to, const std::string& text) {
     return {};
 }
 
-Result<void> put_seed(Request& to, const std::string& text) {
+Result<void> put_seed(Command& to, const std::string& text) {
     const auto number = command_line::whole_number("the seed", text);
     if (!number) {
         return failure(number.error());
@@ -134,29 +134,29 @@ struct Phases {
 
 // A plain array: GCC 12 puts a std::array of relocated pointers among what can change.
 constexpr Entry entries[]{
-    Entry{{'h', "help", no, "show this and exit", ""}, put_flag<&Request::help>},
-    Entry{{0, "version", no, "show the version and exit", ""}, put_flag<&Request::version>},
+    Entry{{'h', "help", no, "show this and exit", ""}, put_flag<&Command::help>},
+    Entry{{0, "version", no, "show the version and exit", ""}, put_flag<&Command::version>},
     Entry{{'a', "api", yes, "POSIX or DUMMY", "POSIX"}, put_backend},
     Entry{{'b', "", yes, "branches of the tree", "1"},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               const auto number = command_line::whole_number("-b", v);
               to.tree.branches = number.value_or(0);
               return number ? Result<void>{} : failure(number.error());
           }},
     Entry{{'z', "", yes, "depth of the tree", "0"},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               const auto number = command_line::whole_number("-z", v);
               to.tree.depth = number.value_or(-1);
               return number ? Result<void>{} : failure(number.error());
           }},
     Entry{{'L', "", no, "items only at the leaves of the tree", ""},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               const auto on = command_line::flag("-L", v);
               to.tree.items_at = on.value_or(true) ? Level::leaves : Level::every;
               return on ? Result<void>{} : failure(on.error());
           }},
     Entry{{'d', "", yes, "directories, dir1@dir2@…, given to ranks in turn", "./out"},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               to.directories = command_line::split(v, '@');
               const bool named =
                   !v.empty() && std::find(to.directories.begin(), to.directories.end(),
@@ -166,90 +166,90 @@ constexpr Entry entries[]{
                                  "a directory has no name (it would be the root). Write "
                                  "dir1@dir2, or . for this one.");
           }},
-    Entry{{'n', "", yes, "items of a rank", "0"}, put_number<&Request::items, 0>},
+    Entry{{'n', "", yes, "items of a rank", "0"}, put_number<&Command::items, 0>},
     Entry{{'I', "", yes, "items of a rank in each directory", "0"},
-          put_number<&Request::items_each, 0>},
-    Entry{{'i', "", yes, "iterations", "1"}, put_number<&Request::iterations, 1>},
+          put_number<&Command::items_each, 0>},
+    Entry{{'i', "", yes, "iterations", "1"}, put_number<&Command::iterations, 1>},
     Entry{{'N', "", yes, "look at the items of the rank so far away", "0"},
-          put_number<&Request::stride, 0>},
+          put_number<&Command::stride, 0>},
     Entry{{'f', "", yes, "first number of tasks", "1 with -l, else all"},
-          put_number<&Request::first_tasks, 0>},
-    Entry{{'l', "", yes, "last number of tasks", "all"}, put_number<&Request::last_tasks, 0>},
+          put_number<&Command::first_tasks, 0>},
+    Entry{{'l', "", yes, "last number of tasks", "all"}, put_number<&Command::last_tasks, 0>},
     Entry{{'s', "", yes, "step between numbers of tasks", "1"},
-          put_number<&Request::step_tasks, 1>},
-    Entry{{'w', "", yes, "bytes to write to each file", "0"}, put_number<&Request::write_bytes, 0>},
-    Entry{{'e', "", yes, "bytes to read from each file", "0"}, put_number<&Request::read_bytes, 0>},
+          put_number<&Command::step_tasks, 1>},
+    Entry{{'w', "", yes, "bytes to write to each file", "0"}, put_number<&Command::write_bytes, 0>},
+    Entry{{'e', "", yes, "bytes to read from each file", "0"}, put_number<&Command::read_bytes, 0>},
     Entry{{'W', "", yes, "stop creating after so many seconds", "0"},
-          [](Request& to, const std::string& v) {
-              return put_number<&Request::stonewall_seconds, 0>(
+          [](Command& to, const std::string& v) {
+              return put_number<&Command::stonewall_seconds, 0>(
                   to, v.ends_with('s') ? v.substr(0, v.size() - 1) : v);
           }},
     Entry{{'x', "", yes, "file with the number of items that -W reached", ""},
-          put_text<&Request::stonewall_file>},
+          put_text<&Command::stonewall_file>},
     Entry{{'p', "", yes, "seconds before each iteration", "0"},
-          put_number<&Request::delay_seconds, 0>},
-    Entry{{'D', "", no, "directories only", ""}, put_flag<&Request::files, true>},
-    Entry{{'F', "", no, "files only", ""}, put_flag<&Request::folders, true>},
+          put_number<&Command::delay_seconds, 0>},
+    Entry{{'D', "", no, "directories only", ""}, put_flag<&Command::files, true>},
+    Entry{{'F', "", no, "files only", ""}, put_flag<&Command::folders, true>},
     Entry{{'U', "", no, "rename directories, too, with -C, -T, -E or -r", ""},
-          put_flag<&Request::renames>},
-    Entry{{'u', "", no, "a tree of its own for each rank", ""}, put_flag<&Request::unique_tree>},
-    Entry{{'S', "", no, "one file that all ranks open", ""}, put_flag<&Request::shared_file>},
-    Entry{{'c', "", no, "rank 0 creates everything", ""}, put_flag<&Request::collective_create>},
+          put_flag<&Command::renames>},
+    Entry{{'u', "", no, "a tree of its own for each rank", ""}, put_flag<&Command::unique_tree>},
+    Entry{{'S', "", no, "one file that all ranks open", ""}, put_flag<&Command::shared_file>},
+    Entry{{'c', "", no, "rank 0 creates everything", ""}, put_flag<&Command::collective_create>},
     Entry{{'R', "", maybe, "stat in random order, of this seed", ""},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               to.random_stat = true;
               return v.empty() ? Result<void>{} : put_seed(to, v);
           }},
     Entry{{0, "random-seed", yes, "of -R", "0"}, put_seed},
     Entry{{'G', "", yes, "of the data", "0"}, put_seed},
-    Entry{{'y', "", no, "fsync after writing", ""}, put_flag<&Request::sync>},
+    Entry{{'y', "", no, "fsync after writing", ""}, put_flag<&Command::sync>},
     Entry{{'Y', "", no, "sync(2) after each phase, within its time", ""},
-          put_flag<&Request::sync_all>},
-    Entry{{'X', "verify-read", no, "verify what is read", ""}, put_flag<&Request::verify_read>},
+          put_flag<&Command::sync_all>},
+    Entry{{'X', "verify-read", no, "verify what is read", ""}, put_flag<&Command::verify_read>},
     Entry{{0, "verify-write", no, "read back and verify after writing", ""},
-          put_flag<&Request::verify_write>},
+          put_flag<&Command::verify_write>},
     Entry{{'B', "", maybe, "no barriers between phases (-B 0: barriers)", ""},
-          put_flag<&Request::barriers, true>},
-    Entry{{'k', "", no, "create files by mknod", ""}, put_flag<&Request::make_node>},
-    Entry{{'P', "", no, "print rate and time", ""}, put_flag<&Request::print_time>},
+          put_flag<&Command::barriers, true>},
+    Entry{{'k', "", no, "create files by mknod", ""}, put_flag<&Command::make_node>},
+    Entry{{'P', "", no, "print rate and time", ""}, put_flag<&Command::print_time>},
     Entry{{'Z', "", no, "print time instead of rate", ""},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               to.print_time = true;
-              return put_flag<&Request::print_rate, true>(to, v);
+              return put_flag<&Command::print_rate, true>(to, v);
           }},
     Entry{{0, "showRankStatistics", no, "list the ranks' times", ""},
-          put_flag<&Request::show_ranks>},
+          put_flag<&Command::show_ranks>},
     Entry{{0, "print-all-procs", no, "as --showRankStatistics", ""},
-          put_flag<&Request::show_ranks>},
+          put_flag<&Command::show_ranks>},
     Entry{{0, "saveRankPerformanceDetails", yes, "the ranks' times as CSV", ""},
-          put_text<&Request::ranks_csv_file>},
+          put_text<&Command::ranks_csv_file>},
     Entry{{0, "savePerOpDataCSV", yes, "every call as CSV, in PREFIX-phase-iteration-rank.csv", ""},
-          put_text<&Request::operations_prefix>},
+          put_text<&Command::operations_prefix>},
     Entry{{0, "run-cmd-before-phase", yes, "run this on each node before each phase, untimed", ""},
-          put_text<&Request::command_before>},
+          put_text<&Command::command_before>},
     Entry{{0, "run-cmd-after-phase", yes, "run this on each node after each phase, timed", ""},
-          put_text<&Request::command_after>},
+          put_text<&Command::command_after>},
     Entry{{0, "warningAsErrors", no, "a warning makes the exit status 2", ""},
-          put_flag<&Request::warnings_are_errors>},
+          put_flag<&Command::warnings_are_errors>},
     Entry{{'v', "", no, "more words (repeatable)", ""},
-          [](Request& to, const std::string&) {
+          [](Command& to, const std::string&) {
               ++to.verbosity;
               return Result<void>{};
           }},
-    Entry{{'V', "", yes, "verbosity", "0"}, put_number<&Request::verbosity, 0>},
+    Entry{{'V', "", yes, "verbosity", "0"}, put_number<&Command::verbosity, 0>},
     Entry{{'g', "", no, "ignored: directories have their parent's layout", ""},
-          [](Request& to, const std::string&) {
+          [](Command& to, const std::string&) {
               to.advice.emplace_back(
                   "-g is ignored (directories have their parent's layout). Set another by lfs.");
               return Result<void>{};
           }},
     Entry{{'t', "", no, "ignored: the tree rows have it", ""},
-          [](Request& to, const std::string&) {
+          [](Command& to, const std::string&) {
               to.advice.emplace_back("-t is ignored (the rows Tree creation and removal have it).");
               return Result<void>{};
           }},
     Entry{{0, "dataPacketType", yes, "ignored: data are seeded and incompressible", ""},
-          [](Request& to, const std::string&) {
+          [](Command& to, const std::string&) {
               to.advice.emplace_back(
                   "--dataPacketType is ignored (data are always seeded and "
                   "incompressible).");
@@ -259,37 +259,37 @@ constexpr Entry entries[]{
           put_storms},
     Entry{{0, "ranks", yes, "the storm's numbers of ranks", "1,2,4 … all"}, put_ramp},
     Entry{{0, "phase-time", yes, "seconds of a storm's phase at most", "5"},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               const auto seconds = measure::parse_seconds(v);
               to.phase_seconds = seconds.value_or(0);
               return seconds ? Result<void>{} : failure(seconds.error());
           }},
-    Entry{{0, "dry-run", no, "print the estimate; touch nothing", ""}, put_flag<&Request::dry_run>},
+    Entry{{0, "dry-run", no, "print the estimate; touch nothing", ""}, put_flag<&Command::dry_run>},
     Entry{{0, "json", yes, "write the result here as JSON (forebay.bench.meta/1)", ""},
-          put_text<&Request::json_file>},
+          put_text<&Command::json_file>},
     Entry{{0, "csv", yes, "write a line for each row and iteration here", ""},
-          put_text<&Request::csv_file>},
+          put_text<&Command::csv_file>},
     Entry{{0, "budget-time", yes, "end the run after so long (60, 5m, 2h)", ""},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               return put_parsed(to.budget.seconds, measure::parse_seconds(v));
           }},
     Entry{{0, "budget-bytes", yes, "refuse to write more", ""},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               return put_parsed(to.budget.bytes, measure::parse_size(v));
           }},
     Entry{{0, "budget-files", yes, "refuse to create more at a time", ""},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               return put_parsed(to.budget.files, measure::parse_size(v));
           }},
     Entry{{0, "budget-share", yes, "refuse to take more of the free space (10%)", "50%"},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               return put_parsed(to.budget.free_share, measure::parse_share(v));
           }},
     Entry{{0, "stall-limit", yes, "end the job when one call takes so long", "600"},
-          [](Request& to, const std::string& v) {
+          [](Command& to, const std::string& v) {
               return put_parsed(to.stall_seconds, measure::parse_seconds(v));
           }},
-    Entry{{0, "no-live", no, "no live line on a terminal", ""}, put_flag<&Request::live, true>},
+    Entry{{0, "no-live", no, "no live line on a terminal", ""}, put_flag<&Command::live, true>},
 };
 
 // -C -T -E -r say which phases; none of them means all.
@@ -343,7 +343,7 @@ std::vector<Option> table() {
     return result;
 }
 
-Result<void> settle_items(Request& request) {
+Result<void> settle_items(Command& request) {
     if (auto fine = checked(request.tree); !fine) {
         return fine;
     }
@@ -378,7 +378,7 @@ Result<void> settle_items(Request& request) {
     return {};
 }
 
-Result<void> check(const Request& request) {
+Result<void> check(const Command& request) {
     if (!request.files && !request.folders) {
         return wrong("-D and -F exclude each other. Give one of them, or neither for both.");
     }
@@ -404,9 +404,9 @@ std::string_view name_of(Storm storm) noexcept {
     return names[static_cast<std::size_t>(storm)];
 }
 
-Result<Request> parse_command(std::span<const std::string> words) {
+Result<Command> parse_command(std::span<const std::string> words) {
     const std::vector<Option> known = table();
-    Request request;
+    Command request;
     const auto parsed = command_line::parse(known, without_modules(words, request.advice));
     if (!parsed) {
         return failure(parsed.error());
@@ -459,7 +459,7 @@ std::string help_text() {
            "the budget, 128 + n ended by the signal n.\n";
 }
 
-Result<std::vector<std::int64_t>> ramp_of(const Request& request, std::int64_t ranks) {
+Result<std::vector<std::int64_t>> ramp_of(const Command& request, std::int64_t ranks) {
     std::vector<std::int64_t> ramp = request.ramp;
     if (request.mode == Mode::mdtest) {
         const std::int64_t least = request.last_tasks == 0 ? ranks : 1;
@@ -498,7 +498,7 @@ using Ramp = std::vector<std::int64_t>;
 // Of a file or a directory without bytes, about a block.
 constexpr std::int64_t item_bytes = 4096;
 
-measure::Estimate estimate_of_storms(const Request& request, const Ramp& ramp) {
+measure::Estimate estimate_of_storms(const Command& request, const Ramp& ramp) {
     measure::Estimate total;
     for (const std::int64_t tasks : ramp) {
         for (const Storm storm : request.storms) {
@@ -512,7 +512,7 @@ measure::Estimate estimate_of_storms(const Request& request, const Ramp& ramp) {
     return total;
 }
 
-measure::Estimate estimate_of_phases(const Request& request, const Ramp& ramp) {
+measure::Estimate estimate_of_phases(const Command& request, const Ramp& ramp) {
     const std::int64_t most = *std::max_element(ramp.begin(), ramp.end());
     const std::int64_t trees =
         request.unique_tree ? most : std::min(most, std::ssize(request.directories));
@@ -535,7 +535,7 @@ measure::Estimate estimate_of_phases(const Request& request, const Ramp& ramp) {
 
 }  // namespace
 
-Result<measure::Estimate> estimate(const Request& request, std::int64_t ranks) {
+Result<measure::Estimate> estimate(const Command& request, std::int64_t ranks) {
     const auto ramp = ramp_of(request, ranks);
     if (!ramp) {
         return failure(ramp.error());

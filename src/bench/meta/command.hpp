@@ -19,7 +19,7 @@ enum class Storm { existing, own, shared };
 
 [[nodiscard]] std::string_view name_of(Storm storm) noexcept;
 
-struct Request {
+struct Command {
     Mode mode = Mode::mdtest;
     Backend backend = Backend::posix;
     std::vector<std::string> directories{"./out"};
@@ -79,13 +79,13 @@ struct Request {
     std::vector<std::string> advice;
 };
 
-[[nodiscard]] Result<Request> parse_command(std::span<const std::string> words);
+[[nodiscard]] Result<Command> parse_command(std::span<const std::string> words);
 [[nodiscard]] std::string help_text();
 
 // 1, 2, 4 … and `ranks` itself, or what was asked for.
-[[nodiscard]] Result<std::vector<std::int64_t>> ramp_of(const Request& request, std::int64_t ranks);
+[[nodiscard]] Result<std::vector<std::int64_t>> ramp_of(const Command& request, std::int64_t ranks);
 
 // At most, all iterations together.
-[[nodiscard]] Result<measure::Estimate> estimate(const Request& request, std::int64_t ranks);
+[[nodiscard]] Result<measure::Estimate> estimate(const Command& request, std::int64_t ranks);
 
 }  // namespace forebay::meta

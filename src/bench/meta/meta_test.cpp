@@ -11,7 +11,7 @@
 namespace forebay::meta {
 namespace {
 
-Result<Request> parse(const std::string& line) {
+Result<Command> parse(const std::string& line) {
     return parse_command(command_line::split(line, ' '));
 }
 
@@ -53,7 +53,7 @@ TEST(Tree, StridesGoToTheNextNode) {
 }
 
 TEST(Command, TheReferencesLine) {
-    const Request request = parse("-n 200 -d ./md -i 3 -u").value();
+    const Command request = parse("-n 200 -d ./md -i 3 -u").value();
     EXPECT_EQ(request.items, 200);
     EXPECT_EQ(request.directories, std::vector<std::string>{"./md"});
     EXPECT_TRUE(request.unique_tree);
@@ -61,14 +61,14 @@ TEST(Command, TheReferencesLine) {
 }
 
 TEST(Command, LinesOfIo500) {
-    const Request easy =
+    const Command easy =
         parse("-n 1000000 -u -L -F -P -N 1 -d ./d@./e -x ./x.stonewall -C -Y -W 300 -a POSIX")
             .value();
     EXPECT_TRUE(easy.creates);
     EXPECT_FALSE(easy.stats || easy.reads || easy.removes || easy.folders);
     EXPECT_EQ(easy.stonewall_seconds, 300);
     EXPECT_EQ(easy.directories.size(), 2U);
-    const Request hard = parse("-n=10 -t -w=3901 -e=3901 -P -G=-1384958602 -N=1 -F -X -E").value();
+    const Command hard = parse("-n=10 -t -w=3901 -e=3901 -P -G=-1384958602 -N=1 -F -X -E").value();
     EXPECT_EQ(hard.write_bytes, 3901);
     EXPECT_TRUE(hard.verify_read && hard.reads);
     EXPECT_FALSE(hard.creates);

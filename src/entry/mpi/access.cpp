@@ -7,8 +7,6 @@ namespace forebay::entry {
 
 namespace {
 
-using ports::Direction;
-
 int take(const Access& access, Direction direction, PassOn pass) {
     OpenFile* file = find_file(access.file);
     if (file == nullptr) {

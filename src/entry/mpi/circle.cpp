@@ -66,10 +66,10 @@ std::unique_ptr<Circle> make_circle(MPI_Comm communicator, std::uint64_t label,
     circle->needs = needs;
     int ranks = 1;
     PMPI_Comm_size(communicator, &ranks);
-    adapters::GroupOptions options;
+    adapters::MpiCommunicatorOptions options;
     options.node_bytes = engine::File::lane_bytes(ranks, needs.staging_bytes_max);
     options.ranks_per_node = needs.ranks_per_node;
-    auto group = adapters::Group::create(communicator, options);
+    auto group = adapters::MpiCommunicator::create(communicator, options);
     if (group) {
         circle->group = std::move(*group);
     }

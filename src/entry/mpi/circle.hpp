@@ -21,9 +21,9 @@ struct CircleNeeds {
 struct Circle {
     std::uint64_t label = 0;
     CircleNeeds needs;
-    std::unique_ptr<adapters::Group> group;  // null: it could not be made, on all ranks
-    std::int64_t files = 0;                  // open ones that use it
-    bool kept = false;                       // when no file uses it any more
+    std::unique_ptr<adapters::MpiCommunicator> group;  // null: it could not be made, on all ranks
+    std::int64_t files = 0;                            // open ones that use it
+    bool kept = false;                                 // when no file uses it any more
 };
 
 // Those of this process. Contract: calls are serialised by the caller, except where collective.

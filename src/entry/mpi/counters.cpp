@@ -89,7 +89,7 @@ void note(std::vector<record::SlowTarget>& all, const record::SlowTarget& slow) 
 }  // namespace
 
 void Counters::call(const ports::CallRecord& record) {
-    const bool writes = record.direction == ports::Direction::write;
+    const bool writes = record.direction == Direction::write;
     record::Traffic& traffic = writes ? write_ : read_;
     traffic.calls += 1;
     traffic.bytes += record.bytes.bytes();

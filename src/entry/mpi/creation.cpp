@@ -21,15 +21,15 @@ layout::Wanted wanted_of(const Settings& settings) {
     return wanted;
 }
 
-plan::Layout plan_layout(const layout::FileLayout& found, std::int64_t file_bytes) noexcept {
-    const layout::Stripes stripes = layout::stripes_of(found, file_bytes);
+Stripes plan_layout(const layout::FileLayout& found, std::int64_t file_bytes) noexcept {
+    const Stripes stripes = layout::stripes_of(found, file_bytes);
     return {stripes.targets, stripes.stripe_bytes};
 }
 
-plan::Layout told(const Settings& settings) noexcept {
+Stripes told(const Settings& settings) noexcept {
     const auto targets = static_cast<std::int32_t>(settings.number(Setting::striping_factor));
     const std::int64_t stripe_bytes = settings.number(Setting::striping_unit);
-    return stripe_bytes > 0 ? plan::Layout{std::max(targets, 1), stripe_bytes} : plan::Layout{};
+    return stripe_bytes > 0 ? Stripes{std::max(targets, 1), stripe_bytes} : Stripes{};
 }
 
 // With MPI_MODE_EXCL the MPI will say that the file exists.
@@ -72,8 +72,8 @@ Creation create_striped(const std::string& path, int amode, const Settings& sett
     return creation;
 }
 
-plan::Layout found_or_told(const std::string& path, const Settings& settings,
-                           std::vector<std::string>& warnings) {
+Stripes found_or_told(const std::string& path, const Settings& settings,
+                      std::vector<std::string>& warnings) {
     const adapters::PosixAttributes files;
     const auto found = layout::layout_of_file(files, path);
     if (!found) {

@@ -3,9 +3,9 @@
 // any rank calls the MPI's open (decision 0011). Nothing here communicates.
 #pragma once
 
-#include "settings/settings.hpp"
 #include "layout/stripes.hpp"
 #include "plan/tuning.hpp"
+#include "settings/settings.hpp"
 
 #include <optional>
 #include <string>
@@ -14,8 +14,8 @@
 namespace forebay::entry {
 
 struct Creation {
-    bool made = false;                   // the file was not there, and is now
-    std::optional<plan::Layout> layout;  // as it was read back
+    bool made = false;              // the file was not there, and is now
+    std::optional<Stripes> layout;  // as it was read back
     std::vector<std::string> warnings;
 };
 
@@ -24,7 +24,7 @@ struct Creation {
 
 // How a file's bytes lie, for the engine: what its file system says, or else what the settings
 // say; what is wrong with it is added to `warnings`.
-[[nodiscard]] plan::Layout found_or_told(const std::string& path, const Settings& settings,
-                                         std::vector<std::string>& warnings);
+[[nodiscard]] Stripes found_or_told(const std::string& path, const Settings& settings,
+                                    std::vector<std::string>& warnings);
 
 }  // namespace forebay::entry

@@ -64,7 +64,7 @@ std::vector<std::int64_t> coordinates(std::int64_t rank, const std::vector<std::
 
 }  // namespace
 
-Nest darray(Envelope& envelope, const Layout& child) {
+Nest darray(Envelope& envelope, const DecodedType& child) {
     static_cast<void>(envelope.integer());  // processes: the product of the grid
     const std::int64_t rank = envelope.integer();
     const std::int64_t dimensions = envelope.integer();

@@ -7,6 +7,6 @@
 
 namespace forebay::entry {
 
-[[nodiscard]] pattern::Nest darray(Envelope& envelope, const Layout& child);
+[[nodiscard]] pattern::Nest darray(Envelope& envelope, const DecodedType& child);
 
 }  // namespace forebay::entry

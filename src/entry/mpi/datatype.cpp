@@ -68,25 +68,27 @@ Result<Nest> named(MPI_Datatype type) {
     return size > 0 ? Nest::run(size) : Nest();
 }
 
-Nest block(const Layout& child, std::int64_t length) {
+Nest block(const DecodedType& child, std::int64_t length) {
     return Nest::repeat(child.nest, length, child.extent);
 }
 
-Nest contiguous(Envelope& envelope, const Layout& child) { return block(child, envelope.count()); }
+Nest contiguous(Envelope& envelope, const DecodedType& child) {
+    return block(child, envelope.count());
+}
 
-Nest vector(Envelope& envelope, const Layout& child) {
+Nest vector(Envelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const std::int64_t length = envelope.count();
     return Nest::repeat(block(child, length), count, envelope.count() * child.extent);
 }
 
-Nest hvector(Envelope& envelope, const Layout& child) {
+Nest hvector(Envelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const std::int64_t length = envelope.count();
     return Nest::repeat(block(child, length), count, envelope.address());
 }
 
-Nest blocks(const Layout& child, std::span<const std::int64_t> lengths,
+Nest blocks(const DecodedType& child, std::span<const std::int64_t> lengths,
             std::span<const std::int64_t> displacements) {
     if (lengths.empty()) {
         return {};
@@ -108,7 +110,7 @@ void scale(std::span<std::int64_t> displacements, std::int64_t unit) noexcept {
     }
 }
 
-Nest indexed(Envelope& envelope, const Layout& child) {
+Nest indexed(Envelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const auto lengths = envelope.counts(count);
     auto displacements = envelope.counts(count);
@@ -116,13 +118,13 @@ Nest indexed(Envelope& envelope, const Layout& child) {
     return blocks(child, lengths, displacements);
 }
 
-Nest hindexed(Envelope& envelope, const Layout& child) {
+Nest hindexed(Envelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const auto lengths = envelope.counts(count);
     return blocks(child, lengths, envelope.addresses(count));
 }
 
-Nest indexed_block(Envelope& envelope, const Layout& child) {
+Nest indexed_block(Envelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const std::int64_t length = envelope.count();
     auto displacements = envelope.counts(count);
@@ -130,13 +132,13 @@ Nest indexed_block(Envelope& envelope, const Layout& child) {
     return Nest::list(block(child, length), displacements);
 }
 
-Nest hindexed_block(Envelope& envelope, const Layout& child) {
+Nest hindexed_block(Envelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const std::int64_t length = envelope.count();
     return Nest::list(block(child, length), envelope.addresses(count));
 }
 
-Nest subarray(Envelope& envelope, const Layout& child) {
+Nest subarray(Envelope& envelope, const DecodedType& child) {
     const std::int64_t dimensions = envelope.integer();
     auto sizes = envelope.counts(dimensions);
     auto subsizes = envelope.counts(dimensions);
@@ -173,7 +175,7 @@ Result<Nest> structure(Envelope& envelope, const LargeCountInquiry& inquiry) {
 }
 
 // Constructors with one inner type.
-Result<Nest> derived(Envelope& envelope, const Layout& child) {
+Result<Nest> derived(Envelope& envelope, const DecodedType& child) {
     switch (envelope.combiner()) {
         case MPI_COMBINER_DUP:
         case MPI_COMBINER_RESIZED: return child.nest;
@@ -221,9 +223,9 @@ std::int64_t size_of(MPI_Datatype type) noexcept {
     return said ? static_cast<std::int64_t>(size) : -1;
 }
 
-Result<Layout> decode(MPI_Datatype type, const LargeCountInquiry& inquiry) {
+Result<DecodedType> decode(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     if (type == MPI_BYTE) {  // by far the most frequent
-        return Layout{Nest::run(1), 1, 1};
+        return DecodedType{Nest::run(1), 1, 1};
     }
     auto nest = nest_of(type, inquiry);
     if (!nest) {
@@ -235,7 +237,7 @@ Result<Layout> decode(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     if (nest->size() != size_of(type)) {
         return unknown("its size is not what its construction says");
     }
-    return Layout{std::move(*nest), extent, size_of(type)};
+    return DecodedType{std::move(*nest), extent, size_of(type)};
 }
 
 }  // namespace forebay::entry

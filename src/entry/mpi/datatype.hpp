@@ -11,7 +11,7 @@
 namespace forebay::entry {
 
 // A datatype as the engine needs it: where its bytes lie and how far apart its copies are.
-struct Layout {
+struct DecodedType {
     pattern::Nest nest;
     std::int64_t extent = 0;
     std::int64_t size = 0;
@@ -26,7 +26,7 @@ struct LargeCountInquiry {
 
 // ErrorCode::unsupported with the reason where the type is of a kind that is not known.
 // Contract: `type` is not MPI_DATATYPE_NULL.
-Result<Layout> decode(MPI_Datatype type, const LargeCountInquiry& inquiry);
+Result<DecodedType> decode(MPI_Datatype type, const LargeCountInquiry& inquiry);
 
 // Bytes of data in one `type`; -1 where the MPI does not say.
 [[nodiscard]] std::int64_t size_of(MPI_Datatype type) noexcept;

@@ -38,7 +38,7 @@ std::int64_t now_s() {
 }
 
 Result<engine::LimitMemoryOptions> options_of(const Settings& settings, const std::string& path,
-                                              const plan::Layout& layout) {
+                                              const Stripes& layout) {
     auto file_system = adapters::file_system_of(path);
     if (!file_system) {
         return failure(file_system.error());
@@ -64,7 +64,7 @@ bool remembers_limits(const Settings& settings) {
 }
 
 engine::FoundLimits recall_limits(const Settings& settings, const std::string& path,
-                                  const plan::Layout& layout) {
+                                  const Stripes& layout) {
     adapters::NotebookFile notebook{cache_file(settings)};
     const auto known = options_of(settings, path, layout).and_then([&](const auto& options) {
         return engine::recall_limits(notebook, options, now_s());
@@ -75,7 +75,7 @@ engine::FoundLimits recall_limits(const Settings& settings, const std::string& p
     return known.value_or(engine::FoundLimits{});
 }
 
-void remember_limits(const Settings& settings, const std::string& path, const plan::Layout& layout,
+void remember_limits(const Settings& settings, const std::string& path, const Stripes& layout,
                      const engine::FoundLimits& found) {
     adapters::NotebookFile notebook{cache_file(settings)};
     const auto done = options_of(settings, path, layout).and_then([&](const auto& options) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/limit_memory.hpp"
-#include "settings/settings.hpp"
 #include "plan/tuning.hpp"
+#include "settings/settings.hpp"
 
 #include <string>
 
@@ -15,8 +15,8 @@ namespace forebay::entry {
 
 // For the file `path`. With setting `verbose` a line says what went wrong.
 [[nodiscard]] engine::FoundLimits recall_limits(const Settings& settings, const std::string& path,
-                                                const plan::Layout& layout);
-void remember_limits(const Settings& settings, const std::string& path, const plan::Layout& layout,
+                                                const Stripes& layout);
+void remember_limits(const Settings& settings, const std::string& path, const Stripes& layout,
                      const engine::FoundLimits& found);
 
 }  // namespace forebay::entry

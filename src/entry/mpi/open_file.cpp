@@ -19,7 +19,7 @@ namespace forebay::entry {
 // What one rank asks the engine for, with what the call refers to.
 struct OpenFile::Asked {
     engine::Call call;
-    Layout memory;
+    DecodedType memory;
 };
 
 namespace {
@@ -59,7 +59,7 @@ engine::File& OpenFile::engine() {
     }
     Known known;
     if (facts_.rank == 0) {
-        const plan::Layout layout = found_or_told(facts_.path, settings_, facts_.warnings);
+        const Stripes layout = found_or_told(facts_.path, settings_, facts_.warnings);
         known.targets = layout.targets;
         known.stripe_bytes = layout.stripe_bytes;
         known.has_identity = facts_.identity ? 1 : 0;
@@ -88,7 +88,7 @@ engine::File& OpenFile::engine() {
         options.identity = known.identity;
         held_.know(known.identity);
     }
-    const auto opener = [this](ports::Direction direction) {
+    const auto opener = [this](Direction direction) {
         return adapters::open_storage(facts_.path, direction, preference_of(settings_));
     };
     engine_ = std::make_unique<engine::File>(*circle_->group, clock_, *counters_, opener, options);
@@ -96,10 +96,9 @@ engine::File& OpenFile::engine() {
 }
 
 // What only this rank knows against the call; the engine makes it everyone's.
-engine::Refusal OpenFile::refusal_of(const Access& access,
-                                     ports::Direction direction) const noexcept {
+engine::Refusal OpenFile::refusal_of(const Access& access, Direction direction) const noexcept {
     using engine::Refusal;
-    const bool writes = direction == ports::Direction::write;
+    const bool writes = direction == Direction::write;
     const auto mode = writes ? Setting::collective_write : Setting::collective_read;
     if (settings_.text(mode) == "disable") {
         return Refusal::disabled;
@@ -117,7 +116,7 @@ engine::Refusal OpenFile::refusal_of(const Access& access,
     return view_.refusal;
 }
 
-OpenFile::Asked OpenFile::asked(const Access& access, ports::Direction direction) const {
+OpenFile::Asked OpenFile::asked(const Access& access, Direction direction) const {
     Asked asked;
     engine::Call& call = asked.call;
     call.view = &view_.bytes;
@@ -149,12 +148,12 @@ OpenFile::Asked OpenFile::asked(const Access& access, ports::Direction direction
     return asked;
 }
 
-engine::Outcome OpenFile::transfer(const Access& access, ports::Direction direction) {
+engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
     counters_->now_in(access.function);
     Asked ask = asked(access, direction);
     ask.call.memory.nest = &ask.memory.nest;
     engine::File& file = engine();
-    return direction == ports::Direction::write ? file.write(ask.call) : file.read(ask.call);
+    return direction == Direction::write ? file.write(ask.call) : file.read(ask.call);
 }
 
 // All ranks come here together.
@@ -176,7 +175,7 @@ int OpenFile::complete(const Access& access, const engine::Outcome& outcome) {
     return MPI_SUCCESS;
 }
 
-int OpenFile::access(const Access& access, ports::Direction direction, PassOn pass) {
+int OpenFile::access(const Access& access, Direction direction, PassOn pass) {
     if (!ours()) {
         return this->pass(access, engine::Refusal::none, pass);
     }
@@ -189,7 +188,7 @@ int OpenFile::access(const Access& access, ports::Direction direction, PassOn pa
 }
 
 // MPI allows to do everything in `begin`; then `end` has only the status to give.
-int OpenFile::begin(const Access& access, ports::Direction direction, PassOn pass) {
+int OpenFile::begin(const Access& access, Direction direction, PassOn pass) {
     if (!ours()) {
         return this->pass(access, engine::Refusal::none, pass);
     }
@@ -222,9 +221,8 @@ int OpenFile::finish() {
             code = fail(*error);
         }
         if (facts_.rank == 0 && remembers_limits(settings_)) {
-            remember_limits(
-                settings_, facts_.path, layout_,
-                {engine_->found(ports::Direction::write), engine_->found(ports::Direction::read)});
+            remember_limits(settings_, facts_.path, layout_,
+                            {engine_->found(Direction::write), engine_->found(Direction::read)});
         }
     }
     report_closed(*this);

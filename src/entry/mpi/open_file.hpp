@@ -32,7 +32,7 @@ struct FileFacts {
     bool recording = false;
     std::int64_t open_ns = 0;
     std::optional<ports::Identity> identity;  // on rank 0
-    plan::Layout layout;                      // of a file that hints gave a layout
+    Stripes layout;                           // of a file that hints gave a layout
     std::vector<std::string> warnings;        // on rank 0
 };
 
@@ -45,8 +45,8 @@ public:
     ~OpenFile() = default;
 
     // Data access; `pass` is the MPI's own function.
-    int access(const Access& access, ports::Direction direction, PassOn pass);
-    int begin(const Access& access, ports::Direction direction, PassOn pass);
+    int access(const Access& access, Direction direction, PassOn pass);
+    int begin(const Access& access, Direction direction, PassOn pass);
     int end(const Ending& ending, PassOn pass);
     // `alone`: what one rank may do by itself where `pass` would be collective and must not wait.
     int leave(const Left& left, PassOn pass, PassOn alone);
@@ -70,16 +70,16 @@ public:
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
     [[nodiscard]] Circle* circle() const noexcept { return circle_; }
     [[nodiscard]] std::string aggregators() const;
-    [[nodiscard]] plan::Layout layout() const noexcept { return layout_; }
+    [[nodiscard]] Stripes layout() const noexcept { return layout_; }
     [[nodiscard]] const Counters& counters() const noexcept { return *counters_; }
 
 private:
     struct Asked;
 
-    engine::Outcome transfer(const Access& access, ports::Direction direction);
-    Asked asked(const Access& access, ports::Direction direction) const;
+    engine::Outcome transfer(const Access& access, Direction direction);
+    Asked asked(const Access& access, Direction direction) const;
     [[nodiscard]] engine::Refusal refusal_of(const Access& access,
-                                             ports::Direction direction) const noexcept;
+                                             Direction direction) const noexcept;
     engine::File& engine();
     int pass(const Access& access, engine::Refusal refusal, PassOn pass);
     int complete(const Access& access, const engine::Outcome& outcome);
@@ -97,7 +97,7 @@ private:
     adapters::SteadyClock clock_;
     std::unique_ptr<Counters> counters_;
     std::unique_ptr<engine::File> engine_;  // made by the first collective access
-    plan::Layout layout_;
+    Stripes layout_;
     FileView view_;
     HeldView held_;
     bool atomic_ = false;

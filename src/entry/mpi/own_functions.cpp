@@ -1,9 +1,10 @@
 // The entry points of class `own` in functions.toml: one lookup, then the open file's own method.
 #include "entry/functions.hpp"
-#include "settings/path.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/report.hpp"
 #include "entry/mpi/status.hpp"
+#include "kernel/calls.hpp"
+#include "settings/path.hpp"
 
 #include <sys/stat.h>
 
@@ -22,7 +23,7 @@ bool is_ordinary(MPI_Comm communicator, const char* filename, const MPI_File* fh
 
 std::optional<ports::Identity> identity_of_path(const std::string& path) {
     struct stat facts{};
-    if (::stat(path.c_str(), &facts) != 0) {
+    if (kernel::stat(path.c_str(), &facts) != 0) {
         return std::nullopt;
     }
     return ports::Identity{facts.st_dev, facts.st_ino};

@@ -80,7 +80,7 @@ std::string to_json(const std::string& path, const layout::Described& described,
                     const layout::Change* change) {
     const layout::FileLayout& found = described.layout;
     const layout::Component* chosen = layout::chosen(found, described.bytes);
-    const layout::Stripes stripes = layout::stripes_of(found, described.bytes);
+    const Stripes stripes = layout::stripes_of(found, described.bytes);
     Json components = Json::array();
     for (const layout::Component& one : found.components) {
         components.push_back(json_of(one, &one == chosen));

@@ -1,10 +1,10 @@
 // See access.hpp.
 #include "bench/hpio/program/access.hpp"
 
-#include "bench/hpio/program/types.hpp"
-#include "bench/session/mpi_error.hpp"
 #include "base/own_fd.hpp"
+#include "bench/hpio/program/types.hpp"
 #include "bench/measure/clock.hpp"
+#include "bench/session/mpi_error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -63,7 +63,7 @@ public:
     MpiFile(MpiFile&&) = delete;
     MpiFile& operator=(MpiFile&&) = delete;
 
-    Result<void> open(const Request& request) {
+    Result<void> open(const MpiAccess& request) {
         const bool writes = work_.point.direction == Direction::write;
         const int mode = writes ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
         auto fine = mpi_checked(MPI_File_open(ranks_, work_.path.c_str(), mode, info_, &file_),
@@ -80,7 +80,7 @@ public:
                            "set the view of", work_.path);
     }
 
-    Result<void> move(const Request& request) {
+    Result<void> move(const MpiAccess& request) {
         const bool collective = work_.point.method == hpio::Method::collective;
         const bool writes = work_.point.direction == Direction::write;
         void* const memory = work_.memory.data();
@@ -127,7 +127,7 @@ public:
 
 private:
     // A full disk shows in some MPIs as a short count only.
-    Result<void> counted(const Request& request, MPI_Status& status) const {
+    Result<void> counted(const MpiAccess& request, MPI_Status& status) const {
         MPI_Count elements = 0;
         MPI_Get_elements_x(&status, request.memory.get(), &elements);
         MPI_Count size = 0;
@@ -227,7 +227,7 @@ Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& 
 }
 
 Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& latency) {
-    auto request = request_of(work.job, Rank{session.rank()}, work.request.types);
+    auto request = access_of(work.job, Rank{session.rank()}, work.request.types);
     if (auto fine = session.agreed(request ? Result<void>{} : failure(request.error())); !fine) {
         return failure(fine.error());
     }

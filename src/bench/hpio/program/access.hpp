@@ -1,10 +1,10 @@
 // Opens, moves, syncs and closes one point's file, once, and says how long each took.
 #pragma once
 
-#include "bench/session/session.hpp"
 #include "base/result.hpp"
 #include "bench/hpio/command.hpp"
 #include "bench/measure/histogram.hpp"
+#include "bench/session/session.hpp"
 
 #include <cstdint>
 #include <span>
@@ -26,7 +26,7 @@ struct Durations {
 };
 
 struct Work {
-    const hpio::Request& request;
+    const hpio::Command& request;
     const hpio::Point& point;
     const hpio::Job& job;
     std::string path;

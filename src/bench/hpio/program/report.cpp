@@ -1,9 +1,9 @@
 // See report.hpp.
 #include "bench/hpio/program/report.hpp"
 
-#include "bench/session/json.hpp"
 #include "bench/measure/csv.hpp"
 #include "bench/measure/statistics.hpp"
+#include "bench/session/json.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -143,7 +143,7 @@ std::string point_text(const PointResult& result) {
 
 }  // namespace
 
-std::string heading(const hpio::Request& request, const Report& report) {
+std::string heading(const hpio::Command& request, const Report& report) {
     std::string text = fmt::format(
         "forebay-hpio {}: noncontiguous I/O, verified\n"
         "command line      : {}\n"
@@ -164,7 +164,7 @@ std::string heading(const hpio::Request& request, const Report& report) {
     return text;
 }
 
-std::string table_rows(const hpio::Request& request, const PointResult& result,
+std::string table_rows(const hpio::Command& request, const PointResult& result,
                        const PointResult* before) {
     std::string text;
     if (before == nullptr || title(*before) != title(result)) {
@@ -185,7 +185,7 @@ std::string table_rows(const hpio::Request& request, const PointResult& result,
     return text;
 }
 
-std::string further(const hpio::Request& request, const Report& report) {
+std::string further(const hpio::Command& request, const Report& report) {
     std::string text = "\nFurther results:\n";
     std::int64_t wrong = 0;
     for (const PointResult& result : report.points) {
@@ -216,7 +216,7 @@ std::string further(const hpio::Request& request, const Report& report) {
     return text;
 }
 
-std::string as_json(const hpio::Request& request, const Report& report) {
+std::string as_json(const hpio::Command& request, const Report& report) {
     Json points = Json::array();
     for (const PointResult& result : report.points) {
         points.push_back(point_json(result));

@@ -24,13 +24,13 @@ struct Report {
 };
 
 // What comes before the first point.
-[[nodiscard]] std::string heading(const hpio::Request& request, const Report& report);
+[[nodiscard]] std::string heading(const hpio::Command& request, const Report& report);
 // A point's rows of HPIO's table; its header where `before` is of another kind or null.
-[[nodiscard]] std::string table_rows(const hpio::Request& request, const PointResult& result,
+[[nodiscard]] std::string table_rows(const hpio::Command& request, const PointResult& result,
                                      const PointResult* before);
 // What HPIO does not have: intervals, latencies, spreads, what is wrong.
-[[nodiscard]] std::string further(const hpio::Request& request, const Report& report);
-[[nodiscard]] std::string as_json(const hpio::Request& request, const Report& report);
+[[nodiscard]] std::string further(const hpio::Command& request, const Report& report);
+[[nodiscard]] std::string as_json(const hpio::Command& request, const Report& report);
 [[nodiscard]] std::string as_csv(const Report& report);
 
 }  // namespace forebay::bench

@@ -27,7 +27,7 @@ using measure::seconds_of;
 
 struct Stage {
     Session& session;
-    const hpio::Request& request;
+    const hpio::Command& request;
     const hpio::Point& point;
     const hpio::Job& job;
     std::string path;
@@ -237,7 +237,7 @@ void note_hints(const Stage& stage, const Done& done, PointResult& to) {
     }
 }
 
-std::string path_of(const hpio::Request& request, std::size_t number, std::int64_t repetition) {
+std::string path_of(const hpio::Command& request, std::size_t number, std::int64_t repetition) {
     std::string path = fmt::format("{}/{}.{:04d}", request.directory, request.name_prefix, number);
     if (!request.same_file) {
         path += fmt::format(".{:08d}", repetition);
@@ -299,7 +299,7 @@ void Leftover::remove() {
     path_.clear();
 }
 
-Result<PointResult> run_point(Session& session, const hpio::Request& request, std::size_t number,
+Result<PointResult> run_point(Session& session, const hpio::Command& request, std::size_t number,
                               Leftover& leftover) {
     const hpio::Point& point = request.points[number];
     auto pattern = resolved(point.pattern, session.ranks());

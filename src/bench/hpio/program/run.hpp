@@ -1,8 +1,8 @@
 // Runs points: prepares files, moves data, looks at what came of it.
 #pragma once
 
-#include "bench/hpio/program/access.hpp"
 #include "bench/hpio/content.hpp"
+#include "bench/hpio/program/access.hpp"
 
 #include <mutex>
 #include <string>
@@ -48,7 +48,7 @@ private:
 };
 
 // Collective; results count on rank 0.
-[[nodiscard]] Result<PointResult> run_point(Session& session, const hpio::Request& request,
+[[nodiscard]] Result<PointResult> run_point(Session& session, const hpio::Command& request,
                                             std::size_t number, Leftover& leftover);
 
 }  // namespace forebay::bench

@@ -14,8 +14,8 @@ namespace {
 using hpio::Array;
 using hpio::Axis;
 using hpio::Dimension;
-using hpio::Layout;
 using hpio::Regions;
+using hpio::RunProduct;
 using hpio::Shape;
 
 constexpr std::int64_t int_max = std::numeric_limits<int>::max();
@@ -90,7 +90,7 @@ MPI_Datatype around(const Axis& axis, MPI_Datatype inner) {
     return type;
 }
 
-MPI_Datatype nested(const Layout& layout, std::int64_t extent_bytes) {
+MPI_Datatype nested(const RunProduct& layout, std::int64_t extent_bytes) {
     MPI_Datatype type = bytes(layout.element_bytes);
     for (auto axis = layout.axes.rbegin(); axis != layout.axes.rend(); ++axis) {
         MPI_Datatype outer = around(*axis, type);
@@ -147,7 +147,7 @@ MPI_Datatype darray(const Array& array, const hpio::Job& job, Rank rank) {
     return type;
 }
 
-Box box_of(const Layout& layout, const std::vector<std::int64_t>& sizes) {
+Box box_of(const RunProduct& layout, const std::vector<std::int64_t>& sizes) {
     Box box;
     for (std::size_t at = 0; at < sizes.size(); ++at) {
         box.sizes.push_back(static_cast<int>(sizes[at]));
@@ -158,7 +158,7 @@ Box box_of(const Layout& layout, const std::vector<std::int64_t>& sizes) {
 }
 
 // Sizes of each dimension in memory, halo and all.
-std::vector<std::int64_t> memory_sizes(const Array& array, const Layout& memory) {
+std::vector<std::int64_t> memory_sizes(const Array& array, const RunProduct& memory) {
     std::vector<std::int64_t> sizes;
     sizes.reserve(array.dimensions.size());
     for (std::size_t at = 0; at < array.dimensions.size(); ++at) {
@@ -167,9 +167,9 @@ std::vector<std::int64_t> memory_sizes(const Array& array, const Layout& memory)
     return sizes;
 }
 
-Result<Request> of_array(const Array& array, const hpio::Job& job, Rank rank) {
-    const Layout file = job.file_layout(rank);
-    const Layout memory = job.memory_layout(rank);
+Result<MpiAccess> of_array(const Array& array, const hpio::Job& job, Rank rank) {
+    const RunProduct file = job.file_layout(rank);
+    const RunProduct memory = job.memory_layout(rank);
     std::vector<std::int64_t> sizes;
     sizes.reserve(array.dimensions.size());
     for (const Dimension& one : array.dimensions) {
@@ -182,7 +182,7 @@ Result<Request> of_array(const Array& array, const hpio::Job& job, Rank rank) {
             }
         }
     }
-    Request request;
+    MpiAccess request;
     if (file.bytes() == 0) {
         request.filetype = Datatype(bytes(1));
         request.memory = Datatype(bytes(1));
@@ -201,15 +201,15 @@ Result<Request> of_array(const Array& array, const hpio::Job& job, Rank rank) {
     return request;
 }
 
-Result<Request> of_regions(const Regions& regions, const hpio::Job& job, Rank rank,
-                           hpio::Types types) {
+Result<MpiAccess> of_regions(const Regions& regions, const hpio::Job& job, Rank rank,
+                             hpio::Types types) {
     const auto count = small(regions.count, "the region count");
     const auto size = small(regions.size_bytes, "the region size");
     if (!count || !size) {
         return failure(count ? size.error() : count.error());
     }
     const std::int64_t period = regions.size_bytes + regions.spacing_bytes;
-    Request request;
+    MpiAccess request;
     if (regions.file == Shape::contiguous) {
         request.displacement = regions.count * regions.size_bytes * rank.value();
         request.filetype = Datatype(bytes(regions.size_bytes));
@@ -245,7 +245,7 @@ Datatype& Datatype::operator=(Datatype&& other) noexcept {
     return *this;
 }
 
-Result<Request> request_of(const hpio::Job& job, Rank rank, hpio::Types types) {
+Result<MpiAccess> access_of(const hpio::Job& job, Rank rank, hpio::Types types) {
     if (const auto* regions = std::get_if<Regions>(&job.pattern)) {
         return of_regions(*regions, job, rank, types);
     }

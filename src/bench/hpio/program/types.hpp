@@ -27,7 +27,7 @@ private:
 };
 
 // What a rank gives to MPI_File_set_view and to a call.
-struct Request {
+struct MpiAccess {
     MPI_Offset displacement = 0;
     Datatype filetype;
     Datatype memory;
@@ -35,6 +35,6 @@ struct Request {
 };
 
 // The error says which number MPI cannot hold.
-[[nodiscard]] Result<Request> request_of(const hpio::Job& job, Rank rank, hpio::Types types);
+[[nodiscard]] Result<MpiAccess> access_of(const hpio::Job& job, Rank rank, hpio::Types types);
 
 }  // namespace forebay::bench

@@ -59,7 +59,7 @@ private:
 
 }  // namespace
 
-FileData::FileData(const meta::Request& request)
+FileData::FileData(const meta::Command& request)
     : stream_({.seed = request.seed, .file = 0, .repetition = 0}),
       buffer_(static_cast<std::size_t>(std::max(request.write_bytes, request.read_bytes))) {}
 

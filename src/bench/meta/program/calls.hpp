@@ -15,7 +15,7 @@ namespace forebay::bench {
 // What is written to and looked for in files; item and rank are the stream's repetition.
 class FileData {
 public:
-    explicit FileData(const meta::Request& request);
+    explicit FileData(const meta::Command& request);
 
     // The bytes of a file; good until the next call.
     [[nodiscard]] std::span<std::byte> of(std::uint64_t item, std::int64_t bytes);

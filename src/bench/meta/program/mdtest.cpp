@@ -1,9 +1,9 @@
 // See mdtest.hpp.
 #include "bench/meta/program/mdtest.hpp"
 
+#include "bench/measure/mixing.hpp"
 #include "bench/meta/program/calls.hpp"
 #include "bench/session/output.hpp"
-#include "bench/measure/mixing.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -27,7 +27,7 @@ using meta::Kind;
 // All that a phase of one rank needs.
 struct Team {
     Session& session;
-    const meta::Request& request;
+    const meta::Command& request;
     MPI_Comm ranks;
     std::int64_t tasks;
     std::int64_t rank;
@@ -61,7 +61,7 @@ std::string base_path(const Team& team, std::int64_t number) {
 
 // Where an item of `rank` is.
 std::string item_path(const Team& team, Kind kind, std::int64_t rank, std::int64_t item) {
-    const meta::Request& request = team.request;
+    const meta::Command& request = team.request;
     const std::int64_t owner = request.unique_tree ? rank : 0;
     const std::string folder = request.tree.path(base_path(team, rank), owner,
                                                  request.tree.holder_of(item, request.items_each));
@@ -181,7 +181,7 @@ void note_wrong(Team& team, const std::string& path, std::uint64_t stream, std::
 }
 
 Result<void> create_file(Team& team, std::int64_t rank, std::int64_t item) {
-    const meta::Request& request = team.request;
+    const meta::Command& request = team.request;
     const std::string path = item_path(team, Kind::file, rank, item);
     const std::uint64_t stream = stream_of(team, rank, item);
     if (request.make_node && !request.shared_file) {
@@ -214,7 +214,7 @@ Result<void> create_file(Team& team, std::int64_t rank, std::int64_t item) {
 }
 
 Result<void> read_file(Team& team, std::int64_t rank, std::int64_t item) {
-    const meta::Request& request = team.request;
+    const meta::Command& request = team.request;
     const std::string path = item_path(team, Kind::file, rank, item);
     auto fd = team.calls.open(path, O_RDONLY);
     if (!fd) {
@@ -251,7 +251,7 @@ Result<void> trees(Team& team, bool create) {
 }
 
 Result<void> create_items(Team& team, Kind kind) {
-    const meta::Request& request = team.request;
+    const meta::Command& request = team.request;
     const char* const name = kind == Kind::file ? "File creation" : "Directory creation";
     const bool all_by_first = request.collective_create;
     const std::int64_t count = !all_by_first    ? request.items
@@ -327,7 +327,7 @@ Result<void> rename_directories(Team& team) {
 }
 
 Result<void> phases_of(Team& team, Kind kind) {
-    const meta::Request& request = team.request;
+    const meta::Command& request = team.request;
     if (request.creates) {
         if (auto fine = create_items(team, kind); !fine) {
             return fine;
@@ -355,7 +355,7 @@ Result<void> phases_of(Team& team, Kind kind) {
 }
 
 Result<void> all_phases(Team& team) {
-    const meta::Request& request = team.request;
+    const meta::Command& request = team.request;
     if (request.creates) {
         if (auto fine = trees(team, true); !fine) {
             return fine;
@@ -375,7 +375,7 @@ Result<void> all_phases(Team& team) {
 }
 
 // -x: the items that a run with -W reached, for a later run without -C.
-std::int64_t items_of(const meta::Request& request) {
+std::int64_t items_of(const meta::Command& request) {
     std::int64_t items = 0;
     if (!request.creates && !request.stonewall_file.empty()) {
         std::ifstream file(request.stonewall_file);
@@ -384,7 +384,7 @@ std::int64_t items_of(const meta::Request& request) {
     return items > 0 ? items : request.items;
 }
 
-Result<void> keep_items(const meta::Request& request, std::int64_t items) {
+Result<void> keep_items(const meta::Command& request, std::int64_t items) {
     if (!request.creates || request.stonewall_file.empty()) {
         return {};
     }
@@ -481,7 +481,7 @@ MPI_Comm first_ranks(const Session& session, std::int64_t tasks) {
     return ranks;
 }
 
-Result<void> run_mdtest(Session& session, const meta::Request& request, std::int64_t tasks,
+Result<void> run_mdtest(Session& session, const meta::Command& request, std::int64_t tasks,
                         Made& made, Outcome& outcome) {
     const std::int64_t shift = meta::shift_of(request.stride, session.nodes_of_all(), tasks);
     MPI_Comm ranks = first_ranks(session, tasks);

@@ -1,8 +1,8 @@
 // mdtest's phases over its tree.
 #pragma once
 
-#include "bench/meta/program/phase.hpp"
 #include "bench/meta/command.hpp"
+#include "bench/meta/program/phase.hpp"
 
 #include <mutex>
 #include <string>
@@ -39,7 +39,7 @@ struct Outcome {
 };
 
 // Collective over the world; `tasks` of its ranks work.
-[[nodiscard]] Result<void> run_mdtest(Session& session, const meta::Request& request,
+[[nodiscard]] Result<void> run_mdtest(Session& session, const meta::Command& request,
                                       std::int64_t tasks, Made& made, Outcome& outcome);
 
 // The communicator of the first `tasks` ranks; MPI_COMM_NULL on the others.

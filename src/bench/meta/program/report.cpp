@@ -1,12 +1,13 @@
 // See report.hpp.
 #include "bench/meta/program/report.hpp"
 
-#include "bench/session/json.hpp"
 #include "bench/measure/csv.hpp"
 #include "bench/measure/saturated.hpp"
 #include "bench/measure/statistics.hpp"
 #include "bench/meta/table.hpp"
+#include "bench/session/json.hpp"
 
+#include "base/counted.hpp"
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ std::string latency_rows(const Report& report) {
 std::string rank_rows(const Report& report) {
     std::string text = "\nSeconds of each rank, last iteration:\n";
     for (const Row& row : report.outcome.rows.all()) {
-        text += fmt::format("   {} ({} ranks): {:.6f}\n", row.name, row.ranks,
+        text += fmt::format("   {} ({}): {:.6f}\n", row.name, counted(row.ranks, "rank"),
                             fmt::join(row.spread.ranks, " "));
     }
     return text;
@@ -104,7 +105,7 @@ Json row_json(const Row& row) {
 
 }  // namespace
 
-std::string heading(const meta::Request& request, const Report& report) {
+std::string heading(const meta::Command& request, const Report& report) {
     std::string text = fmt::format(
         "-- started at {} --\n\n"
         "forebay-meta {} was launched with {} total task(s) on {} node(s)\n"
@@ -123,7 +124,7 @@ std::string heading(const meta::Request& request, const Report& report) {
                               measure::saturated_product(report.ranks, request.items));
 }
 
-std::string tables(const meta::Request& request, const Report& report) {
+std::string tables(const meta::Command& request, const Report& report) {
     std::string text;
     std::vector<std::int64_t> seen;
     for (const Row& row : report.outcome.rows.all()) {
@@ -159,7 +160,7 @@ std::string tables(const meta::Request& request, const Report& report) {
     return text + fmt::format("-- finished at {} --\n", utc_now());
 }
 
-std::string as_json(const meta::Request& request, const Report& report) {
+std::string as_json(const meta::Command& request, const Report& report) {
     Json rows = Json::array();
     for (const Row& row : report.outcome.rows.all()) {
         rows.push_back(row_json(row));

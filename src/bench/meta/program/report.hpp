@@ -24,9 +24,9 @@ struct Report {
     std::string error;
 };
 
-[[nodiscard]] std::string heading(const meta::Request& request, const Report& report);
-[[nodiscard]] std::string tables(const meta::Request& request, const Report& report);
-[[nodiscard]] std::string as_json(const meta::Request& request, const Report& report);
+[[nodiscard]] std::string heading(const meta::Command& request, const Report& report);
+[[nodiscard]] std::string tables(const meta::Command& request, const Report& report);
+[[nodiscard]] std::string as_json(const meta::Command& request, const Report& report);
 // A line for each row and iteration; the latencies are of all the row's calls.
 [[nodiscard]] std::string as_csv(const Report& report);
 // rank, operation, seconds: of the last iteration.

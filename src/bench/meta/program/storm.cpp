@@ -17,7 +17,7 @@ using meta::Storm;
 
 struct Crew {
     Session& session;
-    const meta::Request& request;
+    const meta::Command& request;
     MPI_Comm ranks;
     Storm storm;
     std::int64_t tasks;
@@ -183,7 +183,7 @@ Result<void> remove_folders(const Crew& crew) {
 }
 
 // One in each directory that a rank is given; a shared file is in one place.
-std::vector<std::string> folders_of(const meta::Request& request, Storm storm, std::int64_t tasks) {
+std::vector<std::string> folders_of(const meta::Command& request, Storm storm, std::int64_t tasks) {
     const std::int64_t most = storm == Storm::shared ? 1 : tasks;
     std::vector<std::string> folders;
     for (const std::string& directory : request.directories) {
@@ -209,7 +209,7 @@ Result<void> run_crew(Crew& crew, Made& made) {
 
 }  // namespace
 
-Result<void> run_storm(Session& session, const meta::Request& request, Storm storm,
+Result<void> run_storm(Session& session, const meta::Command& request, Storm storm,
                        std::int64_t tasks, Made& made, Outcome& outcome) {
     MPI_Comm ranks = first_ranks(session, tasks);
     Result<void> result;

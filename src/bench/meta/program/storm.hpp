@@ -6,7 +6,7 @@
 namespace forebay::bench {
 
 // Collective over the world; `tasks` of its ranks work. Per operation one row.
-[[nodiscard]] Result<void> run_storm(Session& session, const meta::Request& request,
+[[nodiscard]] Result<void> run_storm(Session& session, const meta::Command& request,
                                      meta::Storm storm, std::int64_t tasks, Made& made,
                                      Outcome& outcome);
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
@@ -10,17 +9,18 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from bench import wheels
 
 from suite import mpi as m
-from suite.faults import mounted_tmpfs
-from suite.ior_reference import lines_of
-from suite.runner import Test, ensure
+from suite.file_systems import mounted_tmpfs, until
+from suite.ior import lines_of
+from suite.on import BENCHMARK, EACH, FULL
+from suite.verdict import ensure
 
 GOOD, USAGE, INPUT_OUTPUT, DATA_WRONG, TIME_LIMIT, REFUSED = range(6)
 EVERY_WAY = "-n 1111 -m 111 -c 7 -s 13 -p 5 -O 11 -r 2".split()
@@ -62,7 +62,22 @@ def ensure_clean(folder: Path, *kept: str) -> None:
     ensure(not left, f"left behind: {left}")
 
 
-def hpio_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+RANKS = pytest.mark.parametrize(
+    ("mpi", "ranks"),
+    [
+        pytest.param(
+            *(mpi, ranks),
+            id=f"{mpi.name}-{ranks}",
+            marks=() if (mpi is m.MPICH) == (ranks in (1, 3, 7)) else FULL,
+        )
+        for mpi in m.DEBIAN
+        for ranks in (1, 2, 3, 4, 7)
+    ],
+)
+
+
+@RANKS
+def test_hpio_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     few = ranks <= 2
     methods = "--methods=individual,collective,posix" if few else "--methods=collective"
     runs = (
@@ -80,7 +95,8 @@ def hpio_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     ensure_clean(folder, "r.json")
 
 
-def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+@RANKS
+def test_meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     for extra in ([], ["-u"], ["-F", "-c"], ["-F", "-S"]) if ranks <= 3 else (["-u"],):
         words = [word for word in MDTEST if extra[:1] != ["-F"] or word != "-U"]
         ended = run(mpi, "meta", ranks, [*words, *extra, "-d", folder / "md"], GOOD)
@@ -109,7 +125,8 @@ def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     ensure_clean(folder, "s.json", "s.csv")
 
 
-def statuses(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_statuses(mpi: m.Mpi, folder: Path) -> None:
     """Every documented status, with a message; nothing is left."""
     cases: list[tuple[str, Sequence[str | Path], int, str]] = [
         ("hpio", ["-c", "x"], USAGE, "cannot read the size"),
@@ -137,7 +154,7 @@ def statuses(mpi: m.Mpi, folder: Path) -> None:
         ensure_clean(folder)
 
 
-def command_lines(folder: Path) -> None:
+def test_command_lines(folder: Path) -> None:
     """Lines as sites write them parse; the budget may refuse what this machine has no room for."""
 
     def dry_run(line: str) -> None:
@@ -161,7 +178,8 @@ def command_lines(folder: Path) -> None:
     ensure_clean(folder)
 
 
-def mdtest_options(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_mdtest_options(mpi: m.Mpi, folder: Path) -> None:
     """Commands around phases, every call as CSV, warnings as errors."""
     noted = folder / "noted"
     common = ["-n", "6", "-F", "-d", folder / "md"]
@@ -191,7 +209,8 @@ def mdtest_options(mpi: m.Mpi, folder: Path) -> None:
     ensure_clean(folder, "noted")
 
 
-def cores_that_ranks_may_use(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_cores_that_ranks_may_use(mpi: m.Mpi, folder: Path) -> None:
     """Two ranks on one core are too many, however many cores the machine has."""
     for tool, line in (("hpio", "-O 10"), ("meta", "-n 4"), ("ior", "-t 4k -b 4k")):
         place = ["-o", str(folder / "tf")] if tool == "ior" else ["-d", str(folder)]
@@ -203,7 +222,8 @@ def cores_that_ranks_may_use(mpi: m.Mpi, folder: Path) -> None:
     ensure_clean(folder)
 
 
-def wrong_data(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_wrong_data(mpi: m.Mpi, folder: Path) -> None:
     """Data of another seed are wrong data, and are shown with file and offset."""
     point = ["-n", "0001", "-c", "5", "-d", folder]
     run(mpi, "hpio", 2, [*point, "-O", "10", "-k", "--seed", "1"], GOOD)
@@ -224,12 +244,22 @@ def wrong_data(mpi: m.Mpi, folder: Path) -> None:
     ensure_clean(folder, "md")
 
 
-def full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
+@BENCHMARK
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param("10", id="individual"),
+        pytest.param("01", id="collective"),
+        pytest.param("001", id="posix"),
+    ],
+)
+def test_full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
     """Somebody else fills the disk between two repetitions."""
     with mounted_tmpfs(folder / "small", "12m") as small:
 
         def fill() -> None:
-            time.sleep(2)
+            ensure(until(lambda: any(small.iterdir()), PATIENCE), "nothing was begun")
+            ensure(until(lambda: not any(small.iterdir()), PATIENCE), "the file stays")
             with (small / "ballast").open("wb", buffering=0) as file:
                 try:
                     while file.write(bytes(1 << 16)):
@@ -240,14 +270,15 @@ def full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
         other = threading.Thread(target=fill)
         other.start()
         words = ["-n", "0001", "-m", method, "-c", "1k", "-s", "1k", "-p", "64", "-O", "10"]
-        words += ["-r", "2", "-w", "5", "-d", str(small)]
+        words += ["-r", "2", "-w", "2", "-d", str(small)]
         ended = run(mpi, "hpio", 2, words, INPUT_OUTPUT)
         other.join()
         ensure("space" in ended.text or "full" in ended.text, ended.tail)
         ensure_clean(small, "ballast")
 
 
-def read_only(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_read_only(mpi: m.Mpi, folder: Path) -> None:
     with mounted_tmpfs(folder / "closed", "4m") as closed:
         subprocess.run(["mount", "-o", "remount,ro", closed], check=True)
         for tool, words in (
@@ -264,16 +295,36 @@ def read_only(mpi: m.Mpi, folder: Path) -> None:
             ensure("mounted read-write" in ended.text, ended.tail)
 
 
-def killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) -> None:
+LONG = (
+    ("hpio", "waits", "-r 3 -w 30"),
+    ("hpio", "writes", "-n 0001 -O 10 -r 9 -c 64k -s 4k"),
+    ("meta", "waits", "-n 4 -i 3 -p 30"),
+    ("meta", "creates", "-n 1000000 -F -y -w 1"),
+    ("meta", "storms", "--storm private -n 1000000 --phase-time 30"),
+)
+
+
+@pytest.mark.parametrize(
+    ("mpi", "tool", "line", "rank"),
+    [
+        pytest.param(
+            *(mpi, tool, line, rank),
+            id=f"{mpi.name}-{tool}-{name}-{rank}",
+            marks=() if (mpi is m.MPICH) == ((i + rank) % 4 < 2) and rank in (0, 2) else FULL,
+        )
+        for mpi in m.DEBIAN
+        for i, (tool, name, line) in enumerate(LONG)
+        for rank in (0, 2)
+    ],
+)
+def test_killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) -> None:
     place = folder / "md" / "new" / "deep" if tool == "meta" else folder / "md"
     words = [str(program(mpi, tool)), *line.split(), "-d", str(place)]
     (folder / "md").mkdir()
     with (folder / "out").open("w") as out, m.started([*mpi.start(3, {}), *words], out) as process:
         os.kill(_a_rank(words, rank, seconds_max=20), signal.SIGKILL)
-        begin = time.monotonic()
-        status = process.wait(PATIENCE)
+        status = process.wait(20)  # the others do not go on for long
     ensure(status != 0, "a killed rank passes for success")
-    ensure(time.monotonic() - begin < 20, "the others go on for long")
     _wait_until_empty(folder / "md")
 
 
@@ -298,12 +349,13 @@ ssize_t pwrite64(int fd, const void *data, size_t bytes, off_t at) {
 """
 
 
-def slow_is_not_still(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_slow_is_not_still(mpi: m.Mpi, folder: Path) -> None:
     """Rank 0 fills its share slowly but steadily, and rank 1 waits for it."""
     (folder / "slow.c").write_text(SLOW_WRITES)
     shim = folder / "slow.so"
     compiler = shutil.which(mpi.cc)
-    ensure(compiler, f"no {mpi.cc}. See tests/apt-packages.txt.")
+    ensure(compiler, f"no {mpi.cc}. See apt-packages.txt.")
     command = [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "slow.c"), "-ldl"]
     subprocess.run(command, check=True)
     words = "-n 1000 -m 001 -O 01 -f 0 -c 1k -s 8k --stall-limit 2".split()
@@ -323,7 +375,8 @@ LONG_RUNS = (
 )
 
 
-def signalled(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_signalled(mpi: m.Mpi, folder: Path) -> None:
     """The threads that an MPI makes took the signals, and died of them. There is no launcher and
     none to clean up behind its ranks."""
     (folder / "md").mkdir()
@@ -344,7 +397,8 @@ def signalled(mpi: m.Mpi, folder: Path) -> None:
             _wait_until_empty(folder / "md")
 
 
-def time_is_over_alone(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_time_is_over_alone(mpi: m.Mpi, folder: Path) -> None:
     """Files were still created while their directories went."""
     line = f"-n 1000000 -F -u -w 1 -b 4 -z 3 --budget-time 2 -d {folder}/md/of/mine"
     ended = m.launch([str(program(mpi, "meta")), *line.split()], seconds_max=PATIENCE)
@@ -353,33 +407,29 @@ def time_is_over_alone(mpi: m.Mpi, folder: Path) -> None:
 
 
 def _wait_until_begun(folder: Path) -> None:
-    end = time.monotonic() + 20
-    while not any(file.is_file() for file in folder.rglob("*")):
-        ensure(time.monotonic() < end, "nothing was begun")
-        time.sleep(0.05)
+    ensure(until(lambda: any(file.is_file() for file in folder.rglob("*")), 20), "nothing begun")
 
 
 def _wait_until_empty(folder: Path) -> None:
     """A process of the node removes what killed ranks have left, a moment later."""
-    end = time.monotonic() + 10
-    while list(folder.iterdir()) and time.monotonic() < end:
-        time.sleep(0.1)
+    until(lambda: not any(folder.iterdir()), 10)
     ensure_clean(folder)
 
 
 def _a_rank(words: Sequence[str], rank: int, seconds_max: float) -> int:
-    end = time.monotonic() + seconds_max
-    while time.monotonic() < end:
-        found = _ranks(words)
-        if set(found) == {0, 1, 2}:
-            time.sleep(1)  # past MPI_Init
-            return found[rank]
-        time.sleep(0.1)
-    raise AssertionError("the ranks did not start")
+    """Its process, once all ranks are there and the one that cleans up behind them."""
+
+    def started() -> bool:
+        found, janitors = _ranks(words)
+        return set(found) == {0, 1, 2} and janitors > 0
+
+    ensure(until(started, seconds_max), "the ranks did not start")
+    return _ranks(words)[0][rank]
 
 
-def _ranks(words: Sequence[str]) -> dict[int, int]:
-    """The process of each rank; its janitor has its words and environment, and it for parent."""
+def _ranks(words: Sequence[str]) -> tuple[dict[int, int], int]:
+    """The process of each rank, and how many janitors: one has the words and the environment of the
+    rank that is its parent."""
     wanted = "\0".join(words).encode()
     processes = {}
     for entry in Path("/proc").glob("[0-9]*"):
@@ -394,10 +444,11 @@ def _ranks(words: Sequence[str]) -> dict[int, int]:
         rank = re.search(rb"\0(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=(\d+)", b"\0" + environment)
         if rank and parent not in processes:
             found[int(rank[1])] = process
-    return found
+    return found, len(processes) - len(found)
 
 
-def bounded_memory(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_bounded_memory(mpi: m.Mpi, folder: Path) -> None:
     """10 000 files need the memory of a thousand, and no more than is said (the MPI's aside)."""
     grown = []
     for items in ("500", "5000"):
@@ -411,7 +462,8 @@ def bounded_memory(mpi: m.Mpi, folder: Path) -> None:
     ensure_clean(folder, "r.json")
 
 
-def destroyed_gaps(folder: Path) -> None:
+@FULL
+def test_destroyed_gaps(folder: Path) -> None:
     """The benchmark sees what Open MPI 5.0.11 does to gaps, and succeeds with Forebay before it."""
     words = "-n 0010 -m 01 -c 8192 -s 512 -p 3584 -O 10".split()
     tool = program(m.OPEN_MPI, "hpio")
@@ -437,7 +489,8 @@ def launcher_words(mpi: m.Mpi, ranks: int) -> str:
     return " ".join(mpi.start(ranks, {}))
 
 
-def command(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_command(mpi: m.Mpi, folder: Path) -> None:
     """`forebay bench` launches, passes the status on, draws, and compares."""
     launcher = launcher_words(mpi, 2)
     for tool, words in (
@@ -463,39 +516,3 @@ def command(mpi: m.Mpi, folder: Path) -> None:
     ).ensure_success()
     ensure('"verdict": ' in ended.text and '"pairs": 6' in ended.text, ended.tail)
     ensure_clean(folder)
-
-
-def tests() -> Iterator[Test]:
-    def test(name: str, run: Callable[..., None], *arguments: object) -> Test:
-        return Test(name=name, run=functools.partial(run, *arguments))
-
-    for mpi in m.DEBIAN:
-        for ranks in (1, 2, 3, 4, 7):
-            yield test(f"bench-hpio-{mpi.name}-{ranks}", hpio_is_right, mpi, ranks)
-            yield test(f"bench-meta-{mpi.name}-{ranks}", meta_is_right, mpi, ranks)
-        yield test(f"bench-statuses-{mpi.name}", statuses, mpi)
-        yield test(f"bench-wrong_data-{mpi.name}", wrong_data, mpi)
-        for name, bits in (("individual", "10"), ("collective", "01"), ("posix", "001")):
-            yield test(f"bench-full_disk-{mpi.name}-{name}", full_disk, mpi, bits)
-        yield test(f"bench-mdtest_options-{mpi.name}", mdtest_options, mpi)
-        yield test(f"bench-read_only-{mpi.name}", read_only, mpi)
-        yield test(f"bench-signalled-{mpi.name}", signalled, mpi)
-        yield test(f"bench-slow_is_not_still-{mpi.name}", slow_is_not_still, mpi)
-        yield test(f"bench-time_is_over_alone-{mpi.name}", time_is_over_alone, mpi)
-        yield test(f"bench-cores-{mpi.name}", cores_that_ranks_may_use, mpi)
-        for tool, name, line in (
-            ("hpio", "waits", "-r 3 -w 30"),
-            ("hpio", "writes", "-n 0001 -O 10 -r 9 -c 64k -s 4k"),
-            ("meta", "waits", "-n 4 -i 3 -p 30"),
-            ("meta", "creates", "-n 1000000 -F -y -w 1"),
-            ("meta", "storms", "--storm private -n 1000000 --phase-time 30"),
-        ):
-            for rank in (0, 2):
-                yield test(
-                    f"bench-killed_rank-{mpi.name}-{tool}-{name}-{rank}",
-                    *[killed_rank, mpi, tool, line, rank],
-                )
-        yield test(f"bench-memory-{mpi.name}", bounded_memory, mpi)
-        yield test(f"bench-command-{mpi.name}", command, mpi)
-    yield test("bench-command_lines", command_lines)
-    yield test("bench-gaps-ompi5011", destroyed_gaps)

@@ -18,11 +18,11 @@ namespace forebay::engine {
 class Exchange {
 public:
     Exchange(Crew& crew, Rounds& rounds, const Staging& staging, pattern::Transfer& transfer,
-             ports::Direction direction);
+             Direction direction);
 
     // Takes part in every round; returns when this rank's bytes are all in staging (write) or in
     // memory (read).
-    void run(const pattern::View& view, const pattern::Request& request);
+    void run(const pattern::View& view, const pattern::Range& request);
     [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_walked_; }
 
 private:
@@ -39,7 +39,7 @@ private:
     Rounds& rounds_;
     const Staging& staging_;
     pattern::Transfer& transfer_;
-    ports::Direction direction_;
+    Direction direction_;
     plan::Window window_;
     std::int64_t images_walked_ = 0;  // windows of other nodes that this node has a part in
     // Reads from other nodes: the image whose data is still to be taken. Wanting the next one comes

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import shutil
 import subprocess
 import tarfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import pytest
 
 from suite import mpi as m
 from suite.compare import RECORD, Output, compare
+from suite.on import ALL, EACH, FULL
 from suite.programs import CALLS, plain
 from suite.record import Record
-from suite.runner import Failed, Test, ensure
+from suite.verdict import Failed, ensure
 
 PYTHON = "/usr/bin/python3"
 LIBRARY_FOLDER = Path("/usr/lib/x86_64-linux-gnu")
@@ -44,11 +46,39 @@ def _twice(
     compare(without, through, ranks=ranks)
 
 
-def library(mpi: m.Mpi, source: str, libraries: Sequence[str], ranks: int, folder: Path) -> None:
+def _hdf5(mpi: m.Mpi) -> list[str]:
+    there = f"{LIBRARY_FOLDER}/hdf5/{mpi.family}"
+    return [f"-I/usr/include/hdf5/{mpi.family}", f"-L{there}", "-lhdf5"]
+
+
+NETCDF = [f"-I{LIBRARY_FOLDER}/netcdf/mpi/include", "-lnetcdf_mpi"]
+LIBRARIES = (
+    *(("pnetcdf", m.OPEN_MPI, ["-lpnetcdf"], ranks) for ranks in (1, 3, 4)),
+    *(("netcdf4", m.OPEN_MPI, NETCDF, ranks) for ranks in (1, 4)),
+    *(("hdf5", mpi, _hdf5(mpi), ranks) for mpi in m.DEBIAN for ranks in (1, 2, 4)),
+)
+LEFT_TO_TEST_ALL = (("pnetcdf", "ompi414", 1), ("hdf5", "ompi414", 1), ("hdf5", "mpich402", 2))
+
+
+@pytest.mark.parametrize(
+    ("mpi", "source", "libraries", "ranks"),
+    [
+        pytest.param(
+            *(mpi, f"{name}.c", libraries, ranks),
+            id=f"{name}-{mpi.name}-{ranks}",
+            marks=FULL if (name, mpi.name, ranks) in LEFT_TO_TEST_ALL else (),
+        )
+        for name, mpi, libraries, ranks in LIBRARIES
+    ],
+)
+def test_library(
+    mpi: m.Mpi, source: str, libraries: Sequence[str], ranks: int, folder: Path
+) -> None:
     _twice(mpi, ranks, [m.build(mpi, source, libraries=libraries)], [], folder, {})
 
 
-def h5py(ranks: int, folder: Path) -> None:
+@pytest.mark.parametrize("ranks", [pytest.param(1, marks=FULL), 3])
+def test_h5py(ranks: int, folder: Path) -> None:
     """Debian's h5py and mpi4py are for its default MPI, Open MPI."""
     script = m.SOURCES / "h5py_case.py"
     _twice(m.OPEN_MPI, ranks, [PYTHON, script], [], folder, {})
@@ -81,7 +111,15 @@ def _fresh(folder: Path) -> Path:
     return folder
 
 
-def mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("mpi", "ranks"),
+    [
+        pytest.param(m.MPICH, 2, id="mpich402-2"),
+        pytest.param(m.OPEN_MPI, 2, id="ompi414-2", marks=FULL),
+        pytest.param(m.OPEN_MPI, 3, id="ompi414-3"),
+    ],
+)
+def test_mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     package, tests = _mpi4py()
     links = folder / "lib"
     links.mkdir()
@@ -101,7 +139,9 @@ def mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     ensure(sum(line.endswith(": ok") for line in told) > 100, "hardly any test passed")
 
 
-def profiler(mpi: m.Mpi, watcher_first: bool, folder: Path) -> None:
+@EACH
+@pytest.mark.parametrize("watcher_first", [True, False], ids=["before", "behind"])
+def test_profiler(mpi: m.Mpi, watcher_first: bool, folder: Path) -> None:
     reference = plain(CALLS, mpi, 3)
     watcher = m.build_with(
         [mpi.tool(mpi.cc), *m.C_FLAGS, "-shared", "-fPIC"],
@@ -127,7 +167,8 @@ def profiler(mpi: m.Mpi, watcher_first: bool, folder: Path) -> None:
         ensure(views > 10 and writes > 60 and reads > 5, f"saw {views}, {writes}, {reads}")
 
 
-def no_file(mpi: m.Mpi, folder: Path) -> None:
+@ALL
+def test_no_file(mpi: m.Mpi, folder: Path) -> None:
     program = m.build(mpi, "bystander.c")
     environment = m.forebay(folder / RECORD)
     ended = m.run(mpi, 2, [program], environment=environment, seconds_max=60)
@@ -139,7 +180,8 @@ def no_file(mpi: m.Mpi, folder: Path) -> None:
     ensure(ended.status == 3, f"the exit status is {ended.status}")
 
 
-def launcher(mpi: m.Mpi, folder: Path) -> None:
+@ALL
+def test_launcher(mpi: m.Mpi, folder: Path) -> None:
     """The launcher itself has the library preloaded, and says what it says without."""
     command = [mpi.tool(mpi.launcher), "--version"]
     without = m.launch(command, seconds_max=30)
@@ -147,7 +189,7 @@ def launcher(mpi: m.Mpi, folder: Path) -> None:
     ensure((without.status, without.text) == (through.status, through.text), through.tail)
 
 
-def other_processes(folder: Path) -> None:
+def test_other_processes(folder: Path) -> None:
     show = "cat /proc/$$/maps; exit 7"
     environment = m.forebay(folder / RECORD)
     for command in (["sh", "-c", show], ["bash", "-c", show]):
@@ -169,7 +211,7 @@ def other_processes(folder: Path) -> None:
     ensure(not (folder / RECORD).exists(), "a record was written")
 
 
-def silent_library_is_noticed(folder: Path) -> None:
+def test_silent_library_is_noticed(folder: Path) -> None:
     """The suite's own guard: a program that runs plain must not pass for one through Forebay."""
     reference = plain(CALLS, m.OPEN_MPI, 2)
     shutil.copytree(reference, folder, dirs_exist_ok=True)
@@ -178,41 +220,3 @@ def silent_library_is_noticed(folder: Path) -> None:
     except Failed:
         return
     raise Failed("a plain run was taken for one through Forebay")
-
-
-def tests() -> Iterator[Test]:
-    part = functools.partial
-    for ranks in (1, 3, 4):
-        yield Test(
-            name=f"pnetcdf-ompi414-{ranks}",
-            run=part(library, m.OPEN_MPI, "pnetcdf.c", ["-lpnetcdf"], ranks),
-        )
-    netcdf = [f"-I{LIBRARY_FOLDER}/netcdf/mpi/include", "-lnetcdf_mpi"]
-    for ranks in (1, 4):
-        yield Test(
-            name=f"netcdf4-ompi414-{ranks}",
-            run=part(library, m.OPEN_MPI, "netcdf4.c", netcdf, ranks),
-        )
-    for mpi in m.DEBIAN:
-        hdf5 = [
-            f"-I/usr/include/hdf5/{mpi.family}",
-            f"-L{LIBRARY_FOLDER}/hdf5/{mpi.family}",
-            "-lhdf5",
-        ]
-        for ranks in (1, 2, 4):
-            yield Test(
-                name=f"hdf5-{mpi.name}-{ranks}", run=part(library, mpi, "hdf5.c", hdf5, ranks)
-            )
-    for ranks in (1, 3):
-        yield Test(name=f"h5py-ompi414-{ranks}", run=part(h5py, ranks))
-    for mpi in m.DEBIAN:
-        yield Test(name=f"mpi4py-{mpi.name}-2", run=part(mpi4py, mpi, 2))
-    yield Test(name="mpi4py-ompi414-3", run=part(mpi4py, m.OPEN_MPI, 3))
-    for mpi in m.DEBIAN:
-        yield Test(name=f"profiler-before-{mpi.name}", run=part(profiler, mpi, True))
-        yield Test(name=f"profiler-behind-{mpi.name}", run=part(profiler, mpi, False))
-    for mpi in m.ALL:
-        yield Test(name=f"no-file-{mpi.name}", run=part(no_file, mpi))
-        yield Test(name=f"launcher-{mpi.name}", run=part(launcher, mpi))
-    yield Test(name="other-processes", run=other_processes)
-    yield Test(name="silent-library-is-noticed", run=silent_library_is_noticed)

@@ -1,5 +1,5 @@
 // Walking the rounds: wait until a window is open, copy by loop nest, say so.
-#include "engine/call.hpp"
+#include "engine/exchange.hpp"
 
 #include <algorithm>
 
@@ -13,10 +13,10 @@ void take_part(Crew& crew, WindowControl& control) {
 }
 
 Exchange::Exchange(Crew& crew, Rounds& rounds, const Staging& staging, pattern::Transfer& transfer,
-                   ports::Direction direction)
+                   Direction direction)
     : crew_{crew}, rounds_{rounds}, staging_{staging}, transfer_{transfer}, direction_{direction} {}
 
-void Exchange::run(const pattern::View& view, const pattern::Request& request) {
+void Exchange::run(const pattern::View& view, const pattern::Range& request) {
     const NodeId node = crew_.place().node;
     for (std::int64_t round = 0;; ++round) {
         if (!rounds_.complete()) {
@@ -71,7 +71,7 @@ void Exchange::visit_image(std::int64_t round) {
     }
     const std::size_t index = rounds_.image_index(number);
     WindowControl& control = crew_.lane().control(index);
-    if (direction_ == ports::Direction::write) {
+    if (direction_ == Direction::write) {
         wait_for(control, image_tag(crew_.call_number(), number, 0));
         move(window_, control, index);
         take_part(crew_, control);
@@ -119,7 +119,7 @@ void Exchange::want(std::size_t index) {
 // As move, where there are no bytes: says what would be copied, marks what would be given. Without
 // gaps nothing has to be marked: what is given is counted.
 void Exchange::imagine(const plan::Window& window, WindowControl& control, std::size_t index) {
-    const bool marks = direction_ == ports::Direction::write && !rounds_.plan().gapless();
+    const bool marks = direction_ == Direction::write && !rounds_.plan().gapless();
     pattern::Coverage coverage = staging_.coverage(index, window.bytes);
     std::int64_t at = 0;
     std::int64_t bytes = 0;
@@ -146,7 +146,7 @@ void Exchange::move(const plan::Window& window, WindowControl& control, std::siz
     std::int64_t at = 0;
     for (const Extent& extent : window.extents) {
         const auto part = image.subspan(static_cast<std::size_t>(at), extent.length.size());
-        if (direction_ == ports::Direction::write) {
+        if (direction_ == Direction::write) {
             transfer_.gather(extent, part, &coverage, at);
         } else {
             const std::int64_t valid = std::clamp<std::int64_t>(end_of_file - extent.begin.bytes(),

@@ -4,28 +4,30 @@ litter."""
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import re
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from suite import ior_regressions
+import pytest
+
 from suite import mpi as m
-from suite.faults import mounted_tmpfs
+from suite.file_systems import mounted_tmpfs
 from suite.ior import INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior, program
-from suite.runner import Test, ensure
+from suite.on import BENCHMARK, EACH
+from suite.verdict import ensure
 
 SENTENCE = re.compile(r"^ERROR: .+ \(.+\)\. [A-Z].+\.$", re.M)
 """Problem (why). What to do next."""
 STALL_SECONDS = 40
 
 
-def disk_full(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_disk_full(mpi: m.Mpi, folder: Path) -> None:
     with mounted_tmpfs(folder / "small", "4m") as small:
         run = Ior(mpi=mpi, folder=small, ranks=3)
         for words in ("", "-F", "-a MMAP -F", "-a MPIIO", "-a HDF5"):
@@ -34,7 +36,8 @@ def disk_full(mpi: m.Mpi, folder: Path) -> None:
             run.ensure_clean()
 
 
-def disk_full_collectively(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_disk_full_collectively(mpi: m.Mpi, folder: Path) -> None:
     """Every rank comes back from the calls that fail: the watchdog, which would give another
     status, has not to end them. A call of several rounds, and one of a single one."""
     with mounted_tmpfs(folder / "small", "12m") as small:
@@ -50,7 +53,8 @@ def disk_full_collectively(mpi: m.Mpi, folder: Path) -> None:
                 run.ensure_clean()
 
 
-def directory_is_read_only(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_directory_is_read_only(mpi: m.Mpi, folder: Path) -> None:
     with mounted_tmpfs(folder / "closed", "4m") as closed:
         subprocess.run(["mount", "-o", "remount,ro", closed], check=True)
         run = Ior(mpi=mpi, folder=folder)
@@ -61,7 +65,8 @@ def directory_is_read_only(mpi: m.Mpi, folder: Path) -> None:
             ensure("mounted read-write" in text, f"{api}: {text[-800:]}")
 
 
-def nonsense(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_nonsense(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     for words, what in (
         ("-t 3", "multiple of 8"),
@@ -84,7 +89,8 @@ def nonsense(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
-def file_vanishes(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_file_vanishes(mpi: m.Mpi, folder: Path) -> None:
     """Each of its reads opens the file anew: after the first, there is none."""
     run = Ior(mpi=mpi, folder=folder)
     run("-t 64k -b 1m -w -k -G 1 -F -o tf")
@@ -98,7 +104,8 @@ def file_vanishes(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean("tf.00000000", "tf.00000001")
 
 
-def next_run(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_next_run(mpi: m.Mpi, folder: Path) -> None:
     """What cleans up behind a run that was ended leaves the next one's file alone."""
     words = "-t 64k -b 1g -i 20 -o tf".split()
     for _ in range(2):
@@ -110,7 +117,8 @@ def next_run(mpi: m.Mpi, folder: Path) -> None:
         Ior(mpi=mpi, folder=folder)("-t 64k -b 256m -w -o tf")
 
 
-def live_line(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_live_line(mpi: m.Mpi, folder: Path) -> None:
     """Below a launcher standard error is a pipe; the terminal is the launcher's."""
     words = [*mpi.start(2, {}), str(program(mpi)), *"-a DUMMY -t 4k -b 1t -w -D 3 -o tf".split()]
     ours, theirs = os.openpty()
@@ -132,7 +140,11 @@ def live_line(mpi: m.Mpi, folder: Path) -> None:
     ensure(re.search(rb"write .*MiB/s  slowest rank", text), text.decode())
 
 
-def rank_is_killed(mpi: m.Mpi, words: str, folder: Path) -> None:
+@pytest.mark.parametrize("mpi", m.DEBIAN, ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize(
+    "words", [pytest.param("-F", id="alone"), pytest.param("-a MPIIO -c", id="collective")]
+)
+def test_rank_is_killed(mpi: m.Mpi, words: str, folder: Path) -> None:
     """The job ends with it, and a process of the node takes the files away."""
     line = f"{words} -t 4k -b 1g -w -k=0 -Y -O interIODelay=1000 -o tf"
     run = [*mpi.start(3, {}), "env", "-C", str(folder), str(program(mpi)), *line.split()]
@@ -179,25 +191,3 @@ def _descendants(root: int, name: str) -> list[int]:
         if parent == root and command == name and above != name:  # not a rank's janitor
             found.append(pid)
     return sorted(found)
-
-
-def tests() -> Iterator[Test]:
-    yield from ior_regressions.tests()
-    for mpi in m.DEBIAN:
-        for function in (
-            disk_full,
-            disk_full_collectively,
-            directory_is_read_only,
-            nonsense,
-            file_vanishes,
-            next_run,
-            live_line,
-        ):
-            yield Test(
-                name=f"ior-{function.__name__}-{mpi.name}", run=functools.partial(function, mpi)
-            )
-        for name, words in (("alone", "-F"), ("collective", "-a MPIIO -c")):
-            yield Test(
-                name=f"ior-rank_is_killed-{mpi.name}-{name}",
-                run=functools.partial(rank_is_killed, mpi, words),
-            )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from suite import mpi as m
-from suite.runner import Test, ensure
+from suite.on import ALL
+from suite.verdict import ensure
 
 EDGES = (
     "info",
@@ -35,29 +37,24 @@ def judge(mpi: m.Mpi, ranks: int, program: list[str | Path], **settings: str) ->
     ensure("ok" in ended.text.split(), ended.text[-500:])
 
 
-def edge(mpi: m.Mpi, ranks: int, case: str, folder: Path) -> None:
+@pytest.mark.parametrize("mpi", m.DEBIAN, ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize("case", EDGES)
+def test_edge(mpi: m.Mpi, case: str, folder: Path) -> None:
+    ranks = 2 if case == "reopen" else 3
     judge(mpi, ranks, [m.build(mpi, "entry_edges.c"), folder, case])
 
 
-def every_call(mpi: m.Mpi, folder: Path) -> None:
+@ALL
+def test_every_call(mpi: m.Mpi, folder: Path) -> None:
     judge(mpi, 3, [m.build(mpi, "entry_stub.c"), folder / "file"])
 
 
-def twins(mpi: m.Mpi, variant: str, seed: int, folder: Path) -> None:
+@pytest.mark.parametrize("mpi", m.DEBIAN, ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize(
+    ("seed", "variant"),
+    [pytest.param(100 * i + 1, x, id=x or "plain") for i, x in enumerate(TWINS)],
+)
+def test_twins(mpi: m.Mpi, variant: str, seed: int, folder: Path) -> None:
     compiler = [mpi.tool(mpi.cxx), *CPP_FLAGS]
     program = m.build_with(compiler, "entry_twins.cpp", m.BUILD / "bin" / mpi.name)
     judge(mpi, 4, [program, folder, str(seed), "12"], **TWINS[variant])
-
-
-def tests() -> Iterator[Test]:
-    for mpi in m.DEBIAN:
-        for case in EDGES:
-            ranks = 2 if case == "reopen" else 3
-            yield Test(
-                name=f"edge-{case}-{mpi.name}", run=functools.partial(edge, mpi, ranks, case)
-            )
-        for seed, variant in enumerate(TWINS):
-            name = "-".join(part for part in ("twins", mpi.name, variant) if part)
-            yield Test(name=name, run=functools.partial(twins, mpi, variant, 100 * seed + 1))
-    for mpi in m.ALL:
-        yield Test(name=f"stub-{mpi.name}", run=functools.partial(every_call, mpi))

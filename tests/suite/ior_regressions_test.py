@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from suite import mpi as m
 from suite.ior import DATA_WRONG, GOOD, INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior
-from suite.runner import Test, ensure
+from suite.on import BENCHMARK, EACH
+from suite.verdict import ensure
 
 PATIENCE = 30
 
 
-def one_open_fails_under_wear_out(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_one_open_fails_under_wear_out(mpi: m.Mpi, folder: Path) -> None:
     """The rank that could not open agreed on errors while the others agreed on their goal."""
     (folder / "there").mkdir()
     run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
@@ -27,7 +27,8 @@ def one_open_fails_under_wear_out(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean("there")
 
 
-def least_time_is_longer_than_the_wall(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_least_time_is_longer_than_the_wall(mpi: m.Mpi, folder: Path) -> None:
     """Repeating what the wall had stopped stood still for ever."""
     run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
     for words in ("", "-O stoneWallingWearOut=1", "-a MPIIO -c"):
@@ -35,7 +36,8 @@ def least_time_is_longer_than_the_wall(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
-def fsync_per_write_is_collective(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_fsync_per_write_is_collective(mpi: m.Mpi, folder: Path) -> None:
     """MPI_File_sync of a shared file needs all ranks, which the wall stops at different writes."""
     run = Ior(mpi=mpi, folder=folder, ranks=3, seconds_max=PATIENCE)
     for api in ("MPIIO", "HDF5", *["NCMPI"] * mpi.is_open_mpi):
@@ -43,7 +45,8 @@ def fsync_per_write_is_collective(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
-def a_delay_is_no_latency(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_a_delay_is_no_latency(mpi: m.Mpi, folder: Path) -> None:
     """interIODelay belongs to the phase and to no transfer."""
     run = Ior(mpi=mpi, folder=folder)
     run("-a DUMMY -w -t 1k -b 20k -O interIODelay=20000 -o tf --json a.json")
@@ -52,7 +55,8 @@ def a_delay_is_no_latency(mpi: m.Mpi, folder: Path) -> None:
     ensure(result["wrRdTime"] > 0.39, f"{result}")
 
 
-def a_failed_read_keeps_the_file(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_a_failed_read_keeps_the_file(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     run("-w -k -t 64k -b 1m -G 5 -o tf")
     text = run("-r -t 64k -b 2m -o tf", status=INPUT_OUTPUT)
@@ -60,12 +64,13 @@ def a_failed_read_keeps_the_file(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean("tf")
 
 
-def one_rank_takes_the_space_of_a_mapped_file(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_one_rank_takes_the_space_of_a_mapped_file(mpi: m.Mpi, folder: Path) -> None:
     """Where the file system has no fallocate, the C library writes into every block: that of
     a late rank went over data of another."""
     (folder / "late.c").write_text(LATE_ALLOCATION)
     compiler = shutil.which(mpi.cc)
-    ensure(compiler, f"no {mpi.cc}. See tests/apt-packages.txt.")
+    ensure(compiler, f"no {mpi.cc}. See apt-packages.txt.")
     shim = folder / "late.so"
     subprocess.run(
         [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "late.c")], check=True
@@ -95,7 +100,8 @@ int posix_fallocate64(int fd, off_t begin, off_t bytes) { return fill(fd, begin,
 """
 
 
-def a_summary_that_cannot_be_written_is_an_error(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_a_summary_that_cannot_be_written_is_an_error(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     line = "-w -t 4k -b 4k -o tf -O summaryFile="
     for words in ("/dev/full", "/dev/full,summaryFormat=JSON"):
@@ -121,7 +127,8 @@ def a_summary_that_cannot_be_written_is_an_error(mpi: m.Mpi, folder: Path) -> No
     run.ensure_clean()
 
 
-def phases_and_tests_share_their_files_of_numbers(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_phases_and_tests_share_their_files_of_numbers(mpi: m.Mpi, folder: Path) -> None:
     """Each phase replaced the calls of the one before, each test of a script the ranks."""
     run = Ior(mpi=mpi, folder=folder)
     (folder / "script").write_text(
@@ -140,7 +147,8 @@ def phases_and_tests_share_their_files_of_numbers(mpi: m.Mpi, folder: Path) -> N
     run.ensure_clean("script", "ops-0-0.csv", "ops-0-1.csv", "ranks.csv")
 
 
-def documents_keep_what_was_said_at_once(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_documents_keep_what_was_said_at_once(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     run("-w -k -t 64k -b 1m -G 5 -o tf")
     line = "-r -R -k -t 64k -b 1m -G 6 -o tf --json a.json -O summaryFormat="
@@ -157,7 +165,8 @@ def documents_keep_what_was_said_at_once(mpi: m.Mpi, folder: Path) -> None:
     ensure("exists already" in made["warnings"][0], f"{made['warnings']}")
 
 
-def a_budget_is_of_all_tests_of_a_script(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_a_budget_is_of_all_tests_of_a_script(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     script = folder / "script"
     head = "IOR START\ntestFile=tf\nblockSize=1m\nwriteFile=1\n"
@@ -175,7 +184,8 @@ def a_budget_is_of_all_tests_of_a_script(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean("script")
 
 
-def blocks_of_many_transfers_fit_a_view(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_blocks_of_many_transfers_fit_a_view(mpi: m.Mpi, folder: Path) -> None:
     """2^31 transfers of a block are more than an int counts."""
     run = Ior(mpi=mpi, folder=folder)
     line = "-t 8 -b 16g -w -D 1 -o tf -a MPIIO --mpiio.useFileView"
@@ -184,7 +194,8 @@ def blocks_of_many_transfers_fit_a_view(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
-def too_much_memory_is_said(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_too_much_memory_is_said(mpi: m.Mpi, folder: Path) -> None:
     """Memory that there is not ended the ranks by std::terminate."""
     run = Ior(mpi=mpi, folder=folder)
     text = run("-t 64t -b 64t -D 1 -o tf", status=INPUT_OUTPUT)
@@ -195,7 +206,8 @@ def too_much_memory_is_said(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
-def advice_is_no_warning(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_advice_is_no_warning(mpi: m.Mpi, folder: Path) -> None:
     """--warningAsErrors failed any run that read from the page cache, and the JSON said 0."""
     run = Ior(mpi=mpi, folder=folder)
     line = "-t 64k -b 1m -o tf --warningAsErrors --json a.json"
@@ -206,28 +218,3 @@ def advice_is_no_warning(mpi: m.Mpi, folder: Path) -> None:
         ensure(bool(made["errors"]) == (status != GOOD), f"{made['errors']}")
         ensure(("had warnings" in text) == (status != GOOD), text[-800:])
     run.ensure_clean("a.json")
-
-
-REGRESSIONS: Sequence[Callable[[m.Mpi, Path], None]] = (
-    one_open_fails_under_wear_out,
-    least_time_is_longer_than_the_wall,
-    fsync_per_write_is_collective,
-    a_delay_is_no_latency,
-    a_failed_read_keeps_the_file,
-    one_rank_takes_the_space_of_a_mapped_file,
-    a_summary_that_cannot_be_written_is_an_error,
-    phases_and_tests_share_their_files_of_numbers,
-    documents_keep_what_was_said_at_once,
-    a_budget_is_of_all_tests_of_a_script,
-    blocks_of_many_transfers_fit_a_view,
-    too_much_memory_is_said,
-    advice_is_no_warning,
-)
-
-
-def tests() -> Iterator[Test]:
-    for mpi in m.DEBIAN:
-        for function in REGRESSIONS:
-            yield Test(
-                name=f"ior-{function.__name__}-{mpi.name}", run=functools.partial(function, mpi)
-            )

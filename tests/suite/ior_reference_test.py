@@ -7,13 +7,13 @@ import functools
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from suite import mpi as m
-from suite.ior import DATA_WRONG, GOOD, RESULTS, SUMMARY, USAGE, Ior, program, rows_of
-from suite.runner import Test, ensure
+from suite.ior import DATA_WRONG, GOOD, RESULTS, SUMMARY, USAGE, Ior, lines_of, program, rows_of
+from suite.on import BENCHMARK
+from suite.verdict import ensure
 
 REFERENCE = m.ROOT / "tests" / "reference" / "ior"
 SAMPLE = REFERENCE / "command-lines-sample.txt"
@@ -51,11 +51,8 @@ def _dry_run(mpi: m.Mpi, folder: Path, line: str) -> None:
         ensure("Estimate: " in done.stdout, f"no estimate: {line}")
 
 
-def lines_of(path: Path) -> list[str]:
-    return [line for line in path.read_text().splitlines() if line and line[0] != "#"]
-
-
-def command_lines(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_command_lines(mpi: m.Mpi, folder: Path) -> None:
     """All real lines parse, and only back ends that are not built are refused, by name."""
     lines = lines_of(SAMPLE)
     ensure(len(lines) == 300, f"{len(lines)} command lines")
@@ -66,7 +63,8 @@ def command_lines(mpi: m.Mpi, folder: Path) -> None:
     Ior(mpi=mpi, folder=folder).ensure_clean()
 
 
-def tables(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_tables(mpi: m.Mpi, folder: Path) -> None:
     """A reader that knows names of columns reads the reference's output and ours: the same columns
     in the same order, and in those that say what was run, the same words."""
     for path in sorted(REFERENCE.glob("*.txt")):
@@ -113,7 +111,8 @@ def _options(text: str) -> dict[str, str]:
     }
 
 
-def documents(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_documents(mpi: m.Mpi, folder: Path) -> None:
     """summaryFormat JSON and CSV: every key and column of the reference, of the same kind."""
     run = Ior(mpi=mpi, folder=folder, ranks=4)
     for name in ("06-json", "07-csv"):
@@ -149,7 +148,8 @@ def _shape(value: object, where: str = "") -> set[tuple[str, str]]:
     return {(where, "number" if isinstance(value, int | float) else "text")}
 
 
-def script(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_script(mpi: m.Mpi, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder)
     text = run(f"-f {REFERENCE / '30-script.ior'}")
     names, theirs = rows_of((REFERENCE / "30-script.txt").read_text(), SUMMARY)
@@ -165,7 +165,8 @@ def script(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean("bad.ior")
 
 
-def verbose_lines(mpi: m.Mpi, folder: Path) -> None:
+@BENCHMARK
+def test_verbose_lines(mpi: m.Mpi, folder: Path) -> None:
     """-vvv: the lines of 10-verbose3.txt, of every rank and in their order."""
     run = Ior(mpi=mpi, folder=folder)
     text = run("-t 64k -b 256k -o tf -vvv")
@@ -180,11 +181,3 @@ def verbose_lines(mpi: m.Mpi, folder: Path) -> None:
     for line in ("task 1 writing tf", "task 0 reading tf", "task 0 removing tf"):
         ensure(f"\n{line}\n" in text, f"no {line}")
     ensure(re.search(r"Results: \nUsing Time Stamp \d+ \(0x\w+\) for", text), text[:3000])
-
-
-def tests() -> Iterator[Test]:
-    for mpi in m.DEBIAN:
-        for function in (command_lines, tables, documents, script, verbose_lines):
-            yield Test(
-                name=f"ior-{function.__name__}-{mpi.name}", run=functools.partial(function, mpi)
-            )

@@ -3,20 +3,27 @@ FOREBAY_CEPHFS. Without it there are no tests here."""
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+
+import pytest
 
 from suite import mpi as m
 from suite.compare import RECORD, compare, first_difference
-from suite.programs import VIEWS, Program
+from suite.on import EACH
+from suite.programs import VIEWS
 from suite.record import Record
-from suite.runner import Test, ensure
 from suite.striping import TARGETS, UNIT, ensure_striped, layout, recorded, shown, write
+from suite.verdict import ensure
 
 VARIABLE = "FOREBAY_CEPHFS"
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.cephfs,
+    pytest.mark.skipif(VARIABLE not in os.environ, reason=f"no {VARIABLE} (tools/ci/cephfs.sh)"),
+]
+EXCHANGE = {"collective_write": "enable", "cb_buffer_size": "65536"}
 RANKS = 4
 FILE_ATTRIBUTE = "ceph.file.layout"
 
@@ -32,13 +39,14 @@ def _fresh(name: str) -> Path:
     return folder
 
 
-def _same_as_plain(program: Program, mpi: m.Mpi, settings: Mapping[str, str], folder: Path) -> None:
+@EACH
+def test_views(mpi: m.Mpi, folder: Path) -> None:
     """All files on CephFS, with stripes over three targets, against what the MPI alone writes."""
     plain, ours = _fresh(f"{folder.name}-plain"), _fresh(folder.name)
     done = layout("set", "-c", str(TARGETS), "-S", "64k", ours)
     ensure(done.returncode == 0, done.stderr)
-    program.run(mpi, RANKS, plain, {})
-    program.run(mpi, RANKS, ours, m.forebay(ours / RECORD, **settings))
+    VIEWS.run(mpi, RANKS, plain, {})
+    VIEWS.run(mpi, RANKS, ours, m.forebay(ours / RECORD, **EXCHANGE))
     compare(plain, ours, ranks=RANKS)
     lines = recorded(ours)
     striped = [x for x in lines if (x["targets"], x["stripe_bytes"]) == (TARGETS, UNIT)]
@@ -47,7 +55,9 @@ def _same_as_plain(program: Program, mpi: m.Mpi, settings: Mapping[str, str], fo
     shutil.rmtree(ours)
 
 
-def _hints(mpi: m.Mpi, how: str, folder: Path) -> None:
+@EACH
+@pytest.mark.parametrize("how", ["create", "exclusive"])
+def test_hints(mpi: m.Mpi, how: str, folder: Path) -> None:
     """The same bytes with stripes that the program asked for, and one that it did not."""
     there = _fresh(folder.name)
     plain = write(mpi, folder, there / "plain", how=how, environment={})
@@ -65,7 +75,8 @@ def _hints(mpi: m.Mpi, how: str, folder: Path) -> None:
     shutil.rmtree(there)
 
 
-def _mismatch(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_mismatch(mpi: m.Mpi, folder: Path) -> None:
     """What CephFS does not take, and a file that has data, keep what they have and say so."""
     there = _fresh(folder.name)
     told = write(mpi, folder, there / "odd", unit=5000)
@@ -80,7 +91,8 @@ def _mismatch(mpi: m.Mpi, folder: Path) -> None:
     shutil.rmtree(there)
 
 
-def _exclusive(mpi: m.Mpi, folder: Path) -> None:
+@EACH
+def test_exclusive(mpi: m.Mpi, folder: Path) -> None:
     there = _fresh(folder.name)
     (there / "file").touch()
     plain = write(mpi, folder, there / "file", how="exclusive", environment={})
@@ -90,7 +102,7 @@ def _exclusive(mpi: m.Mpi, folder: Path) -> None:
     shutil.rmtree(there)
 
 
-def _command(folder: Path) -> None:
+def test_command(folder: Path) -> None:
     """`forebay layout` on files, on directories, and on what is in them."""
     there = _fresh(folder.name)
     before = shown(there)
@@ -117,20 +129,3 @@ def _command(folder: Path) -> None:
     nobody = layout("set", "-c", "2", "--pool", "no-such-pool", there / "pool")
     ensure(nobody.returncode == 1, f"a pool that is not there: {nobody.stdout}")
     shutil.rmtree(there)
-
-
-def tests() -> Iterator[Test]:
-    if VARIABLE not in os.environ:
-        return
-    exchange = {"collective_write": "enable", "cb_buffer_size": "65536"}
-    cases: Mapping[str, Callable[[m.Mpi, Path], None]] = {
-        "views": lambda mpi, folder: _same_as_plain(VIEWS, mpi, exchange, folder),
-        "hints": lambda mpi, folder: _hints(mpi, "create", folder),
-        "hints-exclusive": lambda mpi, folder: _hints(mpi, "exclusive", folder),
-        "mismatch": _mismatch,
-        "exclusive": _exclusive,
-    }
-    for mpi in m.DEBIAN:
-        for name, case in cases.items():
-            yield Test(name=f"cephfs-{name}-{mpi.name}", run=functools.partial(case, mpi))
-    yield Test(name="cephfs-command", run=_command)

@@ -1,0 +1,24 @@
+// The one grammar of sizes: settings, benchmarks, platforms; the Python package has it in
+// domain/units.py. schema/examples/sizes.tsv has examples that both languages' tests read.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace forebay {
+
+// What may stand behind the first letter of a unit.
+enum class UnitSpelling {
+    exact,         // "4k", "4kB", "4Ki", "4KiB"
+    first_letter,  // any letters, and a sign before the number, as IOR takes them: "256gm", "-1"
+};
+
+// A number and k, m, g, t, p or e for 2^10 … 2^60, in either case; also "b" or nothing for bytes.
+// A fraction must come to whole bytes. Blanks around and before the unit do not count.
+// ErrorCode::argument: not a size, or not below 2^63.
+[[nodiscard]] Result<std::int64_t> parse_size(std::string_view text,
+                                              UnitSpelling spelling = UnitSpelling::exact);
+
+}  // namespace forebay

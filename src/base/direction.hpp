@@ -1,0 +1,8 @@
+// Whether bytes go to a file or come from it.
+#pragma once
+
+namespace forebay {
+
+enum class Direction { read, write };
+
+}  // namespace forebay

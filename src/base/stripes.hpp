@@ -1,0 +1,17 @@
+// How a file's bytes go round over storage targets: one rule for the whole file.
+#pragma once
+
+#include <cstdint>
+
+namespace forebay {
+
+// Stripe number i is on target i mod targets. One target and stripe 0: the file system has no
+// stripes, or does not say.
+struct Stripes {
+    std::int32_t targets = 1;
+    std::int64_t stripe_bytes = 0;
+
+    bool operator==(const Stripes&) const noexcept = default;
+};
+
+}  // namespace forebay
