@@ -36,7 +36,7 @@ format:  ## Apply clang-format and ruff format
 	@.venv/bin/ruff format -q .
 
 install: build  ## Install to PREFIX (/usr/local)
-	@cmake --install build/release --prefix $(PREFIX) > build/release/install.log \
+	@umask 022 && cmake --install build/release --prefix $(PREFIX) > build/release/install.log \
 	    || { tail -20 build/release/install.log; exit 1; }
 	@echo "Forebay is in $(PREFIX), for everyone. Start with: $(PREFIX)/bin/forebay doctor"
 

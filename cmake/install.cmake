@@ -1,7 +1,6 @@
 # `cmake --install` gives a tree that stands alone and may be moved: bin/ with launchers that find
 # everything relative to themselves, the libraries and programs under FOREBAY_LIB_DESTINATION, the
-# Python package with the packages it needs beside it, manual, completions and module files. Its
-# parts are readable by everyone, whatever umask they were installed under.
+# Python package with the packages it needs beside it, manual, completions and module files.
 include(GNUInstallDirs)
 set(FOREBAY_PYTHON_DESTINATION lib/forebay/python)
 set(FOREBAY_PYTHON_PACKAGES ON CACHE BOOL "Install the PyPI packages that the command needs")
@@ -12,8 +11,6 @@ if(SKBUILD)
 endif()
 set(FOREBAY_DATA_DESTINATION ${data} CACHE STRING "Where manual, completions and modules go")
 set(FOREBAY_RUN_PYTHON "" CACHE FILEPATH "The Python that an installed tree runs with")
-set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
-    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(packaging ${PROJECT_SOURCE_DIR}/packaging)
 
 if(NOT FOREBAY_RUN_PYTHON)

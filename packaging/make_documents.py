@@ -56,9 +56,9 @@ def main() -> int:
         print(f"-- no man pages, no completions ({sys.executable} has no typer)")
         return 0
     from forebay import __version__
-    from forebay.cli.main import app
+    from forebay.cli.main import application
 
-    pages: list[Page] = [command_page(get_command(app), ("forebay",))]
+    pages: list[Page] = [command_page(get_command(application()), ("forebay",))]
     pages += native_pages(options.libraries)
     all_pages = [page for top in pages for page in top.all()]
     for page in all_pages:
