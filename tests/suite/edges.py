@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from suite import mpi as m
+from suite.compare import RECORD
+from suite.record import Record
 from suite.runner import Test, ensure
 
 EDGES = (
@@ -43,6 +45,19 @@ def every_call(mpi: m.Mpi, folder: Path) -> None:
     judge(mpi, 3, [m.build(mpi, "entry_stub.c"), folder / "file"])
 
 
+def close_in_finalize(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+    """HDF5 closes files that were left open from an attribute's callback: once a segfault."""
+    file = folder / "file"
+    program = m.build(mpi, "close_in_finalize.c")
+    ended = m.run(mpi, ranks, [program, file], environment=m.forebay(folder / RECORD))
+    ensure("ok" in ended.ensure_success().text.split(), ended.tail)
+    whole = b"".join(bytes([ord("a") + rank]) * 4096 for rank in range(ranks))
+    ensure(file.read_bytes() == whole * 2, "the file has something else")
+    told = Record.read(folder / RECORD).of("file")
+    told.ensure_taken(writes=2, reads=0)
+    ensure([line.closed for line in told.lines] == [True], f"the record has {told.lines}")
+
+
 def twins(mpi: m.Mpi, variant: str, seed: int, folder: Path) -> None:
     compiler = [mpi.tool(mpi.cxx), *CPP_FLAGS]
     program = m.build_with(compiler, "entry_twins.cpp", m.BUILD / "bin" / mpi.name)
@@ -61,3 +76,8 @@ def tests() -> Iterator[Test]:
             yield Test(name=name, run=functools.partial(twins, mpi, variant, 100 * seed + 1))
     for mpi in m.ALL:
         yield Test(name=f"stub-{mpi.name}", run=functools.partial(every_call, mpi))
+        for ranks in (2, 4):
+            yield Test(
+                name=f"close-in-finalize-{mpi.name}-{ranks}",
+                run=functools.partial(close_in_finalize, mpi, ranks),
+            )
