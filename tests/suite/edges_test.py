@@ -9,7 +9,9 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from suite import mpi as m
+from suite.compare import RECORD
 from suite.on import ALL, FULL
+from suite.record import Record
 from suite.verdict import ensure
 
 EDGES = (
@@ -55,6 +57,21 @@ def test_edge(mpi: m.Mpi, case: str, folder: Path) -> None:
 @ALL
 def test_every_call(mpi: m.Mpi, folder: Path) -> None:
     judge(mpi, 3, [m.build(mpi, "entry_stub.c"), folder / "file"])
+
+
+@ALL
+@pytest.mark.parametrize("ranks", (2, 4))
+def test_close_in_finalize(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+    """HDF5 closes files that were left open from an attribute's callback: once a segfault."""
+    file = folder / "file"
+    program = m.build(mpi, "close_in_finalize.c")
+    ended = m.run(mpi, ranks, [program, file], environment=m.forebay(folder / RECORD))
+    ensure("ok" in ended.ensure_success().text.split(), ended.tail)
+    whole = b"".join(bytes([ord("a") + rank]) * 4096 for rank in range(ranks))
+    ensure(file.read_bytes() == whole * 2, "the file has something else")
+    told = Record.read(folder / RECORD).of("file")
+    told.ensure_taken(writes=2, reads=0)
+    ensure([line.closed for line in told.lines] == [True], f"the record has {told.lines}")
 
 
 @pytest.mark.parametrize(
