@@ -1,7 +1,9 @@
 // See settings.hpp.
 #include "settings/settings.hpp"
 
+#include "base/byte_units.hpp"
 #include "base/contracts.hpp"
+#include "base/switch_words.hpp"
 
 #include <fmt/format.h>
 
@@ -47,21 +49,6 @@ std::vector<std::string> split(std::string_view text, char at) {
     return parts;
 }
 
-std::optional<std::int64_t> parse_flag(std::string_view text) {
-    const std::string word = lower(text);
-    for (const char* yes : {"true", "1", "yes", "on", "enable"}) {
-        if (word == yes) {
-            return 1;
-        }
-    }
-    for (const char* no : {"false", "0", "no", "off", "disable"}) {
-        if (word == no) {
-            return 0;
-        }
-    }
-    return std::nullopt;
-}
-
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
     std::int64_t value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -82,7 +69,7 @@ std::optional<std::int64_t> parse_choice(const SettingRow& row, std::string_view
 
 std::optional<std::int64_t> parse_number(const SettingRow& row, std::string_view text) {
     switch (row.kind) {
-        case SettingKind::bool_: return parse_flag(text);
+        case SettingKind::bool_: return parse_switch(text);
         case SettingKind::integer: return parse_integer(text);
         case SettingKind::bytes: return parse_bytes(text);
         case SettingKind::enum_: return parse_choice(row, text);
@@ -136,29 +123,8 @@ plan::Mode mode_of(std::int64_t choice) noexcept {
 }  // namespace
 
 std::optional<std::int64_t> parse_bytes(std::string_view text) noexcept {
-    text = trimmed(text);
-    std::int64_t value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc{} || value < 0) {
-        return std::nullopt;
-    }
-    const auto digits = static_cast<std::size_t>(end - text.data());
-    const std::string unit = lower(trimmed(text.substr(digits)));
-    constexpr std::string_view letters = "kmgt";
-    int shift = 0;
-    if (!unit.empty() && unit != "b") {
-        const std::size_t power = letters.find(unit.front());
-        const std::string_view rest = std::string_view(unit).substr(1);
-        if (power == std::string_view::npos || (!rest.empty() && rest != "ib")) {
-            return std::nullopt;
-        }
-        shift = 10 * (static_cast<int>(power) + 1);
-    }
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(value, std::int64_t{1} << shift, &bytes)) {
-        return std::nullopt;
-    }
-    return bytes;
+    const auto bytes = parse_size(trimmed(text));
+    return bytes && *bytes >= 0 ? std::optional(*bytes) : std::nullopt;
 }
 
 Settings::Settings() {

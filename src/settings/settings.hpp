@@ -44,7 +44,7 @@ private:
 [[nodiscard]] std::optional<Setting> find_setting(std::string_view name) noexcept;
 // The setting whose name takes the fewest edits.
 [[nodiscard]] const char* nearest_setting(std::string_view name);
-// "64 MiB", "4m", "65536"; nullopt where it is not an amount.
+// "64 MiB", "16MB", "4m", "65536" (see base/byte_units.hpp); nullopt where it is not an amount.
 [[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text) noexcept;
 
 // Adds the values of the TOML file `path`; the error's message has file and line.

@@ -1,9 +1,9 @@
 // See command.hpp.
 #include "bench/hpio/command.hpp"
 
+#include "base/byte_units.hpp"
 #include "bench/command_line/options.hpp"
 #include "bench/hpio/grammar.hpp"
-#include "bench/measure/byte_units.hpp"
 #include "bench/measure/saturated.hpp"
 
 #include <algorithm>
@@ -273,11 +273,11 @@ constexpr Entry entries[]{
           }},
     Entry{{0, "budget-bytes", yes, "refuse to write more", ""},
           [](State& s, const std::string& v) {
-              return put_parsed(s.request.budget.bytes, measure::parse_size(v));
+              return put_parsed(s.request.budget.bytes, parse_size(v));
           }},
     Entry{{0, "budget-files", yes, "refuse to create more", ""},
           [](State& s, const std::string& v) {
-              return put_parsed(s.request.budget.files, measure::parse_size(v));
+              return put_parsed(s.request.budget.files, parse_size(v));
           }},
     Entry{{0, "budget-share", yes, "refuse to take more of the free space (10%)", "50%"},
           [](State& s, const std::string& v) {
@@ -444,7 +444,7 @@ Result<Resume> parse_resume(const std::string& text) {
         *to = text.substr(at + 1, end - at - 1);
         at = end;
     }
-    const auto value = measure::parse_size(text.substr(std::min(at + 1, text.size())));
+    const auto value = parse_size(text.substr(std::min(at + 1, text.size())));
     if (text[at] != 'v' || !value) {
         return wrong(
             fmt::format("cannot resume at \"{}\" (no v and value at its end). Write "

@@ -1,8 +1,8 @@
 // See grammar.hpp.
 #include "bench/hpio/grammar.hpp"
 
+#include "base/byte_units.hpp"
 #include "bench/command_line/options.hpp"
-#include "bench/measure/byte_units.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,10 +22,10 @@ tl::unexpected<Error> wrong(std::string message) {
 
 Result<Numbers> range(std::string_view text, std::size_t dots) {
     const std::size_t star = text.find('*', dots);
-    const auto first = measure::parse_size(text.substr(0, dots));
-    const auto last = measure::parse_size(text.substr(dots + 2, star - dots - 2));
+    const auto first = parse_size(text.substr(0, dots));
+    const auto last = parse_size(text.substr(dots + 2, star - dots - 2));
     const auto factor = star == std::string_view::npos ? Result<std::int64_t>(2)
-                                                       : measure::parse_size(text.substr(star + 1));
+                                                       : parse_size(text.substr(star + 1));
     if (!first || !last || !factor || *first < 1 || *factor < 2 || *last < *first) {
         return wrong(
             fmt::format("no such range \"{}\" (it is FIRST..LAST*FACTOR). Write 4..4096*4.", text));
@@ -133,7 +133,7 @@ Result<std::optional<Numbers>> tuple_of(const Keys& keys, std::string_view key,
     }
     Numbers numbers;
     for (const std::string& word : command_line::split(found->second, 'x')) {
-        const auto number = measure::parse_size(word);
+        const auto number = parse_size(word);
         if (!number || *number < 0) {
             return wrong(fmt::format("{}={} is no list of numbers (\"{}\"). Write {}=360x180x50.",
                                      key, found->second, word, key));
@@ -222,7 +222,7 @@ Result<Numbers> parse_values(std::string_view text) {
             all.insert(all.end(), numbers->begin(), numbers->end());
             continue;
         }
-        const auto number = measure::parse_size(part);
+        const auto number = parse_size(part);
         if (!number) {
             return failure(number.error());
         }

@@ -1,7 +1,7 @@
 // Which combinations of options make sense. See parse.hpp.
+#include "base/byte_units.hpp"
 #include "bench/ior/options.hpp"
 #include "bench/ior/parse.hpp"
-#include "bench/measure/byte_units.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +77,7 @@ Result<void> check_numbers(const Options& o) {
 Result<void> check_memory(const Options& o) {
     for (const std::string& text : {o.memory_per_node, o.memory_per_task}) {
         const bool share = text.ends_with('%');
-        const auto number = measure::parse_size(text.substr(0, text.find('%')));
+        const auto number = parse_size(text.substr(0, text.find('%')));
         const bool fits = number && *number >= 0 && (!share || *number <= 100);
         if (!text.empty() && !fits) {
             return nonsense(fmt::format("-M {} cannot be taken", text),

@@ -1,8 +1,8 @@
 // See parse.hpp.
 #include "bench/ior/parse.hpp"
 
+#include "base/byte_units.hpp"
 #include "bench/ior/option_table.hpp"
-#include "bench/measure/byte_units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ Result<void> set_value(const Spec& spec, const std::string& shown, std::string_v
         std::get<Text>(spec.place)(parsed.options) = std::string(value);
         return {};
     }
-    const auto number = measure::parse_size(in_seconds(spec, value));
+    const auto number = parse_size(in_seconds(spec, value));
     if (!number) {
         return usage(fmt::format("{} has no good value: {}", shown, number.error().message));
     }

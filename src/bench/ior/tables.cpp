@@ -1,7 +1,7 @@
 // See tables.hpp. The widths are those of the outputs in tests/reference/ior.
 #include "bench/ior/tables.hpp"
 
-#include "bench/measure/byte_units.hpp"
+#include "base/byte_units.hpp"
 #include "bench/measure/statistics.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ Named number(std::string name, std::int64_t value) {
 
 // "75%" stays as it was given.
 Named memory(std::string name, const std::string& text) {
-    const auto bytes = measure::parse_size(text.empty() ? "0" : text);
+    const auto bytes = parse_size(text.empty() ? "0" : text);
     return bytes ? number(std::move(name), *bytes) : Named{std::move(name), text};
 }
 
@@ -147,14 +147,13 @@ std::vector<Named> option_block(const Test& test) {
     if (!o.memory_per_node.empty()) {
         block.push_back({"memoryPerNode", o.memory_per_node});
     }
-    const std::vector<Named> rest{
-        {"memoryBuffer", "CPU"},
-        {"dataAccess", "CPU"},
-        {"GPUDirect", "0"},
-        number("repetitions", o.repetitions),
-        {"xfersize", measure::human_size(o.transfer_bytes)},
-        {"blocksize", measure::human_size(o.block_bytes)},
-        {"aggregate filesize", measure::human_size(test.geometry.bytes_of_all())}};
+    const std::vector<Named> rest{{"memoryBuffer", "CPU"},
+                                  {"dataAccess", "CPU"},
+                                  {"GPUDirect", "0"},
+                                  number("repetitions", o.repetitions),
+                                  {"xfersize", human_size(o.transfer_bytes)},
+                                  {"blocksize", human_size(o.block_bytes)},
+                                  {"aggregate filesize", human_size(test.geometry.bytes_of_all())}};
     block.insert(block.end(), rest.begin(), rest.end());
     if (o.own.dry_run) {
         block.push_back(number("dryRun", 1));

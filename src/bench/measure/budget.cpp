@@ -1,7 +1,7 @@
 // See budget.hpp.
 #include "bench/measure/budget.hpp"
 
-#include "bench/measure/byte_units.hpp"
+#include "base/byte_units.hpp"
 
 #include <charconv>
 #include <fmt/format.h>

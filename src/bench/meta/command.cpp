@@ -1,8 +1,8 @@
 // See command.hpp.
 #include "bench/meta/command.hpp"
 
+#include "base/byte_units.hpp"
 #include "bench/command_line/options.hpp"
-#include "bench/measure/byte_units.hpp"
 #include "bench/measure/saturated.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Result<void> put_flag(Command& to, const std::string& text) {
 
 template <std::int64_t Command::* member, std::int64_t least>
 Result<void> put_number(Command& to, const std::string& text) {
-    const auto number = measure::parse_size(text);
+    const auto number = parse_size(text);
     if (!number || *number < least) {
         return wrong(fmt::format("\"{}\" is no number of at least {}. Give one.", text, least));
     }
@@ -275,11 +275,11 @@ constexpr Entry entries[]{
           }},
     Entry{{0, "budget-bytes", yes, "refuse to write more", ""},
           [](Command& to, const std::string& v) {
-              return put_parsed(to.budget.bytes, measure::parse_size(v));
+              return put_parsed(to.budget.bytes, parse_size(v));
           }},
     Entry{{0, "budget-files", yes, "refuse to create more at a time", ""},
           [](Command& to, const std::string& v) {
-              return put_parsed(to.budget.files, measure::parse_size(v));
+              return put_parsed(to.budget.files, parse_size(v));
           }},
     Entry{{0, "budget-share", yes, "refuse to take more of the free space (10%)", "50%"},
           [](Command& to, const std::string& v) {

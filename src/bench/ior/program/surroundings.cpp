@@ -2,7 +2,7 @@
 #include "bench/ior/program/surroundings.hpp"
 
 #include "base/own_fd.hpp"
-#include "bench/measure/byte_units.hpp"
+#include "base/byte_units.hpp"
 
 #include <array>
 #include <cerrno>
@@ -40,7 +40,7 @@ void take_hint(std::string_view line, Hints& hints, std::vector<std::string>& ig
 std::int64_t number_of(const char* name) {
     // Before any thread is made, and never set by this program.
     const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-    return text == nullptr ? 0 : measure::parse_size(text).value_or(0);
+    return text == nullptr ? 0 : parse_size(text).value_or(0);
 }
 
 std::string parent_of(const std::string& path) {

@@ -5,7 +5,7 @@
 #include "bench/ior/documents/documents.hpp"
 #include "bench/ior/file_names.hpp"
 #include "bench/ior/tables.hpp"
-#include "bench/measure/byte_units.hpp"
+#include "base/byte_units.hpp"
 #include "bench/measure/clock.hpp"
 #include "bench/measure/statistics.hpp"
 
@@ -107,7 +107,7 @@ private:
             {ErrorCode::input_output, 0,
              fmt::format("cannot take {} of memory for a transfer (the node has {}, and "
                          "gives no more). Give -t less.",
-                         measure::human_size(bytes), measure::human_size(memory_of_node()))});
+                         human_size(bytes), human_size(memory_of_node()))});
     }
 
     // -M: memory that the page cache shall not have.
@@ -115,14 +115,14 @@ private:
         std::int64_t bytes = 0;
         if (!o_.memory_per_node.empty()) {
             const std::string& text = o_.memory_per_node;
-            const auto number = measure::parse_size(text.substr(0, text.find('%')));
+            const auto number = parse_size(text.substr(0, text.find('%')));
             if (!number) {
                 return tl::unexpected<Error>(number.error());
             }
             bytes = text.ends_with('%') ? memory_of_node() / 100 * *number : *number;
             bytes /= test_.tasks_of_node;
         } else if (!o_.memory_per_task.empty()) {
-            const auto number = measure::parse_size(o_.memory_per_task);
+            const auto number = parse_size(o_.memory_per_task);
             if (!number) {
                 return tl::unexpected<Error>(number.error());
             }
@@ -132,7 +132,7 @@ private:
             return failure(
                 {ErrorCode::argument, 0,
                  fmt::format("cannot take {} of memory (the node has {}). Give -M less.",
-                             measure::human_size(bytes), measure::human_size(memory_of_node()))});
+                             human_size(bytes), human_size(memory_of_node()))});
         }
         try {
             taken_.assign(static_cast<std::size_t>(bytes), std::byte{1});
@@ -140,7 +140,7 @@ private:
             return failure({ErrorCode::input_output, 0,
                             fmt::format("cannot take {} of memory (the node gives no more). Give "
                                         "-M less.",
-                                        measure::human_size(bytes))});
+                                        human_size(bytes))});
         }
         return {};
     }
@@ -299,7 +299,7 @@ private:
         return Error{ErrorCode::no_space, 0,
                      fmt::format("cannot write {} (it needs {}, the file system has {} left, and "
                                  "{} does not survive a full one). {}",
-                                 path, measure::human_size(needed), measure::human_size(*free),
+                                 path, human_size(needed), human_size(*free),
                                  o_.api, advice_on(ErrorCode::no_space))};
     }
 
@@ -364,7 +364,7 @@ private:
         if (session_.first()) {
             const auto text = read_text(o_.stonewall_status_file);
             const auto number =
-                text ? measure::parse_size(text->substr(0, text->find_first_of(" \n\r")))
+                text ? parse_size(text->substr(0, text->find_first_of(" \n\r")))
                      : Result<std::int64_t>(failure(text.error()));
             told = number.value_or(0);
         }

@@ -1,5 +1,5 @@
 // See byte_units.hpp.
-#include "bench/measure/byte_units.hpp"
+#include "base/byte_units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace forebay::measure {
+namespace forebay {
 
 namespace {
 
@@ -31,6 +31,41 @@ std::optional<int> power_of(std::string_view unit) noexcept {
     const std::size_t at = units.find(first);
     return at == std::string_view::npos ? std::nullopt
                                         : std::optional<int>(static_cast<int>(at) + 1);
+}
+
+// "0.5 MiB": 0.5, 2 and "MiB".
+struct Amount {
+    std::string_view digits;
+    int power = 0;
+    std::string_view unit;
+};
+
+// The error's message is a reason, to be put between brackets.
+Result<Amount> amount_in(std::string_view text) {
+    const auto because = [](std::string why) {
+        return failure({ErrorCode::argument, 0, std::move(why)});
+    };
+    if (!text.empty() && text.front() == '+') {
+        text.remove_prefix(1);
+    }
+    std::size_t end = !text.empty() && text.front() == '-' ? 1 : 0;
+    const std::size_t first = end;
+    while (end < text.size() && (text[end] == '.' || (text[end] >= '0' && text[end] <= '9'))) {
+        ++end;
+    }
+    const std::string_view digits = text.substr(0, end);
+    if (end == first || digits.substr(first) == ".") {
+        return because("it does not begin with a number");
+    }
+    std::size_t unit = text.find_first_not_of(' ', end);
+    if (unit == std::string_view::npos) {
+        unit = end;
+    }
+    const std::optional<int> power = power_of(text.substr(unit));
+    if (!power) {
+        return because(fmt::format("\"{}\" is no unit", text.substr(unit)));
+    }
+    return Amount{digits, *power, text.substr(unit)};
 }
 
 tl::unexpected<Error> no_size(std::string_view text, std::string_view why) {
@@ -71,30 +106,39 @@ Result<std::int64_t> fraction(std::string_view text, std::string_view digits, in
 }  // namespace
 
 Result<std::int64_t> parse_size(std::string_view text) {
-    std::string_view number = text;
-    if (!number.empty() && number.front() == '+') {
-        number.remove_prefix(1);
+    const auto amount = amount_in(text);
+    if (!amount) {
+        return no_size(text, amount.error().message);
     }
-    std::size_t end = !number.empty() && number.front() == '-' ? 1 : 0;
-    const std::size_t first = end;
-    while (end < number.size() &&
-           (number[end] == '.' || (number[end] >= '0' && number[end] <= '9'))) {
-        ++end;
+    return amount->digits.find('.') == std::string_view::npos
+               ? whole(text, amount->digits, amount->power)
+               : fraction(text, amount->digits, amount->power);
+}
+
+Result<double> parse_rate(std::string_view text) {
+    const auto no_rate = [&](std::string_view why) {
+        return failure(
+            {ErrorCode::argument, 0,
+             fmt::format("cannot read the rate \"{}\" ({}). Write a number, k, M, G or T "
+                         "and B/s, as in 2GB/s.",
+                         text, why)});
+    };
+    if (!text.ends_with("/s")) {
+        return no_rate("it does not end with /s");
     }
-    const std::string_view digits = number.substr(0, end);
-    if (end == first || digits.substr(first) == ".") {
-        return no_size(text, "it does not begin with a number");
+    const auto amount = amount_in(text.substr(0, text.size() - 2));
+    if (!amount) {
+        return no_rate(amount.error().message);
     }
-    std::size_t unit = number.find_first_not_of(' ', end);
-    if (unit == std::string_view::npos) {
-        unit = end;
+    double value = 0.0;
+    const std::string_view digits = amount->digits;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value,
+                                              std::chars_format::fixed);
+    if (error != std::errc{} || end != digits.data() + digits.size() || value < 0) {
+        return no_rate("it is no number of at least 0");
     }
-    const std::optional<int> power = power_of(number.substr(unit));
-    if (!power) {
-        return no_size(text, fmt::format("\"{}\" is no unit", number.substr(unit)));
-    }
-    return digits.find('.') == std::string_view::npos ? whole(text, digits, *power)
-                                                      : fraction(text, digits, *power);
+    const bool binary = amount->unit.size() > 1 && (amount->unit[1] | 0x20) == 'i';
+    return value * std::pow(binary ? 1024.0 : 1000.0, amount->power);
 }
 
 std::string human_size(std::int64_t bytes) {
@@ -112,4 +156,4 @@ std::string human_size(std::int64_t bytes) {
     return bytes < 0 ? "-" : fmt::format("{} bytes", bytes);
 }
 
-}  // namespace forebay::measure
+}  // namespace forebay

@@ -1,9 +1,9 @@
-// Sizes as they are found in job scripts.
-#include "bench/measure/byte_units.hpp"
+// Amounts as they are found in job scripts, settings and platforms.
+#include "base/byte_units.hpp"
 
 #include <gtest/gtest.h>
 
-namespace forebay::measure {
+namespace forebay {
 namespace {
 
 TEST(ByteUnits, are_read_as_ior_reads_them) {
@@ -34,6 +34,18 @@ TEST(ByteUnits, nonsense_is_refused) {
     }
 }
 
+// "16MB" was refused by settings, where a platform took "2GB/s".
+TEST(ByteUnits, a_rate_is_a_size_before_s_with_decimal_letters) {
+    EXPECT_DOUBLE_EQ(parse_rate("2GB/s").value_or(-1), 2e9);
+    EXPECT_DOUBLE_EQ(parse_rate("9.8 GB/s").value_or(-1), 9.8e9);
+    EXPECT_DOUBLE_EQ(parse_rate("16MB/s").value_or(-1), 16e6);
+    EXPECT_DOUBLE_EQ(parse_rate("100 MiB/s").value_or(-1), 100.0 * 1048576);
+    EXPECT_DOUBLE_EQ(parse_rate("5 B/s").value_or(-1), 5);
+    for (const char* text : {"2GB", "fast", "/s", "-2GB/s", "2 xB/s", "1.2.3k/s"}) {
+        EXPECT_FALSE(parse_rate(text).has_value()) << text;
+    }
+}
+
 TEST(ByteUnits, are_written_as_ior_writes_them) {
     EXPECT_EQ(human_size(262'144), "262144 bytes");
     EXPECT_EQ(human_size(4'194'304), "4 MiB");
@@ -42,4 +54,4 @@ TEST(ByteUnits, are_written_as_ior_writes_them) {
 }
 
 }  // namespace
-}  // namespace forebay::measure
+}  // namespace forebay
