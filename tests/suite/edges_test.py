@@ -60,7 +60,7 @@ def test_every_call(mpi: m.Mpi, folder: Path) -> None:
 
 
 @ALL
-@pytest.mark.parametrize("ranks", (2, 4))
+@pytest.mark.parametrize("ranks", [2, 4])
 def test_close_in_finalize(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     """HDF5 closes files that were left open from an attribute's callback: once a segfault."""
     file = folder / "file"
