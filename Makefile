@@ -27,7 +27,7 @@ bench: build  ## The benchmarks of docs/performance.md; ARGS="all --quick"
 	@.venv/bin/python bench/run.py $(ARGS)
 
 lint:  ## Checks of the house rules, formatters, clang-tidy
-	@FOREBAY_TIDY_CHECKS= python3 tools/ci/steps.py checks tidy
+	@FOREBAY_TIDY_CHECKS= python3 tools/ci/steps.py --all checks tidy
 
 format:  ## Apply clang-format and ruff format
 	@tools/ci/packages.sh test

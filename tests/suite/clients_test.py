@@ -114,9 +114,9 @@ def _fresh(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("mpi", "ranks"),
     [
-        pytest.param(m.MPICH, 2, id="mpich402-2"),
-        pytest.param(m.OPEN_MPI, 2, id="ompi414-2", marks=FULL),
-        pytest.param(m.OPEN_MPI, 3, id="ompi414-3"),
+        pytest.param(m.MPICH, 2, id="mpich402-2", marks=FULL),
+        pytest.param(m.OPEN_MPI, 2, id="ompi414-2"),
+        pytest.param(m.OPEN_MPI, 3, id="ompi414-3", marks=FULL),
     ],
 )
 def test_mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:

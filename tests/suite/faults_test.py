@@ -69,11 +69,19 @@ FULL_DISKS: Sequence[tuple[str, int, int, dict[str, str]]] = (
 )
 
 
+def _disk_marks(name: str, mpi: m.Mpi) -> Sequence[pytest.MarkDecorator]:
+    return [*_left(name, mpi), *([pytest.mark.sanitized] if name == "nodes" else [])]
+
+
 @pytest.mark.parametrize(
     ("mpi", "ranks", "piece", "settings"),
     [
         *(
-            pytest.param(*(mpi, *case), id=f"{name}-{mpi.name}", marks=_left(name, mpi))
+            pytest.param(
+                *(mpi, *case),
+                id=f"{name}-{mpi.name}",
+                marks=[*_left(name, mpi), *([pytest.mark.sanitized] if name == "nodes" else [])],
+            )
             for mpi in m.DEBIAN
             for name, *case in FULL_DISKS
         ),

@@ -168,7 +168,7 @@ def test_hints(mpi: m.Mpi, folder: Path) -> None:
         pytest.param(
             *(mpi, ranks),
             id=f"{mpi.name}-{ranks}",
-            marks=() if (mpi is m.MPICH) == (ranks in (1, 3, 7)) else FULL,
+            marks=() if (mpi is m.MPICH) == (ranks in (1, 2)) else FULL,
         )
         for mpi in m.DEBIAN
         for ranks in (1, 2, 3, 4, 7)

@@ -210,6 +210,16 @@ def end_process(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+@contextlib.contextmanager
+def cores(mpi: Mpi, ranks: int) -> Iterator[None]:
+    """MPICH's ranks spin while they wait, and need the cores for themselves; Open MPI's give theirs
+    up, and may run beside others of their kind."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "cores.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH if mpi.is_open_mpi or ranks == 1 else fcntl.LOCK_EX)
+        yield
+
+
 def run(
     mpi: Mpi,
     ranks: int,
@@ -221,7 +231,8 @@ def run(
     # The ranks end themselves by alarm(2) where a launcher dies without them.
     passed = {"TEST_SECONDS_MAX": str(int(seconds_max) + 5), **(environment or {})}
     command = [*mpi.start(ranks, passed), *(str(word) for word in program)]
-    return launch(command, seconds_max=seconds_max)
+    with cores(mpi, ranks):
+        return launch(command, seconds_max=seconds_max)
 
 
 @contextlib.contextmanager

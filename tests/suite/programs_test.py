@@ -26,16 +26,12 @@ from suite.record import Record
 from suite.verdict import ensure
 
 # A program, and with it ranks and variants on each Debian MPI. In `make test` each program meets
-# each number of ranks and each variant on each MPI, but not each pair of those two.
+# each number of ranks, and each variant on each MPI, but not each pair of those. Seven ranks of
+# MPICH take a minute on two cores, since they spin: one program there.
 Row = tuple[int, str]
-ONE_WAY: Sequence[Row] = (
-    *((1, ""), (2, "posix"), (3, ""), (3, "held")),
-    *((4, "striped"), (4, "turns"), (7, "nodes")),
-)
-OTHER_WAY: Sequence[Row] = (
-    *((1, ""), (2, "held"), (3, ""), (4, "posix")),
-    *((4, "nodes"), (4, "turns"), (7, "striped")),
-)
+FEW: Sequence[Row] = ((1, ""), (2, "posix"), (3, ""), (3, "held"), (3, "nodes"), (4, "striped"))
+MANY: Sequence[Row] = ((1, ""), (2, "held"), (3, "posix"), (4, "nodes"), (4, "turns"))
+SEVEN: Sequence[Row] = ((7, ""), (7, "striped"))
 EVERY_WAY: Sequence[Row] = (
     *((ranks, "") for ranks in (1, 2, 3, 4, 7)),
     *((ranks, "nodes") for ranks in (4, 7)),
@@ -43,6 +39,7 @@ EVERY_WAY: Sequence[Row] = (
 )
 RANKS_ALONE: Sequence[Row] = tuple((ranks, "") for ranks in (1, 2, 3, 4, 7))
 Case = tuple[Program, m.Mpi, int, str]
+SANITIZED = (("views", 3, ""), ("views", 4, "nodes"), ("calls", 3, ""), ("errors", 2, ""))
 
 
 def _cases(program: Program, mpi: m.Mpi, rows: Iterable[Row]) -> list[Case]:
@@ -52,10 +49,10 @@ def _cases(program: Program, mpi: m.Mpi, rows: Iterable[Row]) -> list[Case]:
 def _chosen() -> Iterator[Case]:
     """What `make test` runs."""
     mpich, ompi = m.DEBIAN
-    yield from _cases(VIEWS, mpich, ONE_WAY)
-    yield from _cases(VIEWS, ompi, OTHER_WAY)
-    yield from _cases(CALLS, mpich, OTHER_WAY)
-    yield from _cases(CALLS, ompi, ONE_WAY)
+    yield from _cases(VIEWS, mpich, [*FEW, (3, "turns")])
+    yield from _cases(VIEWS, ompi, [*MANY, *SEVEN])
+    yield from _cases(CALLS, mpich, [*MANY, (3, ""), (3, "striped")])
+    yield from _cases(CALLS, ompi, [*FEW, (4, "turns"), (7, "nodes")])
     yield from _cases(ERRORS, mpich, [(1, ""), (3, ""), (7, "")])
     yield from _cases(ERRORS, ompi, [(2, ""), (4, "")])
     for mpi in m.DEBIAN:
@@ -88,7 +85,11 @@ def _every() -> Iterator[Case]:
 def _parameters() -> Iterator[ParameterSet]:
     chosen = set(_chosen())
     for case in sorted(chosen | set(_every()), key=_name):
-        yield pytest.param(*case, id=_name(case), marks=() if case in chosen else FULL)
+        marks = [] if case in chosen else [FULL]
+        program, mpi, ranks, variant = case
+        if mpi in m.DEBIAN and (program.name, ranks, variant) in SANITIZED:
+            marks.append(pytest.mark.sanitized)
+        yield pytest.param(*case, id=_name(case), marks=marks)
 
 
 def _name(case: Case) -> str:
@@ -108,9 +109,13 @@ def test_every_program_meets_all_ranks_and_variants_on_both_mpis() -> None:
     for mpi in m.DEBIAN:
         for program in (VIEWS, CALLS):
             own = [case for case in chosen if case[:2] == (program, mpi)]
-            ensure({ranks for _, _, ranks, _ in own} == {1, 2, 3, 4, 7}, f"{own}")
+            ensure({ranks for _, _, ranks, _ in own} >= {1, 2, 3, 4}, f"{own}")
             ensure({variant for *_, variant in own} == set(VARIANTS), f"{own}")
-    ensure({case[2] for case in chosen if case[0] is ERRORS} == {1, 2, 3, 4, 7}, "errors")
+    for program in (VIEWS, CALLS, ERRORS):
+        met = {case[2] for case in chosen if case[0] is program}
+        ensure(met == {1, 2, 3, 4, 7}, f"{program.name} meets {met}")
+    ensure(any(case[1] is m.MPICH and case[2] == 7 for case in chosen), "seven ranks of MPICH")
+    ensure(set(_every()) - chosen, "`make test-all` runs no more")
 
 
 @ALL

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Configures and builds one preset in build/<preset>. Where Debian packages came or went since it was
-# configured, it is configured anew: what was not found then may be there now.
+# Configures and builds one preset in build/<preset>. Where Debian packages came or went since then,
+# it is configured anew: what was not found may be there now.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 preset=${1:-release}
 configured=build/$preset/configured
 mapfile -t names < <(sed -n 's/^\([a-z][^ ]*\) .*/\1/p' apt-packages.txt)
-packages=$({ dpkg-query -W -f '${Package} ${Version} ${Status}\n' "${names[@]}" 2>/dev/null || true; } \
-    | grep ' installed$' | sort | sha256sum)
+shown=$(dpkg-query -W -f '${Package} ${Version} ${Status}\n' "${names[@]}" 2>/dev/null || true)
+packages=$(grep ' installed$' <<< "$shown" | sort | sha256sum)
 fresh=()
 if [[ -f $configured && $(<"$configured") != "$packages" ]]; then fresh=(--fresh); fi
 if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured ]] \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Builds one preset and runs its unit tests. Usage: unit.sh PRESET [all]
-# Without "all" it leaves out what has the label `rest`: two in three shards of the engine's seeds, and
-# some pairs of MPI and ranks (docs/testing.md).
+# Without "all" it leaves out what has the label `rest`: two in three shards of the engine's seeds,
+# and some pairs of MPI and ranks (docs/testing.md).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 preset=${1:-dev}

@@ -1,16 +1,18 @@
 """The summary of a run, as text and as JSON."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 from forebay.application.run_program import RunReport
 from forebay.cli.output import plain, printable
-from forebay.domain.record import FileSummary, JobRecord, PassedThrough, Traffic
+from forebay.domain.record import ErrorNote, FileSummary, JobRecord, PassedThrough, Traffic
 from forebay.domain.units import counted, human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
 ERRORS_SHOWN_MAX = 5
+_NUMBER = re.compile(r"\d+")
 _COLUMNS = (
     "calls",
     "bytes",
@@ -63,7 +65,7 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
     hidden = [file for file in report.files if file not in shown]
     if hidden:
         moved = human_bytes(sum(file.bytes_moved for file in hidden))
-        yield f"and {len(hidden)} more files with {moved} (all of them: --format json)"
+        yield f"and {counted(len(hidden), 'more file')} with {moved} (all of them: --format json)"
     if report.record is not None:
         yield f"record: {printable(str(report.record))}"
     for warning in (warning for warning in report.warnings if warning not in told):
@@ -95,12 +97,24 @@ def _file_lines(file: FileSummary) -> Iterator[str]:
     if file.passed_through:
         yield "  passed through to the MPI untouched:"
         yield from _passed_lines(file.passed_through)
-    for error in file.errors[:ERRORS_SHOWN_MAX]:
-        yield f"  error: {error.call}: {error.error_class}: {printable(error.message)}"
+    yield from _error_lines(file)
     for warning in file.warnings[:ERRORS_SHOWN_MAX]:
         yield f"  warning: {printable(warning)}"
-    if len(file.errors) > ERRORS_SHOWN_MAX:
-        yield f"  and {len(file.errors) - ERRORS_SHOWN_MAX} more errors"
+
+
+def _error_lines(file: FileSummary) -> Iterator[str]:
+    """Errors that differ in their numbers alone (a full disk at another byte) are told once."""
+    alike: dict[tuple[str, str], list[ErrorNote]] = {}
+    for error in file.errors:
+        text = _NUMBER.sub("0", error.message)
+        alike.setdefault((error.error_class, text), []).append(error)
+    groups = list(alike.values())
+    for first, *others in groups[:ERRORS_SHOWN_MAX]:
+        more = f" ({counted(len(others), 'more error')} like it)" if others else ""
+        yield f"  error: {first.call}: {first.error_class}: {printable(first.message)}{more}"
+    hidden = sum(len(group) for group in groups[ERRORS_SHOWN_MAX:])
+    if hidden:
+        yield f"  and {counted(hidden, 'more error')} of other kinds"
 
 
 def _found_lines(file: FileSummary) -> Iterator[str]:

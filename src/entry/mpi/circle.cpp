@@ -29,7 +29,7 @@ Circle* Circles::find_label(MPI_Comm communicator, std::uint64_t label) const {
 
 bool Circles::has_room() const noexcept {
     const auto kept = [](const auto& circle) { return circle->kept; };
-    return std::ranges::count_if(circles_, kept) < std::ptrdiff_t{kept_max};
+    return keeps_ && std::ranges::count_if(circles_, kept) < std::ptrdiff_t{kept_max};
 }
 
 Circle* Circles::adopt(std::unique_ptr<Circle> circle) {
@@ -55,8 +55,16 @@ std::unique_ptr<Circle> Circles::release(Circle* circle) {
     return taken;
 }
 
-std::vector<std::unique_ptr<Circle>> Circles::take_all() noexcept {
-    return std::exchange(circles_, {});
+std::vector<std::unique_ptr<Circle>> Circles::stop_keeping() {
+    keeps_ = false;
+    std::vector<std::unique_ptr<Circle>> idle;
+    std::vector<std::unique_ptr<Circle>> used;
+    for (auto& circle : circles_) {
+        circle->kept = false;
+        (circle->files == 0 ? idle : used).push_back(std::move(circle));
+    }
+    circles_ = std::move(used);
+    return idle;
 }
 
 std::unique_ptr<Circle> make_circle(MPI_Comm communicator, std::uint64_t label,

@@ -44,11 +44,14 @@ public:
     // that nobody uses is given back if there are others, so that what a node stages does not grow
     // with the communicators that a program once opened files on.
     [[nodiscard]] std::unique_ptr<Circle> release(Circle* circle);
-    [[nodiscard]] std::vector<std::unique_ptr<Circle>> take_all() noexcept;
+    // When the program ends: takes those out that no file uses. The others go with their last file,
+    // which may still be closed, and none is kept any more.
+    [[nodiscard]] std::vector<std::unique_ptr<Circle>> stop_keeping();
 
 private:
     std::vector<std::unique_ptr<Circle>> circles_;
     std::uint64_t last_label_ = 0;
+    bool keeps_ = true;
 };
 
 // Collective over `communicator`. `room`: whether this rank can keep one more.

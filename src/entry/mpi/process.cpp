@@ -12,11 +12,13 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace forebay::entry {
 
@@ -62,14 +64,27 @@ Function find_in(void* libmpi, const char* name) noexcept {
     return reinterpret_cast<Function>(dlsym(libmpi, name));
 }
 
-// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works.
+void at_exit() {
+    for (const auto& [handle, file] : process().files) {
+        report_unclosed(*file);
+    }
+}
+
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works, the
+// last one first. Those that were set before ours may still close files, as HDF5's does.
 int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/) noexcept {
     const Inside inside;
     Process& p = process();
-    for (const auto& [handle, file] : p.files) {
-        report_unclosed(*file);
+    std::vector<std::unique_ptr<Circle>> idle;
+    {
+        const std::lock_guard lock(p.circles_mutex);
+        idle = p.circles.stop_keeping();
     }
-    p.circles.take_all().clear();
+    idle.clear();  // collective: no lock
+    const std::shared_lock lock(p.files_mutex);
+    if (!p.files.empty()) {
+        std::atexit(&at_exit);
+    }
     return MPI_SUCCESS;
 }
 
