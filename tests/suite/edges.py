@@ -58,6 +58,23 @@ def close_in_finalize(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     ensure([line.closed for line in told.lines] == [True], f"the record has {told.lines}")
 
 
+def no_memory(mpi: m.Mpi, case: str, folder: Path) -> None:
+    compiler = [mpi.tool(mpi.cxx), *CPP_FLAGS]
+    program = m.build_with(compiler, "no_memory.cpp", m.BUILD / "bin" / mpi.name)
+    command: list[str | Path] = [program, folder / "file", case]
+    ended = m.run(mpi, 3, command, environment=m.forebay(folder / RECORD))
+    if case != "together":
+        ensure("ok" in ended.ensure_success().text.split(), ended.tail)
+    if case == "datatypes":
+        left = [one for one in Record.read(folder / RECORD).of("file").left() if "_all" in one.call]
+        ensure([one.calls for one in left] == [2], f"the record has {left}")
+        ensure("no memory left" in left[0].reason, f"the record has {left}")
+    if case != "together":
+        return
+    ensure(not ended.late and ended.status != 0, f"the job goes on: {ended.tail}")
+    ensure("forebay: rank 1 cannot end a file call (no memory is left)" in ended.text, ended.tail)
+
+
 def twins(mpi: m.Mpi, variant: str, seed: int, folder: Path) -> None:
     compiler = [mpi.tool(mpi.cxx), *CPP_FLAGS]
     program = m.build_with(compiler, "entry_twins.cpp", m.BUILD / "bin" / mpi.name)
@@ -70,6 +87,10 @@ def tests() -> Iterator[Test]:
             ranks = 2 if case == "reopen" else 3
             yield Test(
                 name=f"edge-{case}-{mpi.name}", run=functools.partial(edge, mpi, ranks, case)
+            )
+        for case in ("alone", "datatypes", "together"):
+            yield Test(
+                name=f"no-memory-{case}-{mpi.name}", run=functools.partial(no_memory, mpi, case)
             )
         for seed, variant in enumerate(TWINS):
             name = "-".join(part for part in ("twins", mpi.name, variant) if part)
