@@ -234,6 +234,56 @@ TEST_P(FullDisk, GivesEveryRankTheSameErrorAndOnlyWhatIsBelowIt) {
     }
 }
 
+// The file offset that an error's message names.
+std::int64_t failing_byte(const Error& error) {
+    const std::string before = "at byte ";
+    return std::stoll(error.message.substr(error.message.find(before) + before.size()));
+}
+
+// Once 23 MiB were told where the file had 25: pieces behind the failed one may have got the last
+// room. What is told lies below one offset, and what was there before stays.
+TEST_P(FullDisk, TellsWhatLiesBelowTheFirstFailureWhoeverGotTheLastRoom) {
+    Job job = random_job(GetParam());
+    fill(job);
+    const std::vector<std::byte> before(GetParam() % 2 == 0 ? 600'000 : 10'000, std::byte{0xee});
+    const std::vector<std::byte> whole = oracle(job, before);
+    adapters::Faults faults = some_trouble(GetParam());
+    std::int64_t asked = 0;
+    for (const Ask& ask : job.asks) {
+        asked += ask.request.length;
+    }
+    faults.room = asked / 2;
+    Watched watched{job, faults};
+    MemoryFile& file = watched.file;
+    file.put(Offset{0}, before);
+    std::vector<Outcome> outcomes(job.asks.size());
+    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
+        Ask& ask = job.asks[rank];
+        outcomes[rank] = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
+    });
+    const std::vector<std::byte> got = file.get({Offset{0}, file.size()});
+    ASSERT_GE(got.size(), before.size());
+    std::size_t foreign = 0;  // bytes that were neither there before nor asked for
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        const std::byte old = i < before.size() ? before[i] : std::byte{0};
+        foreign += got[i] != whole[i] && got[i] != old ? 1 : 0;
+    }
+    EXPECT_EQ(foreign, 0);
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        const Ask& ask = job.asks[r];
+        ASSERT_EQ(outcomes[r].error.has_value(), asked > 0);
+        const std::int64_t end = asked > 0 ? failing_byte(*outcomes[r].error) : 0;
+        const std::int64_t told = std::clamp<std::int64_t>(
+            ask.view.bytes_below(Offset{end}) - ask.request.position, 0, ask.request.length);
+        ASSERT_EQ(outcomes[r].bytes.bytes(), told);
+        for (std::int64_t i = 0; i < told; ++i) {
+            const auto at =
+                static_cast<std::size_t>(ask.view.offset_of(ask.request.position + i).bytes());
+            ASSERT_EQ(got.at(at), whole[at]) << "told, but not written";
+        }
+    }
+}
+
 class ShortFile : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(ShortFile, ReadsCountWhatIsThereAndLeaveTheRestAlone) {

@@ -7,7 +7,7 @@ preset=${1:-release}
 configured=build/$preset/configured
 mapfile -t names < <(sed -n 's/^\([a-z][^ ]*\) .*/\1/p' apt-packages.txt)
 shown=$(dpkg-query -W -f '${Package} ${Version} ${Status}\n' "${names[@]}" 2>/dev/null || true)
-packages=$(grep ' installed$' <<< "$shown" | sort | sha256sum)
+packages=$(sed -n '/ installed$/p' <<< "$shown" | sort | sha256sum)
 fresh=()
 if [[ -f $configured && $(<"$configured") != "$packages" ]]; then fresh=(--fresh); fi
 if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured ]] \

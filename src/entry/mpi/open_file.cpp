@@ -11,6 +11,7 @@
 #include "entry/mpi/status.hpp"
 
 #include <array>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -150,7 +151,15 @@ OpenFile::Asked OpenFile::asked(const Access& access, Direction direction) const
 
 engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
     counters_->now_in(access.function);
-    Asked ask = asked(access, direction);
+    Asked ask;
+    try {
+        ask = asked(access, direction);
+    } catch (
+        const std::bad_alloc&) {  // as datatypes may need much; the other ranks do not know yet
+        ask = {};
+        ask.call.view = &view_.bytes;
+        ask.call.refusal = engine::Refusal::no_memory;
+    }
     ask.call.memory.nest = &ask.memory.nest;
     engine::File& file = engine();
     return direction == Direction::write ? file.write(ask.call) : file.read(ask.call);

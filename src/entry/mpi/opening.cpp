@@ -2,9 +2,9 @@
 #include "entry/mpi/opening.hpp"
 
 #include "entry/mpi/creation.hpp"
-#include "settings/path.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
+#include "settings/path.hpp"
 
 #include <cstring>
 
