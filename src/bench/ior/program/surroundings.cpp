@@ -1,8 +1,8 @@
 // See surroundings.hpp.
 #include "bench/ior/program/surroundings.hpp"
 
-#include "base/own_fd.hpp"
 #include "base/byte_units.hpp"
+#include "base/own_fd.hpp"
 
 #include <array>
 #include <cerrno>
