@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
@@ -112,6 +113,35 @@ Result<std::int64_t> parse_size(std::string_view text, UnitSpelling spelling) {
     return scaled(text, whole, part, *power).map([&](std::int64_t size) {
         return negative ? -size : size;
     });
+}
+
+Result<double> parse_rate(std::string_view text) {
+    const auto no_rate = [&](std::string_view why) {
+        return failure(
+            {ErrorCode::argument, 0,
+             fmt::format("cannot read the rate \"{}\" ({}). Write a number, k, M, G or T and B/s, "
+                         "as in 2GB/s.",
+                         text, why)});
+    };
+    std::string_view rest = without_blanks(text);
+    if (!rest.ends_with("/s")) {
+        return no_rate("it does not end with /s");
+    }
+    rest.remove_suffix(2);
+    double value = 0.0;
+    const auto [end, code] =
+        std::from_chars(rest.data(), rest.data() + rest.size(), value, std::chars_format::fixed);
+    if (code != std::errc{} || !(value >= 0)) {
+        return no_rate("it is no number of at least 0");
+    }
+    const std::string_view unit =
+        without_blanks(rest.substr(static_cast<std::size_t>(end - rest.data())));
+    const std::optional<int> power = power_of(unit, UnitSpelling::exact);
+    if (!power) {
+        return no_rate(fmt::format("\"{}\" is no unit", unit));
+    }
+    const bool binary = unit.size() > 1 && lower(unit[1]) == 'i';
+    return value * std::pow(binary ? 1024.0 : 1000.0, *power);
 }
 
 }  // namespace forebay

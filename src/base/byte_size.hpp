@@ -21,4 +21,8 @@ enum class UnitSpelling {
 [[nodiscard]] Result<std::int64_t> parse_size(std::string_view text,
                                               UnitSpelling spelling = UnitSpelling::exact);
 
+// The same before "/s", in bytes a second, with one difference: as makers of links and disks write
+// rates, k, M, G … are powers of 1000 there, and Ki, Mi, Gi … of 1024.
+[[nodiscard]] Result<double> parse_rate(std::string_view text);
+
 }  // namespace forebay

@@ -40,5 +40,15 @@ TEST(ByteSize, fractions_are_exact) {
     EXPECT_EQ(parse_size("1.500000000000000000000000k").value_or(0), 1536);
 }
 
+TEST(ByteSize, ARateIsASizeBeforeSWithDecimalLetters) {
+    EXPECT_DOUBLE_EQ(parse_rate("2GB/s").value_or(-1), 2e9);
+    EXPECT_DOUBLE_EQ(parse_rate("9.8 GB/s").value_or(-1), 9.8e9);
+    EXPECT_DOUBLE_EQ(parse_rate("100 MiB/s").value_or(-1), 100.0 * 1048576);
+    EXPECT_DOUBLE_EQ(parse_rate("5 B/s").value_or(-1), 5);
+    for (const char* text : {"2GB", "fast", "/s", "-2GB/s", "2 xB/s", "1.2.3k/s"}) {
+        EXPECT_FALSE(parse_rate(text).has_value()) << text;
+    }
+}
+
 }  // namespace
 }  // namespace forebay

@@ -3,6 +3,7 @@
 
 #include "base/byte_size.hpp"
 #include "base/contracts.hpp"
+#include "base/switch_words.hpp"
 
 #include <fmt/format.h>
 
@@ -48,21 +49,6 @@ std::vector<std::string> split(std::string_view text, char at) {
     return parts;
 }
 
-std::optional<std::int64_t> parse_flag(std::string_view text) {
-    const std::string word = lower(text);
-    for (const char* yes : {"true", "1", "yes", "on", "enable"}) {
-        if (word == yes) {
-            return 1;
-        }
-    }
-    for (const char* no : {"false", "0", "no", "off", "disable"}) {
-        if (word == no) {
-            return 0;
-        }
-    }
-    return std::nullopt;
-}
-
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
     std::int64_t value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -88,7 +74,7 @@ std::optional<std::int64_t> parse_choice(const SettingRow& row, std::string_view
 
 std::optional<std::int64_t> parse_number(const SettingRow& row, std::string_view text) {
     switch (row.kind) {
-        case SettingKind::bool_: return parse_flag(text);
+        case SettingKind::bool_: return parse_switch(text);
         case SettingKind::integer: return parse_integer(text);
         case SettingKind::bytes: return parse_bytes(text);
         case SettingKind::enum_: return parse_choice(row, text);

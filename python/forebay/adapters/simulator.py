@@ -88,7 +88,7 @@ class NativeSimulator:
                 f"it is not built in {checkout}; it needs SimGrid). Install SimGrid (Debian: "
                 f"libsimgrid-dev), then say `make -C {checkout} build`"
             )
-        if (self._package / "schema").is_dir():
+        if any(self._package.parent.glob("forebay-*.dist-info")):
             return (
                 "pip built this Forebay without SimGrid). Install SimGrid (Debian: "
                 "libsimgrid-dev), then say `pip install --force-reinstall --no-cache-dir .` in the "

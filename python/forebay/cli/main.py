@@ -1,5 +1,6 @@
 """The `forebay` command: puts the subcommands together and turns errors into exit codes."""
 
+import gc
 import importlib
 import sys
 from collections.abc import Sequence
@@ -62,6 +63,9 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
 
 def main() -> None:
     """What bin/forebay and `python -m forebay` call."""
+    gc.set_threshold(
+        100_000
+    )  # what is imported before a program starts is many objects, no garbage
     try:
         application(sys.argv[1:])(prog_name="forebay")
     except ForebayError as error:

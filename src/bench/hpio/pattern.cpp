@@ -4,6 +4,7 @@
 #include "bench/hpio/grid.hpp"
 
 #include "base/counted.hpp"
+
 #include <fmt/format.h>
 #include <numeric>
 

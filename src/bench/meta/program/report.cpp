@@ -8,6 +8,7 @@
 #include "bench/session/json.hpp"
 
 #include "base/counted.hpp"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>

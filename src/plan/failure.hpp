@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace forebay::transfer {
+namespace forebay::plan {
 
 // The error that counts is the one at the lowest file offset.
 struct Failure {
@@ -16,10 +16,11 @@ struct Failure {
     std::int32_t system = 0;    // errno, or misunderstood
 
     [[nodiscard]] bool happened() const noexcept { return at != nowhere; }
+    bool operator==(const Failure&) const noexcept = default;
 };
 
 [[nodiscard]] inline const Failure& first_of(const Failure& a, const Failure& b) noexcept {
     return b.at < a.at ? b : a;
 }
 
-}  // namespace forebay::transfer
+}  // namespace forebay::plan
