@@ -124,7 +124,8 @@ def prepare(trial: Trial) -> None:
     of_default = "openmpi" if "Open MPI" in trial.run("mpiexec --version")[1] else "mpich"
     shutil.copy(f"program.{of_default}", "program")
     Path("restarts").mkdir()
-    Path("f").write_text("a file\n", encoding="utf-8")
+    for name in ("f", "restart.nc"):
+        Path(name).write_text("a file\n", encoding="utf-8")
     Path("site.toml").write_text('cb_nodes = 2\ncb_buffer_size = "1 MiB"\n', encoding="utf-8")
     Path("wrong.toml").write_text("cb_node = 2\n", encoding="utf-8")
 
