@@ -52,12 +52,12 @@ RIGHT = (
     Case("forebay bench meta -np 2 -n 10 -d md", says=("File creation",)),
     Case("forebay bench meta -np 2 --storm all -n 10 --phase-time 1 -d md --html meta.html"),
     Case(
-        "forebay bench compare -np 2 --pairs 2 --seed 3 --margin 5% --run-time 60 "
+        "forebay bench compare -np 2 --pairs 8 --seed 3 --margin 5% --run-time 60 "
         "--format json ior -t 4k -b 64k -o f.ior -- ior -t 8k -b 64k -o f.ior",
         says=("forebay.bench.compare/1",),
     ),
     Case(
-        "forebay bench compare --pairs 2 --early --launcher 'mpiexec.mpich -n 2' "
+        "forebay bench compare --pairs 8 --early --launcher 'mpiexec.mpich -n 2' "
         "--html compare.html ior -t 4k -b 64k -o f.ior -- ior -t 8k -b 64k -o f.ior"
     ),
     Case("mpiexec.mpich -n 2 forebay-ior -t 4k -b 64k -o f.ior"),
@@ -99,7 +99,7 @@ WRONG = (
     Case("forebay bench ior -np 2 --nosuch", 1),
     Case("forebay bench ior -np 2 --launcher mpiexec -o f.ior", 1, says=("exclude each other",)),
     Case("forebay bench ior -np 2 -t 3 -b 64k -o f.ior", 1),
-    Case("forebay bench ior --launcher ./nosuch -o f.ior", 127),
+    Case("forebay bench ior --launcher ./nosuch -o f.ior", 1, says=("mpiexec",)),
     Case("forebay bench hpio -np 2 --pattern nosuch", 1),
     Case("forebay bench meta -np 2 --nosuch", 1),
     Case("forebay bench compare -np 2 ior", 1),

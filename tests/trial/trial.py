@@ -21,7 +21,7 @@ PLACES = (
     (r"mpiexec -n 8 python .*", "mpiexec -n 2 ./program"),
     (r"-np \d+", "-np 2"),
     (r"-n 1000\b", "-n 10"),
-    (r"-b (16|64)m\b", "-b 1m"),
+    (r"-b (16|64)m\b", "-b 4m"),
     (r"\bregion_count=\d+", "region_count=20"),
     (r"\$PREFIX", "{prefix}"),
 )
