@@ -3,10 +3,10 @@ STEPS ?=
 ARGS ?= all
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test bench lint format install clean
+.PHONY: help demo build test test-all bench lint format install wheel clean
 
 help:  ## These lines
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 demo: build  ## The ocean model with and without Forebay: same bytes, less time
 	@tools/ci/packages.sh demo
@@ -17,14 +17,17 @@ build:  ## Build what users run, in build/release
 	@tools/ci/venv.sh demo
 	@tools/ci/build.sh release
 
-test:  ## Everything; STEPS="checks unit" for some of it
+test:  ## What every change has to pass, in 20 minutes; STEPS="checks unit" for some of it
 	@python3 tools/ci/steps.py $(STEPS)
+
+test-all:  ## Everything: all seeds and MPIs, TSan, CephFS, fuzzing, clang-tidy
+	@python3 tools/ci/steps.py --all $(STEPS)
 
 bench: build  ## The benchmarks of docs/performance.md; ARGS="all --quick"
 	@.venv/bin/python bench/run.py $(ARGS)
 
 lint:  ## Checks of the house rules, formatters, clang-tidy
-	@FOREBAY_TIDY_CHECKS= python3 tools/ci/steps.py checks tidy
+	@FOREBAY_TIDY_CHECKS= python3 tools/ci/steps.py --all checks tidy
 
 format:  ## Apply clang-format and ruff format
 	@tools/ci/packages.sh test
@@ -33,7 +36,13 @@ format:  ## Apply clang-format and ruff format
 	@.venv/bin/ruff format -q .
 
 install: build  ## Install to PREFIX (/usr/local)
-	@cmake --install build/release --prefix $(PREFIX)
+	@umask 022 && cmake --install build/release --prefix $(PREFIX) > build/release/install.log \
+	    || { tail -20 build/release/install.log; exit 1; }
+	@echo "Forebay is in $(PREFIX), for everyone. Start with: $(PREFIX)/bin/forebay doctor"
+
+wheel:  ## One binary wheel in dist: both MPI families, every Python from 3.11 on
+	@tools/ci/packages.sh build
+	@packaging/make_wheel.sh dist
 
 clean:  ## Remove what was built (keeps .venv)
-	@rm -rf build out
+	@rm -rf build dist out

@@ -18,7 +18,6 @@ from typing import Any
 from bench.model import (
     BenchError,
     Case,
-    Family,
     Limit,
     Outcome,
     Repetition,
@@ -27,6 +26,7 @@ from bench.model import (
     StorageKind,
 )
 from bench.mpis import BuiltMpi
+from forebay.domain.launcher import start
 
 PATIENCE_SECONDS = 15
 """How long a launcher may outlive its ranks."""
@@ -72,20 +72,16 @@ class Bench:
     def command(self, *, case: Case, stack: Stack, scratch: Path, output: Path) -> list[str]:
         """The whole command line, launcher first."""
         mpi = self.mpis[stack.mpi.name]
-        command = [str(mpi.launcher), "-n", str(case.ranks)]
-        if stack.mpi.family is Family.OPEN_MPI:
-            command.append("--oversubscribe")
-            if os.geteuid() == 0:
-                command.append("--allow-run-as-root")
-            for key, value in stack.mca:
-                command += ["--mca", key, value]
-        for key, value in self._forwarded(stack).items():
-            if stack.mpi.family is Family.OPEN_MPI:
-                command += ["-x", f"{key}={value}"]
-            else:
-                command += ["-genv", key, value]
-        command += [str(mpi.patterns), *pattern_arguments(case, stack)]
-        return [*command, "--path", str(scratch / "file"), "--output", str(output)]
+        command = start(
+            str(mpi.launcher),
+            flavour=stack.mpi.family.flavour,
+            ranks=case.ranks,
+            root=os.geteuid() == 0,
+            variables=self._forwarded(stack),
+            parameters=stack.mca,
+        )
+        program = [str(mpi.patterns), *pattern_arguments(case, stack)]
+        return [*command, *program, "--path", str(scratch / "file"), "--output", str(output)]
 
     def limits(self, *, storage: StorageKind, block: int, total: int) -> tuple[Limit, ...]:
         """What the machine can do in that folder now."""

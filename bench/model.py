@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forebay.domain.launcher import Flavour
+
 MEBIBYTE = 1024 * 1024
 
 
@@ -18,6 +20,11 @@ class Family(StrEnum):
 
     MPICH = "mpich"
     OPEN_MPI = "openmpi"
+
+    @property
+    def flavour(self) -> Flavour:
+        """How its launchers take options."""
+        return Flavour.OPEN_MPI if self is Family.OPEN_MPI else Flavour.HYDRA
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,5 +6,6 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    root = Path(__file__).resolve().parent.parent
+    sys.path[:1] = [str(root), str(root / "python")]
     runpy.run_module("bench", run_name="__main__")

@@ -1,22 +1,60 @@
-# `cmake --install` gives bin/forebay, the interposer under FOREBAY_LIB_DESTINATION and the Python
-# package beside it; the launcher finds both relative to itself, so the tree may be moved.
+# `cmake --install` gives a tree that stands alone and may be moved: bin/ with launchers that find
+# everything relative to themselves, the libraries and programs under FOREBAY_LIB_DESTINATION, the
+# Python package with the packages it needs beside it, manual, completions and module files.
 include(GNUInstallDirs)
-set(FOREBAY_PYTHON_DESTINATION share/forebay/python)
+set(FOREBAY_PYTHON_DESTINATION lib/forebay/python)
+set(FOREBAY_PYTHON_PACKAGES ON CACHE BOOL "Install the PyPI packages that the command needs")
+set(FOREBAY_PYTHON_EXTRAS html CACHE STRING "Extras of pyproject.toml to install with them")
+set(data share)
+if(SKBUILD)
+    set(data ${SKBUILD_DATA_DIR}/share)
+endif()
+set(FOREBAY_DATA_DESTINATION ${data} CACHE STRING "Where manual, completions and modules go")
+set(FOREBAY_RUN_PYTHON "" CACHE FILEPATH "The Python that an installed tree runs with")
+set(packaging ${PROJECT_SOURCE_DIR}/packaging)
 
-if(EXISTS ${PROJECT_SOURCE_DIR}/python/forebay)
+if(NOT FOREBAY_RUN_PYTHON)
+    execute_process(
+        COMMAND ${Python3_EXECUTABLE} -I ${packaging}/interpreter.py
+        OUTPUT_VARIABLE found
+        OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT found)
+        set(found ${Python3_EXECUTABLE})
+        message(STATUS "an installed forebay will run with ${found}, which not everyone may execute")
+    endif()
+    set_property(CACHE FOREBAY_RUN_PYTHON PROPERTY VALUE ${found})
+endif()
+
+# A wheel has the package already, and pip sees to what it needs.
+if(NOT SKBUILD)
     install(
         DIRECTORY ${PROJECT_SOURCE_DIR}/python/forebay
         DESTINATION ${FOREBAY_PYTHON_DESTINATION}
         PATTERN "__pycache__" EXCLUDE
         PATTERN "*_test.py" EXCLUDE)
-endif()
-if(EXISTS ${PROJECT_SOURCE_DIR}/python/launcher/forebay.in)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema ${PROJECT_SOURCE_DIR}/platforms
+            DESTINATION ${FOREBAY_PYTHON_DESTINATION}/forebay)
     configure_file(
         ${PROJECT_SOURCE_DIR}/python/launcher/forebay.in ${PROJECT_BINARY_DIR}/launcher/forebay
         @ONLY)
     install(PROGRAMS ${PROJECT_BINARY_DIR}/launcher/forebay DESTINATION ${CMAKE_INSTALL_BINDIR})
+    set(modules ${FOREBAY_DATA_DESTINATION}/modulefiles/forebay)
+    install(FILES ${packaging}/modules/forebay.lua DESTINATION ${modules}
+            RENAME ${PROJECT_VERSION}.lua)
+    install(FILES ${packaging}/modules/forebay.tcl DESTINATION ${modules}
+            RENAME ${PROJECT_VERSION})
+    if(FOREBAY_PYTHON_PACKAGES)
+        install(
+            CODE "execute_process(
+                COMMAND \"${FOREBAY_RUN_PYTHON}\" -I \"${packaging}/dependencies.py\"
+                        \"${PROJECT_SOURCE_DIR}/pyproject.toml\"
+                        \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FOREBAY_PYTHON_DESTINATION}\"
+                        ${FOREBAY_PYTHON_EXTRAS}
+                COMMAND_ERROR_IS_FATAL ANY)")
+        # What was just installed makes the manual.
+        set(documenter "${FOREBAY_RUN_PYTHON}")
+    endif()
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/schema/settings.toml DESTINATION share/forebay/schema)
 
 # In bin/, a script for each benchmark that starts the build for the MPI that it is run under.
 foreach(tool IN ITEMS ior hpio meta)
@@ -29,4 +67,17 @@ foreach(tool IN ITEMS ior hpio meta)
     install(PROGRAMS ${PROJECT_BINARY_DIR}/launcher/forebay-${tool}
             DESTINATION ${CMAKE_INSTALL_BINDIR})
 endforeach()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/platforms DESTINATION share/forebay)
+
+# Made at installation, from the help of what was built, and then installed like all else.
+if(NOT documenter)
+    set(documenter ${Python3_EXECUTABLE})
+endif()
+install(
+    CODE "execute_process(
+        COMMAND \"${documenter}\" -B \"${packaging}/make_documents.py\"
+                --source \"${PROJECT_SOURCE_DIR}\" --libraries \"${PROJECT_BINARY_DIR}/lib\"
+                --packages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FOREBAY_PYTHON_DESTINATION}\"
+                --into \"${PROJECT_BINARY_DIR}/documents\"
+        COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY ${PROJECT_BINARY_DIR}/documents/ DESTINATION ${FOREBAY_DATA_DESTINATION}
+        OPTIONAL)

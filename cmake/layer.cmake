@@ -1,5 +1,5 @@
 # forebay_layer(<name>): src/<name>/*.cpp become the static archive forebay_<name> ('/' → '_');
-# its *_test.cpp one GoogleTest executable, its *_fuzz.cpp one libFuzzer executable each.
+# its *_test.cpp one GoogleTest executable, run in shards, its *_fuzz.cpp one executable each.
 # A layer with `families = true` becomes one archive per MPI family: forebay_<name>_<family>.
 # A layer with `program = "<name>"` becomes an executable of that name in lib/, and one per family in
 # lib/<family>/. What it may link comes from layers.toml and from nowhere else.
@@ -30,6 +30,9 @@ function(forebay_layer_archive name target family sources)
         add_library(${target} STATIC ${sources})
         # The fuzz preset builds only what its fuzzers link.
         set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ${FOREBAY_FUZZ})
+        if(FOREBAY_PRECOMPILED)
+            target_precompile_headers(${target} REUSE_FROM forebay_precompiled)
+        endif()
         set(scope PUBLIC)
     else()
         add_library(${target} INTERFACE)
@@ -46,6 +49,18 @@ function(forebay_layer_archive name target family sources)
     endif()
     forebay_link_layers(${target} ${scope} "${family}" ${FOREBAY_${id}_uses})
 endfunction()
+
+# What most sources include, parsed once, where nothing keeps objects from an earlier build (ccache
+# keeps none that were made with it).
+if(FOREBAY_PRECOMPILED)
+    file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
+    add_library(forebay_precompiled STATIC ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    target_link_libraries(
+        forebay_precompiled PRIVATE forebay_options forebay::expected forebay::fmt)
+    target_precompile_headers(
+        forebay_precompiled PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional> <map>
+        <memory> <mutex> <optional> <span> <string> <vector> <fmt/format.h> <tl/expected.hpp>)
+endif()
 
 # Tests of a family layer run under its launcher; one of its *_test.cpp holds main(), which calls
 # MPI_Init and RUN_ALL_TESTS.
@@ -65,6 +80,11 @@ function(forebay_family_tests name family sources)
         add_test(NAME ${test}.${ranks}_ranks COMMAND ${FOREBAY_MPIEXEC_${family}} ${flags} -n
                                                      ${ranks} $<TARGET_FILE:${test}>)
         set_tests_properties(${test}.${ranks}_ranks PROPERTIES TIMEOUT 120 PROCESSORS 2)
+        # `make test` meets each number of ranks and each MPI, `make test-all` all pairs of them.
+        if(family STREQUAL "openmpi" AND ranks MATCHES "[137]" OR family STREQUAL "mpich"
+                                                                  AND ranks MATCHES "[24]")
+            set_tests_properties(${test}.${ranks}_ranks PROPERTIES LABELS rest)
+        endif()
         # Leaks of the MPI's own are not ours to mend.
         set_tests_properties(
             ${test}.${ranks}_ranks
@@ -83,11 +103,44 @@ function(forebay_layer_tests name sources)
     target_compile_definitions(
         ${test} PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                         FOREBAY_TEST_DIR="${CMAKE_CURRENT_BINARY_DIR}")
-    gtest_discover_tests(
-        ${test}
-        TEST_PREFIX "${name}:" NO_PRETTY_VALUES
-        DISCOVERY_TIMEOUT 60
-        PROPERTIES TIMEOUT 300)
+    forebay_shards(${test} ${name})
+endfunction()
+
+# The cases of a program in processes of some cases each: starting one for every case took longer
+# than most cases do. Where there are many shards, those but every third have the label `rest`.
+function(forebay_shards test name)
+    set(shards 2)
+    if(FOREBAY_${test}_shards)
+        set(shards ${FOREBAY_${test}_shards})
+    endif()
+    math(EXPR last "${shards} - 1")
+    foreach(shard RANGE ${last})
+        math(EXPR number "${shard} + 1")
+        set(case ${name}.${number}_of_${shards})
+        add_test(NAME ${case} COMMAND ${test})
+        set_tests_properties(
+            ${case} PROPERTIES TIMEOUT 900 ENVIRONMENT
+                               "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
+        math(EXPR third "${shard} % 3")
+        if(shards GREATER 2 AND NOT third EQUAL 0)
+            set_tests_properties(${case} PROPERTIES LABELS rest)
+        endif()
+    endforeach()
+endfunction()
+
+# Fuzzers run what they once found worth keeping: their corpora are tests like others. The fuzz
+# preset makes real fuzzers of them, with libFuzzer.
+function(forebay_replayed_fuzzers name sources)
+    string(REPLACE "/" "_" id ${name})
+    forebay_layer_target(target ${name} "")
+    foreach(source IN LISTS sources)
+        get_filename_component(stem ${source} NAME_WE)
+        set(fuzzer ${id}_${stem})
+        add_executable(${fuzzer} ${source} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
+        target_link_libraries(${fuzzer} PRIVATE ${target})
+        add_test(NAME ${name}.${stem} COMMAND ${fuzzer} ${PROJECT_SOURCE_DIR}/tests/fuzz/${fuzzer})
+        set_tests_properties(${name}.${stem} PROPERTIES TIMEOUT 300)
+    endforeach()
 endfunction()
 
 function(forebay_layer_fuzzers name sources)
@@ -161,6 +214,8 @@ function(forebay_layer name)
     endif()
     if(fuzzers AND FOREBAY_FUZZ)
         forebay_layer_fuzzers(${name} "${fuzzers}")
+    elseif(fuzzers AND FOREBAY_TESTS)
+        forebay_replayed_fuzzers(${name} "${fuzzers}")
     endif()
 endfunction()
 

@@ -17,7 +17,7 @@ def main() -> int:
         name = layer["name"].replace("/", "_")
         for key in ("uses", "test_uses", "packages"):
             lines.append(f'set(FOREBAY_{name}_{key} "{cmake_list(layer.get(key, []))}")')
-        for key in ("program", "needs"):
+        for key in ("program", "needs", "test_shards"):
             lines.append(f'set(FOREBAY_{name}_{key} "{layer.get(key, "")}")')
         for key in ("pure", "families"):
             lines.append(f"set(FOREBAY_{name}_{key} {'ON' if layer.get(key, False) else 'OFF'})")

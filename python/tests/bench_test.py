@@ -193,7 +193,7 @@ def test_ranks_are_started_by_the_launcher_of_the_programs_mpi(make_world: MakeW
     bench = bench_world(with_programs(make_world(), "openmpi"))
     plan = plan_bench(Tool.IOR, ("-t", "1m"), Launch(words=("mpirun", "-n", "4")), bench)
     assert plan.words[:4] == ("mpirun", "-n", "4", "/opt/forebay/openmpi/forebay-ior")
-    assert plan.words[4:] == ("--json", str(plan.json), "-t", "1m")
+    assert plan.words[4:] == ("--result", str(plan.json), "-t", "1m")
     by_number = plan_bench(
         Tool.IOR, (), Launch(ranks=3), bench_world(with_programs(make_world(), "mpich"))
     )
@@ -268,7 +268,7 @@ def test_our_json_option_is_neither_hidden_nor_taken_for_a_value(make_world: Mak
     bench = bench_world(with_programs(make_world(), "mpich"))
     for words in (("-t",), ("-t", "1m", "--", "--json", "x")):
         plan = plan_bench(Tool.IOR, words, Launch(), bench)
-        assert plan.words[3:] == (plan.words[3], "--json", str(plan.json), *words)
+        assert plan.words[3:] == (plan.words[3], "--result", str(plan.json), *words)
 
 
 @pytest.mark.parametrize(
@@ -484,6 +484,19 @@ def test_a_measurement_that_is_there_twice_is_refused(make_world: MakeWorld) -> 
     design = Design.fixed(pairs=6, margin=0.05, seed=1)
     with pytest.raises(BenchError, match="measures write more than once"):
         run_compare(make_world(), Twice(rates_of(design, a=1, b=2)), design)
+
+
+def test_a_note_that_differs_in_its_numbers_is_told_once(make_world: MakeWorld) -> None:
+    class Notes(ImaginedResults):
+        def read(self, path: Path) -> tuple[BenchResult, str]:
+            result, text = super().read(path)
+            return replace(result, warnings=(f"{len(self.rates)} % of 4.5 s", "cached")), text
+
+    design = Design.fixed(pairs=6, margin=0.05, seed=1)
+    got = run_compare(make_world(), Notes(rates_of(design, a=1, b=2)), design)
+    (note,) = (one for one in got.warnings if "4.5 s" in one)
+    assert note.endswith("% of 4.5 s (11 more like it, with other numbers)")
+    assert got.warnings.count("cached") == 1
 
 
 def test_what_is_not_compared_is_said(make_world: MakeWorld) -> None:

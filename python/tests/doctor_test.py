@@ -1,12 +1,15 @@
 """The use case of `doctor` in an imagined world."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from forebay.adapters.machine import LocalMachine
 from forebay.application.doctor import DoctorRequest, diagnose
 from forebay.application.ports import Captured, LauncherFacts, World
+from forebay.domain.errors import UsageError
 from forebay.domain.findings import Finding, Status, Topic, problems
 from forebay.domain.launcher import Flavour
 from forebay.domain.program import Family
@@ -26,7 +29,7 @@ SRUN = LauncherFacts(
 
 
 def look(world: World, **more: object) -> tuple[Finding, ...]:
-    request = DoctorRequest(directory=Path("/scratch"), **more)  # type: ignore[arg-type]
+    request = DoctorRequest(directories=(Path("/scratch"),), **more)  # type: ignore[arg-type]
     return diagnose(request, world).findings
 
 
@@ -153,3 +156,36 @@ def test_directories(make_world: MakeWorld) -> None:
     assert only(
         look(make_world(machine={"directory_facts": facts})), Topic.DIRECTORY, Status.PROBLEM
     )
+
+
+def test_several_directories_are_looked_at(make_world: MakeWorld) -> None:
+    request = DoctorRequest(directories=(Path("/scratch"), Path("/home")))
+    diagnosis = diagnose(request, make_world())
+    assert [str(one.facts.path) for one in diagnosis.directories] == ["/scratch", "/home"]
+    subjects = {one.subject for one in diagnosis.findings if one.topic is Topic.DIRECTORY}
+    assert subjects == {"/scratch", "/home"}
+
+
+def test_a_file_is_not_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="is not a directory") as raised:
+        LocalMachine().directory(tmp_path / "file")
+    assert str(tmp_path) in str(raised.value)
+
+
+def test_no_free_space_is_a_problem(make_world: MakeWorld) -> None:
+    findings = look(make_world(machine={"directory_facts": {"free_bytes": 0}}))
+    assert "full" in only(findings, Topic.DIRECTORY, Status.PROBLEM).detail
+    assert not any(one.topic is Topic.DIRECTORY and one.status is Status.GOOD for one in findings)
+
+
+def test_proc_is_no_place_to_write(make_world: MakeWorld) -> None:
+    world = replace(make_world(), machine=LocalMachine())
+    diagnosis = diagnose(DoctorRequest(directories=(Path("/proc"),)), world)
+    (finding,) = (one for one in diagnosis.findings if one.topic is Topic.DIRECTORY)
+    assert finding.status is Status.PROBLEM
+
+
+def test_one_core_is_not_cores(make_world: MakeWorld) -> None:
+    findings = look(make_world(machine={"cores": 1}), ranks=1)
+    assert any(one.detail == "1 rank on 1 core" for one in findings)

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from forebay.adapters.native_libraries import LibraryFolders
-from forebay.cli.main import app
+from forebay.cli.main import application
 from forebay.domain.bench_command import LAUNCHING, SHOWING, Tool, configuration, split, two_sides
 from forebay.domain.errors import SetupError
 from forebay.domain.program import Family
@@ -37,7 +37,7 @@ def test_the_command_takes_its_words(line: str, tmp_path: Path) -> None:
     if words[0] == "bench":
         dry_run(words[1:], tmp_path)
         return
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(application())
     while hasattr(command, "commands"):
         command = command.commands[words.pop(0)]
     command.make_context("forebay", words)

@@ -12,12 +12,43 @@ from forebay.domain.launcher import (
     flavour_of_version,
     forward,
     slurm_export,
+    start,
     version_of,
 )
 
 OURS = Forwarding(library="/f.so", preload="/f.so", variables={"FOREBAY_RECORD": "/r"})
 OPEN_MPI_FLAGS = ["-x", "LD_PRELOAD", "-x", "FOREBAY_RECORD"]
 HYDRA_FLAGS = ["-genv", "LD_PRELOAD", "/f.so", "-genv", "FOREBAY_RECORD", "/r"]
+
+
+@pytest.mark.parametrize(
+    ("flavour", "root", "words"),
+    [
+        (
+            Flavour.OPEN_MPI,
+            True,
+            "mpirun -n 3 --oversubscribe --allow-run-as-root --mca io romio321 -x A=1 -x B=x=y",
+        ),
+        (Flavour.OPEN_MPI, False, "mpirun -n 3 --oversubscribe --mca io romio321 -x A=1 -x B=x=y"),
+        (Flavour.HYDRA, True, "mpirun -n 3 -genv A 1 -genv B x=y"),
+    ],
+)
+def test_start_of_ranks_with_variables(flavour: Flavour, root: bool, words: str) -> None:
+    started = start(
+        "mpirun",
+        flavour=flavour,
+        ranks=3,
+        root=root,
+        variables={"A": "1", "B": "x=y"},
+        parameters=[("io", "romio321")],
+    )
+    assert " ".join(started) == words
+
+
+def test_start_refuses_to_lose_a_variable() -> None:
+    assert start("srun", flavour=Flavour.SLURM, ranks=2, root=False) == ("srun", "-n", "2")
+    with pytest.raises(ValueError, match="passed on by srun"):
+        start("srun", flavour=Flavour.SLURM, ranks=2, root=False, variables={"A": "1"})
 
 
 @pytest.mark.parametrize(

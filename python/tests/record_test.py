@@ -7,8 +7,18 @@ from pathlib import Path
 import pytest
 
 from forebay.adapters.record_file import RecordFiles, decode_line, read_record
+from forebay.application.run_program import RunReport
+from forebay.cli.run_report import as_text
 from forebay.domain.errors import RecordError
-from forebay.domain.record import ErrorNote, FileRecord, JobRecord, PassedThrough, Record, summarise
+from forebay.domain.record import (
+    ErrorNote,
+    FileRecord,
+    JobRecord,
+    PassedThrough,
+    Record,
+    distinct_jobs,
+    summarise,
+)
 
 
 @pytest.fixture
@@ -150,3 +160,55 @@ def test_temporary_record_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         assert path.parent.parent == tmp_path or not shared
         files.remove(path)
         assert not path.parent.exists()
+
+
+def job(rank: int, *, ranks: int = 4, command: str = "./program", nodes: int = 1) -> JobRecord:
+    return JobRecord(
+        forebay="0.1.0",
+        mpi="MPICH",
+        family="mpich",
+        ranks=ranks,
+        nodes=nodes,
+        pid=100 + rank,
+        host="n001",
+        command=command,
+        started="2026-11-21T07:00:00Z",
+        rank=rank,
+    )
+
+
+def test_ranks_that_open_files_alone_are_one_job() -> None:
+    alone = [job(rank, nodes=rank + 1) for rank in (2, 0, 3, 1)]
+    assert distinct_jobs(alone) == (replace(job(0), nodes=4),)
+    assert distinct_jobs([*alone, *alone]) == (replace(job(0), nodes=4),) * 2
+    assert len(distinct_jobs([job(0), job(1, command="./other")])) == 2
+
+
+def test_jobs_of_one_rank_stay_many() -> None:
+    """A launcher of one MPI with a program of another starts them."""
+    assert len(distinct_jobs([job(0, ranks=1)] * 4)) == 4
+
+
+def test_a_full_disk_is_told_once(example: Path) -> None:
+    (file,) = summarise(read_record(example).files)
+    full = "cannot write /scratch/f at byte {} (No space left on device). Free space there."
+    errors = tuple(
+        ErrorNote(
+            call="MPI_File_write_all", error_class="MPI_ERR_NO_SPACE", message=full.format(at)
+        )
+        for at in (4096, 8192, 12288)
+    )
+    report = RunReport(
+        status=0,
+        seconds=1.0,
+        command=("./program",),
+        record=None,
+        jobs=(),
+        files=(replace(file, errors=errors),),
+        warnings=(),
+        reasons=(),
+    )
+    text = as_text(report)
+    assert text.count("No space left on device") == 1
+    assert "at byte 4096" in text
+    assert "(2 more errors like it)" in text

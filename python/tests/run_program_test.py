@@ -43,6 +43,13 @@ def test_environment_has_library_settings_and_record(make_world: MakeWorld, tmp_
     assert plan.warnings == ()
 
 
+def test_a_hint_reaches_the_ranks_by_its_settings_variable(make_world: MakeWorld) -> None:
+    hint = Override("romio_cb_write", "enable")
+    plan = plan_run(request("./program", overrides=(hint,)), make_world())
+    assert plan.environment["FOREBAY_COLLECTIVE_WRITE"] == "enable"
+    assert "FOREBAY_ROMIO_CB_WRITE" not in plan.environment
+
+
 def test_open_mpi_is_told_every_variable(make_world: MakeWorld) -> None:
     world = make_world(environment={"FOREBAY_CB_NODES": "2"})
     plan = plan_run(request("mpirun -n 4 ./job.sh"), world)

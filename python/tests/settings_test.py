@@ -1,6 +1,7 @@
 """Settings: the schema, files with mistakes, and who wins."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -134,3 +135,29 @@ def test_missing_schema_says_where_it_was_looked_for(tmp_path: Path) -> None:
     broken = write(tmp_path, "[[setting]]\nname = 'a'\n")
     with pytest.raises(SetupError, match="Install Forebay again"):
         read_schema(broken)
+
+
+def test_a_hint_that_is_listed_is_no_typing_mistake(table: SettingsTable) -> None:
+    for name in ("romio_cb_write", "forebay_collective_write", "collective_write"):
+        assert value_of(table, options=[Override(name, "enable")]) == ("enable", Origin.OPTION)
+        assert value_of(table, file=[Override(name, "enable", 1)]) == ("enable", Origin.FILE)
+    environment = {"FOREBAY_ROMIO_CB_WRITE": "enable"}
+    assert value_of(table, environment=environment) == ("enable", Origin.ENVIRONMENT)
+    environment["FOREBAY_COLLECTIVE_WRITE"] = "disable"
+    assert value_of(table, environment=environment) == ("disable", Origin.ENVIRONMENT)
+    assert table.suspicious(["FOREBAY_ROMIO_CB_WRITE"]) == ()
+
+
+def value_of(table: SettingsTable, **given: Any) -> tuple[str, Origin]:
+    found = next(one for one in table.effective(**given) if one.setting.hint == "romio_cb_write")
+    return found.value, found.origin
+
+
+def test_a_file_that_sets_the_same_by_two_names_is_refused(table: SettingsTable) -> None:
+    file = [Override("collective_write", "enable", 1), Override("romio_cb_write", "disable", 4)]
+    with pytest.raises(SettingsError, match=r"line 4.*of line 1 by another name"):
+        table.effective(file=file)
+
+
+def test_a_size_may_end_in_mb(table: SettingsTable) -> None:
+    assert table.check(Override("cb_buffer_size", "16MB")) == str(16 << 20)

@@ -13,8 +13,10 @@ import pytest
 
 from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import SimulateRequest, simulate
+from forebay.cli.output import Format
+from forebay.cli.simulate import HELP, show_simulations
 from forebay.domain.errors import SetupError, SimulationError
-from forebay.domain.simulation import KEYS, PLATFORM_KEYS, parse_simulation
+from forebay.domain.simulation import KEYS, PLATFORM_KEYS, parse_simulation, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -188,7 +190,7 @@ def test_wrong_words_are_explained() -> None:
     native = simulator()
     with pytest.raises(SimulationError, match="known: laptop, lustre-96-ost"):
         native.platform("earth-simulator")
-    with pytest.raises(SimulationError, match="there is no such key"):
+    with pytest.raises(SimulationError, match='no key is called "speed"'):
         run("speed=3")
     with pytest.raises(SimulationError, match="there is no variant"):
         run(variants=("romio",))
@@ -251,7 +253,7 @@ def test_every_result_is_shown(tmp_path: Path) -> None:
     slow = {"slow_target": 7, "slow_target_requests_in_flight": 2}
     program = imagined(tmp_path, **slow, wrong_bytes=0)
     text = command(FOREBAY_SIM=program).stdout
-    for said in ("closing 0.125000 s", "messages of 4711 bytes", "target 7 is slow (k = 2)"):
+    for said in ("closing 0.125000 s", "messages of 4.60 KiB together", "target 7 is slow (k = 2)"):
         assert said in text
     assert "0 wrong bytes" in text
     shown = json.loads(command("--format", "json", FOREBAY_SIM=program).stdout)["results"][0]
@@ -363,6 +365,101 @@ def test_a_package_of_pip_has_simulator_and_platforms_within(tmp_path: Path) -> 
     native = NativeSimulator(environment={}, package=package)
     assert native.program() == str(package / "lib" / "forebay_sim")
     assert native.platform("laptop") == str(package / "platforms" / "laptop.toml")
+
+
+def package_of(kind: str, tmp_path: Path) -> Path:
+    """An empty Forebay: as a checkout, as pip makes it, as `cmake --install` does."""
+    if kind == "checkout":
+        package = tmp_path / "python" / "forebay"
+        package.mkdir(parents=True)
+        (tmp_path / "CMakeLists.txt").touch()
+        platforms = tmp_path / "platforms"
+    elif kind == "pip":
+        package = tmp_path / "site-packages" / "forebay"
+        package.mkdir(parents=True)
+        (package.parent / "forebay-0.1.0.dist-info").mkdir()
+        platforms = package / "platforms"
+    else:
+        package = tmp_path / "lib" / "forebay" / "python" / "forebay"
+        package.mkdir(parents=True)
+        platforms = package / "platforms"
+    platforms.mkdir()
+    (platforms / "laptop.toml").touch()
+    return package
+
+
+@pytest.mark.parametrize(
+    ("kind", "remedy"),
+    [
+        ("checkout", "then say `make -C {folder} build`"),
+        ("pip", "pip install --force-reinstall"),
+        ("installed", "`make install PREFIX=…`"),
+    ],
+)
+def test_a_missing_simulator_is_told_with_what_to_do_in_this_kind_of_tree(
+    tmp_path: Path, kind: str, remedy: str
+) -> None:
+    native = NativeSimulator(environment={}, package=package_of(kind, tmp_path))
+    assert native.platform("laptop").endswith("platforms/laptop.toml")
+    with pytest.raises(SetupError) as raised:
+        native.program()
+    assert remedy.format(folder=tmp_path) in str(raised.value)
+    assert "libsimgrid-dev" in str(raised.value)
+    assert raised.value.exit_code == 125
+
+
+def test_missing_platforms_are_not_an_empty_list_of_known_ones(tmp_path: Path) -> None:
+    native = NativeSimulator(environment={}, package=tmp_path / "share" / "python" / "forebay")
+    with pytest.raises(SetupError, match="none are installed") as raised:
+        native.platform("laptop")
+    assert "known:" not in str(raised.value)
+
+
+def test_platforms_are_installed_where_simgrid_is_missing() -> None:
+    """Nothing but cmake/install.cmake installs them, and it does not ask for SimGrid."""
+    install = (ROOT / "cmake" / "install.cmake").read_text(encoding="utf-8")
+    assert "${PROJECT_SOURCE_DIR}/platforms" in install
+    assert "SIMGRID" not in install.upper()
+
+
+def test_a_simulator_without_its_library_is_told_as_incomplete(tmp_path: Path) -> None:
+    program = tmp_path / "sim"
+    program.write_text(
+        "#!/bin/sh\necho 'sim: error while loading shared libraries: libsimgrid.so.3.32: cannot "
+        "open shared object file' >&2\nexit 127\n"
+    )
+    program.chmod(0o755)
+    native = NativeSimulator(environment={"FOREBAY_SIM": str(program)})
+    with pytest.raises(SetupError, match="Install SimGrid"):
+        native.run(["platform=x"])
+
+
+def test_status_125_is_in_the_help_and_readme_names_what_simulate_needs() -> None:
+    assert "\n  125  " in HELP
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "`forebay simulate` needs SimGrid" in readme
+
+
+@pytest.mark.parametrize(
+    ("word", "nearest"), [("node=3", "nodes"), ("stripe_byte=1M", "stripe_bytes")]
+)
+def test_an_unknown_key_is_told_the_nearest_one(word: str, nearest: str) -> None:
+    with pytest.raises(SimulationError, match=f'Did you mean "{nearest}"'):
+        words_of("laptop.toml", variant="forebay", settings=[word])
+
+
+def test_small_amounts_are_not_shown_as_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = {
+        "schema": "forebay.simulation/1", "platform": "laptop", "variant": "forebay", "ranks": 4,
+        "targets": 1, "bytes": 4 << 20, "seconds": 0.0032, "seconds_open": 0.0,
+        "seconds_close": 0.0, "seconds_bound": 0.0021, "rounds": 1, "messages": 0,
+        "message_bytes": 0, "requests": 4, "slow_target": -1, "slow_target_requests_in_flight": 0,
+        "wrong_bytes": None, "error": "",
+    }  # fmt: skip
+    show_simulations([parse_simulation(json.dumps(answer))], Format.TEXT)
+    printed = capsys.readouterr().out
+    for part in ("4.00 MiB", "0.0032", "1.31", "66 %", "links, servers and targets"):
+        assert part in printed
 
 
 def test_pip_puts_the_platforms_into_the_package() -> None:

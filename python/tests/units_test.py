@@ -1,31 +1,24 @@
 """Bytes as settings and people write them."""
 
+from pathlib import Path
+
 import pytest
 
 from forebay.domain.units import exact_bytes, human_bytes, human_seconds, parse_bytes
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "schema" / "examples" / "sizes.tsv"
 
-@pytest.mark.parametrize(
-    ("text", "bytes_"),
-    [
-        ("0", 0),
-        ("65536", 65536),
-        ("4m", 4 << 20),
-        ("4 MiB", 4 << 20),
-        ("64 kib", 64 << 10),
-        ("1G", 1 << 30),
-        ("2TiB", 2 << 40),
-        ("7 b", 7),
-        ("4 MB", None),
-        ("-1", None),
-        ("1.5m", None),
-        ("", None),
-        ("m", None),
-        ("٣", None),
-    ],
-)
-def test_parse_bytes_as_the_native_library_does(text: str, bytes_: int | None) -> None:
-    assert parse_bytes(text) == bytes_
+
+def sizes() -> list[tuple[str, int | None]]:
+    """The examples that the native library's tests read, too."""
+    lines = EXAMPLES.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [(text, None if size == "-" else int(size)) for text, size in rows]
+
+
+@pytest.mark.parametrize(("text", "size"), sizes())
+def test_sizes_have_one_grammar_in_both_languages(text: str, size: int | None) -> None:
+    assert parse_bytes(text) == size
 
 
 @pytest.mark.parametrize("count", [0, 1, 1000, 1024, 1536, 4 << 20, 1 << 40, 3 << 30])

@@ -1,6 +1,8 @@
 // Closing is where some file systems report lost writes, so it has a Result.
 #include "base/own_fd.hpp"
 
+#include "kernel/calls.hpp"
+
 #include <cerrno>
 #include <unistd.h>
 
@@ -9,7 +11,7 @@ namespace forebay {
 OwnFd& OwnFd::operator=(OwnFd&& other) noexcept {
     if (this != &other) {
         if (valid()) {
-            ::close(fd_);
+            kernel::close(fd_);
         }
         fd_ = std::exchange(other.fd_, -1);
     }
@@ -18,7 +20,7 @@ OwnFd& OwnFd::operator=(OwnFd&& other) noexcept {
 
 OwnFd::~OwnFd() {
     if (valid()) {
-        ::close(fd_);
+        kernel::close(fd_);
     }
 }
 
@@ -26,7 +28,7 @@ Result<void> OwnFd::close(const std::string& path) {
     if (!valid()) {
         return {};
     }
-    const int status = ::close(std::exchange(fd_, -1));
+    const int status = kernel::close(std::exchange(fd_, -1));
     if (status != 0 && errno != EINTR) {
         return failure(system_error(errno, "close " + path));
     }

@@ -47,7 +47,7 @@ bool Courier::open(std::int64_t number) {
     if (marks_) {
         coverage_of(number).clear();
     }
-    announce(number, 0, transfer::Failure::nowhere);
+    announce(number, 0, plan::Failure::nowhere);
     ++opened_;
     return true;
 }
@@ -79,10 +79,9 @@ pattern::Coverage Courier::coverage_of(std::int64_t number) {
 }
 
 void Courier::misunderstand(const plan::Window& window, const Error& error) {
-    failure_ =
-        transfer::first_of(failure_, transfer::Failure{window.hull().begin.bytes(),
-                                                       static_cast<std::uint32_t>(error.code),
-                                                       transfer::Failure::misunderstood});
+    failure_ = plan::first_of(
+        failure_, plan::Failure{window.hull().begin.bytes(), static_cast<std::uint32_t>(error.code),
+                                plan::Failure::misunderstood});
     misunderstood_ = error;
 }
 

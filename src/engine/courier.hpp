@@ -46,7 +46,7 @@ public:
     [[nodiscard]] virtual bool idle() = 0;
     [[nodiscard]] bool settled() override { return idle(); }
     // Messages that made no sense: up to where everything is fine, and what was wrong with one.
-    [[nodiscard]] const transfer::Failure& failure() const noexcept { return failure_; }
+    [[nodiscard]] const plan::Failure& failure() const noexcept { return failure_; }
     [[nodiscard]] const std::optional<Error>& misunderstood() const noexcept {
         return misunderstood_;
     }
@@ -84,7 +84,7 @@ protected:
     bool marks_ = true;  // ranks mark which bytes they give or want
 
 private:
-    transfer::Failure failure_;
+    plan::Failure failure_;
     std::optional<Error> misunderstood_;
 };
 

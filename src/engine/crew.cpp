@@ -123,7 +123,7 @@ void Crew::meet(Publish publish) {
                [&] { return header.generation.load(std::memory_order_acquire) != generation; });
 }
 
-Ballot Crew::agree(Moment moment, const Ballot& mine) {
+plan::Ballot Crew::agree(Moment moment, const plan::Ballot& mine) {
     lane_.slot(place_.local).ballot(moment) = mine;
     meet([this, moment] { publish_ballots(moment); });
     return lane_.header().verdict;
@@ -136,9 +136,9 @@ plan::Claims Crew::agree(const plan::Claims& mine, std::int64_t blocks_max) {
 }
 
 void Crew::publish_ballots(Moment moment) {
-    Ballot all;
+    plan::Ballot all;
     for (std::int32_t i = 0; i < place_.locals; ++i) {
-        all = merge(all, lane_.slot(LocalRank{i}).ballot(moment));
+        all = plan::merge(all, lane_.slot(LocalRank{i}).ballot(moment));
     }
     if (moment == Moment::start) {
         lane_.node(place_.node) = all.summary;
@@ -147,21 +147,21 @@ void Crew::publish_ballots(Moment moment) {
         }
     }
     if (place_.nodes > 1) {
-        const std::span<Ballot> nodes{gathered_ballots_.data(),
-                                      static_cast<std::size_t>(place_.nodes)};
-        const Ballot mine = all;
+        const std::span<plan::Ballot> nodes{gathered_ballots_.data(),
+                                            static_cast<std::size_t>(place_.nodes)};
+        const plan::Ballot mine = all;
         const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
                                                    std::as_writable_bytes(nodes));
-        all = Ballot{};
+        all = plan::Ballot{};
         for (std::int32_t n = 0; done && n < place_.nodes; ++n) {
             if (moment == Moment::start) {
                 lane_.node(NodeId{n}) = nodes[static_cast<std::size_t>(n)].summary;
             }
-            all = merge(all, nodes[static_cast<std::size_t>(n)]);
+            all = plan::merge(all, nodes[static_cast<std::size_t>(n)]);
         }
         if (!done) {
-            all.failure = transfer::Failure{0, static_cast<std::uint32_t>(done.error().code),
-                                            done.error().system};
+            all.failure = plan::Failure{0, static_cast<std::uint32_t>(done.error().code),
+                                        done.error().system};
         }
     }
     lane_.header().verdict = all;

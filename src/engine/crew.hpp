@@ -77,7 +77,7 @@ public:
     // Collective over the job: every rank's ballot in, the merged one out. At the start it also
     // leaves each node's summary in the lane. An error of the message library is the outcome's
     // failure.
-    Ballot agree(Moment moment, const Ballot& mine);
+    plan::Ballot agree(Moment moment, const plan::Ballot& mine);
     // Collective over the job: the next round's blocks.
     plan::Claims agree(const plan::Claims& mine, std::int64_t blocks_max);
     // Collective over the job: nobody goes on before all have come.
@@ -100,7 +100,7 @@ private:
     Lane lane_;
     std::vector<Duty*> duties_;
     std::vector<plan::Claims> gathered_claims_;
-    std::vector<Ballot> gathered_ballots_;
+    std::vector<plan::Ballot> gathered_ballots_;
     Times times_;
     bool turns_ = false;
 };

@@ -149,7 +149,7 @@ bool WriteDuty::attend() {
         if (one.expected > 0 && !marks_nothing()) {
             staging_.coverage(one.index, one.window.bytes).clear();
         }
-        announce(opened_++, transfer::Failure::nowhere);
+        announce(opened_++, plan::Failure::nowhere);
         any = true;
     }
     return any;

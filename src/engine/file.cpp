@@ -7,6 +7,8 @@
 #include "engine/duty.hpp"
 #include "engine/exchange.hpp"
 #include "engine/turn_courier.hpp"
+#include "plan/ballot.hpp"
+#include "plan/bypass.hpp"
 #include "plan/plan.hpp"
 #include "transfer/gate.hpp"
 
@@ -16,33 +18,7 @@
 
 namespace forebay::engine {
 
-const char* reason_of(Refusal refusal) noexcept {
-    switch (refusal) {
-        case Refusal::none: return "not refused";
-        case Refusal::disabled: return "switched off by a setting or hint";
-        case Refusal::excluded: return "path is excluded or not a plain file path";
-        case Refusal::atomic_mode: return "atomic mode";
-        case Refusal::data_representation: return "data representation is not native";
-        case Refusal::view_unsupported: return "file view overlaps itself or does not ascend";
-        case Refusal::memory_unsupported: return "memory datatype is not understood";
-        case Refusal::not_the_same_file: return "file was renamed, replaced or removed";
-        case Refusal::cannot_open: return "file cannot be opened a second time by its name";
-        case Refusal::gpu_memory: return "buffer is in GPU memory";
-        case Refusal::no_memory: return "a rank has no memory left for its datatypes";
-        case Refusal::other: break;
-    }
-    return "for another reason";
-}
-
 namespace {
-
-// The shortest piece of a call's memory, in bytes. Types laid end to end are one piece.
-std::int64_t memory_piece(const Call& call) noexcept {
-    const pattern::Nest* nest = call.memory.nest;
-    const bool dense =
-        nest == nullptr || (nest->contiguous() && nest->size() == call.memory.extent);
-    return dense ? call.request.length : nest->shortest_piece();
-}
 
 plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t per_node) {
     plan::Topology topology;
@@ -53,9 +29,6 @@ plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t
     topology.aggregators_per_node_max = std::max(per_node, 1);
     return topology;
 }
-
-// A target is told to be slow when the others are this much faster on average.
-constexpr double slow_factor = 2;
 
 // What a rank holds to move bytes in one direction.
 struct Way {
@@ -68,30 +41,6 @@ struct Way {
 
 constexpr std::size_t index_of(Direction direction) noexcept {
     return direction == Direction::write ? 0 : 1;
-}
-
-std::optional<ports::SlowTarget> slow_target(const Rates& rates) {
-    if (rates.targets < 2) {
-        return std::nullopt;
-    }
-    const double usual = (rates.sum - rates.slowest) / (rates.targets - 1);
-    if (rates.slowest * slow_factor >= usual) {
-        return std::nullopt;
-    }
-    return ports::SlowTarget{TargetId{rates.slowest_target}, rates.slowest, usual,
-                             rates.slowest_limit};
-}
-
-// Of the targets on average. A slow one says nothing about the others.
-plan::FoundLimit found_limit(const Rates& rates, const std::optional<ports::SlowTarget>& slow) {
-    const bool apart = slow && slow->limit > 0;
-    const std::int32_t settled = rates.settled - (apart ? 1 : 0);
-    if (settled == 0) {
-        return {};
-    }
-    const std::int32_t limits = rates.limits - (apart ? slow->limit : 0);
-    const double found = rates.found - (apart ? rates.slowest_found : 0);
-    return {(limits + settled / 2) / settled, found / settled};
 }
 
 }  // namespace
@@ -123,37 +72,29 @@ public:
 private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
     Refusal prepare(Direction direction);
-    Ballot start(Call& call, Direction direction);
-    Ballot move(const Call& call, const Ballot& mine, const Ballot& all, Direction direction);
-    [[nodiscard]] bool may_move_first(const Ballot& all, Direction direction) const;
-    [[nodiscard]] bool may_bypass(const plan::Summary& mine, Direction direction) const;
-    [[nodiscard]] std::int32_t bypassing_in_flight(Direction direction) const;
-    Ballot move_bypassing(const Call& call, const Extent& span, Direction direction);
-    Ballot move_exchanging(const Call& call, const plan::Summary& mine, const plan::Plan& plan,
-                           Direction direction);
-    Outcome outcome(const Call& call, const Ballot& verdict, Direction direction) const;
-    [[nodiscard]] Error error_of(const transfer::Failure& failure, Direction direction) const;
+    plan::Ballot start(Call& call, Direction direction);
+    plan::Ballot move(const Call& call, const plan::Ballot& mine, const plan::Ballot& all,
+                      Direction direction);
+    plan::Ballot move_bypassing(const Call& call, const Extent& span, Direction direction);
+    plan::Ballot move_exchanging(const Call& call, const plan::Summary& mine,
+                                 const plan::Plan& plan, Direction direction);
+    Outcome outcome(const Call& call, const plan::Ballot& verdict, Direction direction) const;
+    [[nodiscard]] Error error_of(const plan::Failure& failure, Direction direction) const;
     [[nodiscard]] Error exchange_error(const std::string& doing) const;
-    [[nodiscard]] std::optional<AggregatorId> own_aggregator() const;
+    [[nodiscard]] std::optional<AggregatorId> own_aggregator() const {
+        return plan::aggregator_at(aggregators_, crew_.place().node, crew_.place().local);
+    }
     std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
                                          Direction direction);
     std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                     const Staging& staging,
                                                     transfer::Channel& channel, TurnBlock* turns,
                                                     Direction direction);
-    void add_rates(Rates& rates, Direction direction);
-    [[nodiscard]] plan::Throttle first_throttle(Direction direction) const;
+    void add_rates(plan::Rates& rates, Direction direction);
     [[nodiscard]] transfer::CutLimits limits(Direction direction) const {
         const Stripes layout = plan::completed(options_.layout);
         return transfer::CutLimits{layout,
                                    plan::request_bytes_max(options_.tuning, layout, direction)};
-    }
-    [[nodiscard]] bool finds() const noexcept {
-        return options_.tuning.requests_in_flight == plan::find_requests_in_flight;
-    }
-    [[nodiscard]] bool takes_turns(const plan::Plan& plan) const noexcept {
-        return shared_ && plan.domains == plan::Domains::by_stripes &&
-               options_.tuning.requests_in_flight < plan::unlimited_requests_in_flight;
     }
     [[nodiscard]] std::unique_ptr<transfer::Gate> gate(const plan::Plan& plan, Direction direction);
     Way& way(Direction direction) { return ways_[index_of(direction)]; }
@@ -164,7 +105,6 @@ private:
     FileOptions options_;
     plan::Topology topology_;
     std::vector<plan::Aggregator> aggregators_;
-    bool shared_ = false;  // several aggregators serve a target
     std::array<Way, 2> ways_;
     std::optional<std::int64_t> own_end_;  // of the file, as this rank met it in the present call
     ports::CallRecord record_;
@@ -182,33 +122,14 @@ File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
                       static_cast<std::int64_t>(Staging::rounding_bytes_max);
     options_.tuning.staging_bytes_max = std::min(options_.tuning.staging_bytes_max, area);
     aggregators_ = plan::place_aggregators(options_.layout, topology_, options_.tuning);
-    shared_ = aggregators_.back().share > 0;
-    if (shared_) {
+    if (plan::share_targets(aggregators_)) {
         crew_.use_turns();
     }
     for (const auto direction : {Direction::write, Direction::read}) {
+        const plan::FoundLimit& known = options_.known[index_of(direction)];
         way(direction).throttles.assign(static_cast<std::size_t>(options_.layout.targets),
-                                        first_throttle(direction));
+                                        plan::Throttle::first(options_.tuning, known));
     }
-}
-
-plan::Throttle File::State::first_throttle(Direction direction) const {
-    if (!finds()) {
-        return plan::Throttle::fixed(options_.tuning.requests_in_flight);
-    }
-    const plan::FoundLimit& known = options_.known[index_of(direction)];
-    return known.limit > 0 ? plan::Throttle::knowing(known)
-                           : plan::Throttle::finding(plan::first_requests_in_flight);
-}
-
-std::optional<AggregatorId> File::State::own_aggregator() const {
-    const ports::Place& place = crew_.place();
-    for (std::size_t i = 0; i < aggregators_.size(); ++i) {
-        if (aggregators_[i].node == place.node && aggregators_[i].local == place.local) {
-            return AggregatorId{static_cast<std::int32_t>(i)};
-        }
-    }
-    return std::nullopt;
 }
 
 // Rank 0 said which file was opened. Device numbers of network file systems differ between nodes.
@@ -238,19 +159,21 @@ Refusal File::State::prepare(Direction direction) {
 
 // What this rank says at the start of a call. Where the last one bypassed, its own part is moved
 // before anybody is asked, which saves an agreement; `call` is then left without a request.
-Ballot File::State::start(Call& call, Direction direction) {
+plan::Ballot File::State::start(Call& call, Direction direction) {
     Refusal refusal = call.refusal;
     if (refusal == Refusal::none && own_aggregator()) {
         refusal = prepare(direction);
     }
-    Ballot mine;
-    mine.refusal = static_cast<std::uint32_t>(refusal);
+    plan::Ballot mine;
+    mine.refusal = refusal;
     if (refusal != Refusal::none) {
         return mine;
     }
-    const plan::Summary asked = plan::summarise(*call.view, call.request, memory_piece(call));
+    const plan::Summary asked =
+        plan::summarise(*call.view, call.request, plan::memory_piece(call.memory, call.request));
     // Whether all will bypass is not known yet; opening now saves one more agreement.
-    const bool opens = may_bypass(asked, direction);
+    const bool opens =
+        plan::may_bypass(asked, options_.layout, topology_, options_.tuning, direction);
     const bool opened = opens && prepare(direction) == Refusal::none;
     if (opened && way(direction).moves_first) {
         mine = move_bypassing(call, asked.span(), direction);
@@ -264,28 +187,15 @@ Ballot File::State::start(Call& call, Direction direction) {
     return mine;
 }
 
-// Whether the next call may be done before it is agreed on: this one needs no exchange, of all that
-// was asked for. Through a view with holes the MPI may do an independent write of another rank by
-// reading and writing back what lies between its pieces; that must have ended before. Readers wait
-// for who may have written just before by itself.
-bool File::State::may_move_first(const Ballot& all, Direction direction) const {
-    const bool writes = direction == Direction::write;
-    if (all.cannot_bypass != 0 || (writes ? all.view_has_holes != 0 : !options_.only_read)) {
-        return false;
-    }
-    const plan::Summary whole = plan::merge(all.summary, all.direct);
-    return plan::bypasses(whole, options_.layout, topology_, options_.tuning, direction);
-}
-
 // What is left after the start, and everyone's verdict on the whole call.
-Ballot File::State::move(const Call& call, const Ballot& mine, const Ballot& all,
-                         Direction direction) {
+plan::Ballot File::State::move(const Call& call, const plan::Ballot& mine, const plan::Ballot& all,
+                               Direction direction) {
     const plan::Plan plan =
         plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, direction);
     const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
-    Ballot end = bypasses ? move_bypassing(call, plan.span, direction)
-                          : move_exchanging(call, mine.summary, plan, direction);
-    end.failure = transfer::first_of(end.failure, all.failure);
+    plan::Ballot end = bypasses ? move_bypassing(call, plan.span, direction)
+                                : move_exchanging(call, mine.summary, plan, direction);
+    end.failure = plan::first_of(end.failure, all.failure);
     record_.bypassed = bypasses;
     return crew_.agree(Moment::end, end);
 }
@@ -298,20 +208,22 @@ Outcome File::State::transfer(const Call& call, Direction direction) {
     record_ = ports::CallRecord{};
     record_.direction = direction;
     Call rest = call;
-    const Ballot mine = start(rest, direction);
-    const Ballot all = crew_.agree(Moment::start, mine);
-    if (all.refusal != 0) {
+    const plan::Ballot mine = start(rest, direction);
+    const plan::Ballot all = crew_.agree(Moment::start, mine);
+    if (all.refusal != Refusal::none) {
         forget();
         Outcome refused;
-        refused.passed = static_cast<Refusal>(all.refusal);
+        refused.passed = all.refusal;
         return refused;
     }
     if (all.summary.empty() && all.direct.empty() && !all.failure.happened()) {
         return Outcome{};
     }
-    way(direction).moves_first = may_move_first(all, direction);
+    way(direction).moves_first = plan::may_move_first(
+        all, options_.layout, topology_, options_.tuning, direction,
+        options_.only_read ? plan::Handle::only_reads : plan::Handle::may_write);
     record_.bypassed = all.summary.empty();
-    const Ballot verdict = all.summary.empty() ? all : move(rest, mine, all, direction);
+    const plan::Ballot verdict = all.summary.empty() ? all : move(rest, mine, all, direction);
     const Outcome result = outcome(call, verdict, direction);
     record_.bytes = result.bytes;
     record_.total_ns = crew_.clock().now_ns() - begin;
@@ -329,29 +241,15 @@ Outcome File::State::transfer(const Call& call, Direction direction) {
     return result;
 }
 
-// A rank with nothing to move needs no file.
-bool File::State::may_bypass(const plan::Summary& mine, Direction direction) const {
-    return mine.bytes > 0 &&
-           plan::bypasses(mine, options_.layout, topology_, options_.tuning, direction);
-}
-
-// Reads where nothing is striped come from memory or from a device that queues them itself.
-std::int32_t File::State::bypassing_in_flight(Direction direction) const {
-    const bool striped = plan::completed(options_.layout).stripe_bytes > 0;
-    if (direction == Direction::read && !striped) {
-        return plan::unlimited_requests_in_flight;
-    }
-    return finds() ? plan::first_requests_in_flight : options_.tuning.requests_in_flight;
-}
-
 // `span`: has all of this rank's bytes.
-Ballot File::State::move_bypassing(const Call& call, const Extent& span, Direction direction) {
-    Ballot end;
+plan::Ballot File::State::move_bypassing(const Call& call, const Extent& span,
+                                         Direction direction) {
+    plan::Ballot end;
     if (call.request.length == 0) {
         return end;
     }
     pattern::Transfer transfer{*call.view, call.request, call.memory};
-    NodeGate gate{crew_, bypassing_in_flight(direction)};
+    NodeGate gate{crew_, plan::bypassing_in_flight(options_.layout, options_.tuning, direction)};
     // With one target there is nothing that another request could use meanwhile.
     const transfer::Pace pace =
         options_.layout.targets == 1 ? transfer::Pace::at_once : transfer::Pace::overlapped;
@@ -379,24 +277,23 @@ std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const St
 
 // Where windows take turns, these are the gate.
 std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan, Direction direction) {
-    if (takes_turns(plan)) {
+    if (plan.takes_turns) {
         return std::make_unique<transfer::FixedGate>(options_.layout.targets,
                                                      plan::unlimited_requests_in_flight);
     }
     return std::make_unique<transfer::ThrottledGate>(way(direction).throttles);
 }
 
-// Of the targets that are served, or whose turns are carried, by this rank.
-void File::State::add_rates(Rates& rates, Direction direction) {
+// Of the targets that this rank has seen all of.
+void File::State::add_rates(plan::Rates& rates, Direction direction) {
     const ports::Place& place = crew_.place();
-    const std::vector<plan::Throttle>& throttles = way(direction).throttles;
+    const bool shared = plan::share_targets(aggregators_);
     for (const plan::Aggregator& one : aggregators_) {
-        const bool here = one.node == place.node && one.share == 0;
-        if (!here || !(shared_ ? place.leader() : one.local == place.local)) {
+        if (!plan::tells_rates(one, place.node, place.local, shared)) {
             continue;
         }
         for (std::int32_t t = one.first_target; t < one.first_target + one.targets; ++t) {
-            rates.add(t, throttles[static_cast<std::size_t>(t)]);
+            rates.add(TargetId{t}, way(direction).throttles[static_cast<std::size_t>(t)]);
         }
     }
 }
@@ -413,12 +310,12 @@ std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, co
     return std::make_unique<ReadDuty>(id, crew_, rounds, staging, channel, cut, turns);
 }
 
-Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
-                                    const plan::Plan& plan, Direction direction) {
+plan::Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
+                                          const plan::Plan& plan, Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
     const Staging staging{crew_.lane(), plan, crew_.place().nodes};
     const std::unique_ptr<transfer::Gate> gate = this->gate(plan, direction);
-    const bool turns = takes_turns(plan);
+    const bool turns = plan.takes_turns;
     std::optional<transfer::Channel> channel;
     std::unique_ptr<AggregatorDuty> duty;
     std::vector<Duty*> duties;
@@ -445,13 +342,13 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     Exchange exchange{crew_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
     crew_.attend_until([&] { return crew_.through() && crew_.settled(); });
-    Ballot end;
+    plan::Ballot end;
     if (courier) {
         end.failure = courier->failure();
         misunderstood_ = courier->misunderstood();
     }
     if (duty) {
-        end.failure = transfer::first_of(end.failure, channel->failure());
+        end.failure = plan::first_of(end.failure, channel->failure());
         end.end_of_file = channel->end_of_file();
         record_.requests += channel->requests();
         record_.storage_ns += channel->busy_ns();
@@ -463,29 +360,23 @@ Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
     return end;
 }
 
-// What this rank may call moved: everything, or what lies below the first error or the file's end.
-Outcome File::State::outcome(const Call& call, const Ballot& verdict, Direction direction) const {
+Outcome File::State::outcome(const Call& call, const plan::Ballot& verdict,
+                             Direction direction) const {
     Outcome result;
-    const std::int64_t good = std::min(verdict.failure.at, own_end_.value_or(verdict.end_of_file));
-    std::int64_t moved = call.request.length;
-    if (good != transfer::Failure::nowhere) {
-        moved = std::clamp<std::int64_t>(
-            call.view->bytes_below(Offset{good}) - call.request.position, 0, moved);
-    }
-    result.bytes = Length{moved};
-    result.slow = slow_target(verdict.rates);
+    result.bytes = Length{plan::bytes_moved(*call.view, call.request, verdict, own_end_)};
+    result.slow = plan::slow_target(verdict.rates);
     if (verdict.failure.happened()) {
         result.error = error_of(verdict.failure, direction);
     } else {
-        result.found = found_limit(verdict.rates, result.slow);
+        result.found = plan::found_limit(verdict.rates);
     }
     return result;
 }
 
-Error File::State::error_of(const transfer::Failure& failure, Direction direction) const {
+Error File::State::error_of(const plan::Failure& failure, Direction direction) const {
     const char* verb = direction == Direction::write ? "write" : "read";
     const std::string doing = fmt::format("{} {} at byte {}", verb, options_.path, failure.at);
-    Error error = failure.system == transfer::Failure::misunderstood
+    Error error = failure.system == plan::Failure::misunderstood
                       ? exchange_error(doing)
                       : system_error(failure.system, doing);
     error.code = static_cast<ErrorCode>(failure.code);
@@ -521,11 +412,11 @@ Result<void> File::State::close() {
 }
 
 std::optional<Error> File::State::agree(const std::optional<Error>& mine) {
-    Ballot ballot;
+    plan::Ballot ballot;
     if (mine) {
-        ballot.failure = transfer::Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
+        ballot.failure = plan::Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
     }
-    const Ballot all = crew_.agree(Moment::end, ballot);
+    const plan::Ballot all = crew_.agree(Moment::end, ballot);
     if (!all.failure.happened()) {
         return std::nullopt;
     }

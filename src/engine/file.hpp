@@ -3,9 +3,11 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "base/slow_target.hpp"
 #include "base/units.hpp"
 #include "pattern/copy.hpp"
 #include "pattern/view.hpp"
+#include "plan/refusal.hpp"
 #include "plan/throttle.hpp"
 #include "plan/tuning.hpp"
 #include "ports/clock.hpp"
@@ -22,23 +24,8 @@
 
 namespace forebay::engine {
 
-// Why a call is left to the MPI. One rank's refusal is everyone's; the largest value wins.
-enum class Refusal : std::uint32_t {
-    none = 0,
-    disabled,  // by a setting or hint
-    excluded,  // path prefix, or not a plain local path ("pvfs2:…")
-    atomic_mode,
-    data_representation,
-    view_unsupported,  // overlapping or descending filetype
-    memory_unsupported,
-    not_the_same_file,  // renamed, replaced or removed since it was opened
-    cannot_open,        // the file cannot be opened a second time by its name
-    gpu_memory,
-    no_memory,  // for its datatypes, on some rank
-    other,
-};
-
-[[nodiscard]] const char* reason_of(Refusal refusal) noexcept;
+using plan::reason_of;
+using plan::Refusal;
 
 struct Call {
     const pattern::View* view = nullptr;
@@ -48,10 +35,10 @@ struct Call {
 };
 
 struct Outcome {
-    Refusal passed = Refusal::none;         // not none: nothing was done, give the call to the MPI
-    Length bytes;                           // of this rank, really moved
-    std::optional<Error> error;             // the same class on every rank
-    std::optional<ports::SlowTarget> slow;  // the slowest, if it is; the same on every rank
+    Refusal passed = Refusal::none;  // not none: nothing was done, give the call to the MPI
+    Length bytes;                    // of this rank, really moved
+    std::optional<Error> error;      // the same class on every rank
+    std::optional<SlowTarget> slow;  // the slowest, if it is; the same on every rank
     // Mean of the targets but the slow one, unless the call failed; the same on every rank.
     plan::FoundLimit found;
 };

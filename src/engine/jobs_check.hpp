@@ -166,7 +166,7 @@ inline Job random_job(std::uint64_t seed) {
     }
     job.tuning.aggregators_per_target = static_cast<std::int32_t>(pick(random, 1, 3));
     job.tuning.exchange = static_cast<plan::Exchange>(pick(random, 0, 2));
-    job.tuning.placement = static_cast<plan::Placement>(pick(random, 0, 1));
+    job.tuning.simulated_only.placement = static_cast<plan::Placement>(pick(random, 0, 1));
     if (pick(random, 0, 4) == 0) {
         job.tuning.buffers = 1;
     }

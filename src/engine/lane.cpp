@@ -4,8 +4,6 @@
 #include "pattern/coverage.hpp"
 #include "pattern/encode.hpp"
 
-#include <algorithm>
-
 namespace forebay::engine {
 
 namespace {
@@ -39,45 +37,6 @@ std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t coun
 }
 
 }  // namespace
-
-void Rates::add(std::int32_t target, const plan::Throttle& throttle) noexcept {
-    const bool is_found = throttle.found();
-    if (is_found) {
-        ++settled;
-        limits += throttle.best();
-        found += throttle.rate();
-    }
-    const double usual = throttle.usual_rate();
-    if (usual <= 0) {
-        return;
-    }
-    sum += usual;
-    ++targets;
-    if (usual < slowest) {
-        slowest = usual;
-        slowest_target = target;
-        slowest_limit = is_found ? throttle.best() : 0;
-        slowest_found = is_found ? throttle.rate() : 0;
-    }
-}
-
-Ballot merge(const Ballot& a, const Ballot& b) noexcept {
-    Ballot both;
-    both.summary = plan::merge(a.summary, b.summary);
-    both.direct = plan::merge(a.direct, b.direct);
-    both.failure = transfer::first_of(a.failure, b.failure);
-    both.end_of_file = std::min(a.end_of_file, b.end_of_file);
-    both.refusal = std::max(a.refusal, b.refusal);
-    both.cannot_bypass = std::max(a.cannot_bypass, b.cannot_bypass);
-    both.view_has_holes = std::max(a.view_has_holes, b.view_has_holes);
-    both.rates = a.rates.slowest <= b.rates.slowest ? a.rates : b.rates;
-    both.rates.sum = a.rates.sum + b.rates.sum;
-    both.rates.targets = a.rates.targets + b.rates.targets;
-    both.rates.settled = a.rates.settled + b.rates.settled;
-    both.rates.limits = a.rates.limits + b.rates.limits;
-    both.rates.found = a.rates.found + b.rates.found;
-    return both;
-}
 
 std::size_t Lane::overhead_bytes(std::int32_t locals, std::int32_t nodes) {
     return rounded_up(

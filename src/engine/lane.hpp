@@ -6,61 +6,29 @@
 
 #include "base/units.hpp"
 #include "pattern/coverage.hpp"
+#include "plan/ballot.hpp"
 #include "plan/claims.hpp"
 #include "plan/plan.hpp"
 #include "plan/summary.hpp"
 #include "plan/turns.hpp"
 #include "ports/communicator.hpp"
-#include "transfer/failure.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 namespace forebay::engine {
-
-// What was seen of the file's targets, and of those whose k has been found. Rates in bytes per
-// second.
-struct Rates {
-    double sum = 0;  // of the usual ones
-    double slowest = std::numeric_limits<double>::infinity();
-    std::int32_t targets = 0;  // whose usual rate is known
-    std::int32_t slowest_target = 0;
-    std::int32_t slowest_limit = 0;  // its k; 0: not found yet
-    double slowest_found = 0;        // its rate with that
-    std::int32_t settled = 0;        // targets whose k has been found
-    std::int32_t limits = 0;         // the sum of their k
-    double found = 0;                // and of their rates with it
-
-    void add(std::int32_t target, const plan::Throttle& throttle) noexcept;
-};
-
-// What a rank, a node or the job says at the start and at the end of a call.
-struct Ballot {
-    plan::Summary summary;  // of what is to be moved
-    plan::Summary direct;   // of what has been moved by the rank itself, before the start
-    transfer::Failure failure;
-    std::int64_t end_of_file =
-        transfer::Failure::nowhere;    // reads: where the file was found to end
-    std::uint32_t refusal = 0;         // engine::Refusal
-    std::uint32_t cannot_bypass = 0;   // could not open the file for it
-    std::uint32_t view_has_holes = 0;  // or may have
-    Rates rates;
-};
-
-[[nodiscard]] Ballot merge(const Ballot& a, const Ballot& b) noexcept;
 
 // The two moments of a call at which all ranks vote. Ballots of the start are read during the call.
 enum class Moment : std::size_t { start, end };
 
 struct alignas(64) Slot {
-    std::array<Ballot, 2> ballots;  // by Moment
+    std::array<plan::Ballot, 2> ballots;  // by Moment
     plan::Claims claims;
 
-    [[nodiscard]] Ballot& ballot(Moment moment) noexcept {
+    [[nodiscard]] plan::Ballot& ballot(Moment moment) noexcept {
         return ballots[static_cast<std::size_t>(moment)];
     }
 };
@@ -97,7 +65,7 @@ struct Header {
     // Where aggregators share targets: changes with every word that the leader may wait for.
     alignas(64) ports::Word leader_bell{0};
     alignas(64) std::uint64_t calls = 0;  // numbers the calls of the lane; written by publishers
-    Ballot verdict;
+    plan::Ballot verdict;
     plan::Claims round;
     alignas(64) std::array<ports::Word, 64> gates{};  // requests in flight of bypassing ranks
 };

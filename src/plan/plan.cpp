@@ -119,7 +119,7 @@ std::vector<Aggregator> place_aggregators(const Stripes& layout_asked, const Top
         const bool dealt = shares > 1 && count > nodes;
         const std::int64_t spread = dealt ? i % nodes : i * nodes / count;
         const std::int64_t node =
-            tuning.placement == Placement::spread ? spread : i / together % nodes;
+            tuning.simulated_only.placement == Placement::spread ? spread : i / together % nodes;
         std::int32_t& before = on_nodes[static_cast<std::size_t>(node)];
         const std::int32_t locals = topology.locals[static_cast<std::size_t>(node)];
         Aggregator one;
@@ -137,6 +137,20 @@ std::vector<Aggregator> place_aggregators(const Stripes& layout_asked, const Top
         placed.push_back(one);
     }
     return placed;
+}
+
+std::optional<AggregatorId> aggregator_at(const std::vector<Aggregator>& aggregators, NodeId node,
+                                          LocalRank local) noexcept {
+    for (std::size_t i = 0; i < aggregators.size(); ++i) {
+        if (aggregators[i].node == node && aggregators[i].local == local) {
+            return AggregatorId{static_cast<std::int32_t>(i)};
+        }
+    }
+    return std::nullopt;
+}
+
+bool share_targets(const std::vector<Aggregator>& aggregators) noexcept {
+    return !aggregators.empty() && aggregators.back().share > 0;
 }
 
 Stripes completed(Stripes layout) noexcept {
@@ -181,12 +195,13 @@ Plan make_plan(const Summary& all, const Stripes& layout, const Topology& topolo
         plan.shares = std::max(plan.shares, aggregator.share + 1);
     }
     plan.path = bypasses(all, layout, topology, tuning, direction) ? Path::bypass : Path::exchange;
-    const std::int32_t in_flight = tuning.requests_in_flight == find_requests_in_flight
-                                       ? first_requests_in_flight
-                                       : tuning.requests_in_flight;
+    const std::int32_t in_flight =
+        tuning.finds_limit() ? first_requests_in_flight : tuning.requests_in_flight;
     plan.shares_at_once = std::min(in_flight, plan.shares);
     plan.exchange = tuning.exchange;
-    plan.domains = tuning.domains;
+    plan.domains = tuning.simulated_only.domains;
+    plan.takes_turns = plan.shares > 1 && plan.domains == Domains::by_stripes &&
+                       tuning.requests_in_flight < unlimited_requests_in_flight;
     plan.span = all.span();
     plan.granularity = common_granularity(all, plan.layout);
     fit_into_staging(plan, topology, tuning, direction);

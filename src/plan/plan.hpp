@@ -8,6 +8,7 @@
 #include "plan/tuning.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ struct Plan {
     std::int32_t shares = 1;                 // aggregators of each target
     std::int32_t shares_at_once = 1;         // of them, how many write at the same time
     Exchange exchange = Exchange::overlapped;
+    bool takes_turns = false;  // windows at a shared target start by turns (plan/turns.hpp)
     Domains domains = Domains::by_stripes;
     std::int64_t window_bytes = 0;
     std::int32_t buffers = 0;
@@ -86,6 +88,12 @@ struct Plan {
 [[nodiscard]] std::vector<Aggregator> place_aggregators(const Stripes& layout,
                                                         const Topology& topology,
                                                         const Tuning& tuning);
+
+// The aggregator that is rank `local` of `node`, if it is one.
+[[nodiscard]] std::optional<AggregatorId> aggregator_at(const std::vector<Aggregator>& aggregators,
+                                                        NodeId node, LocalRank local) noexcept;
+// Whether several aggregators serve a target.
+[[nodiscard]] bool share_targets(const std::vector<Aggregator>& aggregators) noexcept;
 
 // As plans take it: with a stripe size where there are several targets, and none that is tiny.
 [[nodiscard]] Stripes completed(Stripes layout) noexcept;

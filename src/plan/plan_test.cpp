@@ -103,6 +103,63 @@ TEST(Plan, SparseDataGoesByClaims) {
               Rounds::by_claims);
 }
 
+TEST(Plan, TakesTurnsWhereAggregatorsShareTargetsAndKIsBounded) {
+    struct Row {
+        const char* name;
+        std::int32_t per_target;
+        std::int32_t requests_in_flight;
+        Domains domains;
+        bool takes_turns;
+    };
+    const std::vector<Row> table{
+        {"shared", 2, 2, Domains::by_stripes, true},
+        {"shared, k is found", 2, find_requests_in_flight, Domains::by_stripes, true},
+        {"alone", 1, 2, Domains::by_stripes, false},
+        {"no bound", 2, unlimited_requests_in_flight, Domains::by_stripes, false},
+        {"as first published", 2, 2, Domains::even, false},
+    };
+    for (const Row& row : table) {
+        Tuning tuning;
+        tuning.aggregators_per_target = row.per_target;
+        tuning.requests_in_flight = row.requests_in_flight;
+        tuning.simulated_only.domains = row.domains;
+        const Plan plan = make_plan(dense(0, 64 * mib, 4096), Stripes{2, mib}, nodes_of(4, 2),
+                                    tuning, Direction::write);
+        EXPECT_EQ(plan.takes_turns, row.takes_turns) << row.name;
+        EXPECT_EQ(share_targets(plan.aggregators), row.per_target > 1) << row.name;
+    }
+}
+
+TEST(Plan, KnowsWhoAggregates) {
+    const auto placed = place_aggregators(Stripes{5, mib}, nodes_of(4, 2), Tuning{});
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        EXPECT_EQ(aggregator_at(placed, placed[i].node, placed[i].local),
+                  AggregatorId{static_cast<std::int32_t>(i)});
+    }
+    EXPECT_EQ(aggregator_at(placed, NodeId{0}, LocalRank{1}), std::nullopt);
+    EXPECT_EQ(aggregator_at(placed, NodeId{9}, LocalRank{0}), std::nullopt);
+}
+
+TEST(MemoryPiece, IsTheShortestOrAllThatLiesEndToEnd) {
+    const pattern::Nest run = pattern::Nest::run(24);
+    const pattern::Nest holes = pattern::Nest::repeat(pattern::Nest::run(8), 3, 16);
+    struct Row {
+        const char* name;
+        const pattern::Nest* nest;
+        std::int64_t extent;
+        std::int64_t piece;
+    };
+    const std::vector<Row> table{
+        {"no type", nullptr, 0, 1000},
+        {"end to end", &run, 24, 1000},
+        {"apart", &run, 32, 24},
+        {"with holes", &holes, 48, 8},
+    };
+    for (const Row& row : table) {
+        EXPECT_EQ(memory_piece({nullptr, row.nest, row.extent}, {0, 1000}), row.piece) << row.name;
+    }
+}
+
 struct Case {
     Stripes layout;
     Topology topology;

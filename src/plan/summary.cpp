@@ -29,6 +29,12 @@ std::int64_t granularity_of(const pattern::View& view, const pattern::Range& req
 
 }  // namespace
 
+std::int64_t memory_piece(const pattern::Memory& memory, const pattern::Range& request) noexcept {
+    const pattern::Nest* nest = memory.nest;
+    const bool dense = nest == nullptr || (nest->contiguous() && nest->size() == memory.extent);
+    return dense ? request.length : nest->shortest_piece();
+}
+
 Summary summarise(const pattern::View& view, const pattern::Range& request,
                   std::int64_t memory_piece) {
     if (request.length == 0) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "pattern/copy.hpp"
 #include "pattern/view.hpp"
 
 #include <cstdint>
@@ -28,6 +29,11 @@ struct Summary {
 
 // A system call takes longer for so small a piece of memory than a copy to staging does.
 constexpr std::int64_t memory_piece_min = 256;
+
+// The shortest piece of a rank's memory, in bytes. Types laid end to end are one piece as long as
+// the request.
+[[nodiscard]] std::int64_t memory_piece(const pattern::Memory& memory,
+                                        const pattern::Range& request) noexcept;
 
 // Of one rank's request through its view; `memory_piece`: the shortest one of its memory, in bytes.
 [[nodiscard]] Summary summarise(const pattern::View& view, const pattern::Range& request,

@@ -33,6 +33,13 @@ Throttle Throttle::knowing(const FoundLimit& found) noexcept {
     return throttle;
 }
 
+Throttle Throttle::first(const Tuning& tuning, const FoundLimit& known) noexcept {
+    if (!tuning.finds_limit()) {
+        return fixed(tuning.requests_in_flight);
+    }
+    return known.limit > 0 ? knowing(known) : finding(first_requests_in_flight);
+}
+
 std::int32_t Throttle::needed() const noexcept { return std::max(observed_min, 2 * limit_); }
 
 double Throttle::usual_rate() const noexcept {

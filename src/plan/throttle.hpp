@@ -12,6 +12,8 @@
 // in flight is not stayed at: finding goes on from the most that anybody has.
 #pragma once
 
+#include "plan/tuning.hpp"
+
 #include <cstdint>
 
 namespace forebay::plan {
@@ -53,6 +55,10 @@ public:
     // Takes what was found before for right, and looks at it again soon; without a rate it begins
     // there and finds anew.
     [[nodiscard]] static Throttle knowing(const FoundLimit& found) noexcept;
+
+    // A target's, at the start of a job: k as `tuning` gives it, or found, beginning with what is
+    // `known` of the file system.
+    [[nodiscard]] static Throttle first(const Tuning& tuning, const FoundLimit& known) noexcept;
 
     // Requests that may be in flight now.
     [[nodiscard]] std::int32_t limit() const noexcept { return limit_; }

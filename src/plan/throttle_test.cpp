@@ -219,5 +219,36 @@ TEST(Throttle, DoesNotTryMoreThanAnybodyHas) {
     EXPECT_LE(throttle.limit(), 4);
 }
 
+TEST(Throttle, BeginsWithWhatIsSetOrKnown) {
+    struct Row {
+        const char* name;
+        std::int32_t asked;
+        FoundLimit known;
+        std::int32_t limit;
+        bool finds;
+        bool settled;
+    };
+    const std::vector<Row> table{
+        {"as set", 3, {}, 3, false, false},
+        {"as set, whatever is known", 3, {7, 1e9}, 3, false, false},
+        {"found from the start",
+         find_requests_in_flight,
+         {},
+         first_requests_in_flight,
+         true,
+         false},
+        {"known", find_requests_in_flight, {7, 1e9}, 7, true, true},
+        {"known long ago", find_requests_in_flight, {7, 0}, 7, true, false},
+    };
+    for (const Row& row : table) {
+        Tuning tuning;
+        tuning.requests_in_flight = row.asked;
+        const Throttle throttle = Throttle::first(tuning, row.known);
+        EXPECT_EQ(throttle.limit(), row.limit) << row.name;
+        EXPECT_EQ(throttle.finds(), row.finds) << row.name;
+        EXPECT_EQ(throttle.settled(), row.settled) << row.name;
+    }
+}
+
 }  // namespace
 }  // namespace forebay::plan

@@ -30,6 +30,15 @@ enum class Placement {
     in_order,  // in the order of ranks, as many on a node as it may have
 };
 
+// How others decide, so that Forebay can be compared with them. Only the simulator sets this: no
+// setting does, and no program's file is planned so.
+struct SimulatedOnly {
+    Domains domains = Domains::by_stripes;  // even: neither turns nor claims
+    Placement placement = Placement::spread;
+
+    bool operator==(const SimulatedOnly&) const noexcept = default;
+};
+
 constexpr std::int32_t find_requests_in_flight = 0;
 constexpr std::int32_t unlimited_requests_in_flight = 4096;
 // Where finding k begins: what EARTH found best.
@@ -42,15 +51,18 @@ struct Tuning {
     std::int64_t staging_bytes_max = 64 << 20;  // per node
     std::int32_t aggregators_per_target = 1;    // they share the target's gate by turns
     Exchange exchange = Exchange::overlapped;
-    Domains domains = Domains::by_stripes;  // even: neither turns nor claims
-    Placement placement = Placement::spread;
     std::int32_t requests_in_flight = 2;  // k; or one of the two names above
     std::int64_t request_bytes_max = 4 << 20;
     std::int64_t local_write_bytes_max = 1 << 20;
     std::int64_t bypass_bytes_min = 256 << 10;
     Mode write = Mode::automatic;
     Mode read = Mode::automatic;
+    SimulatedOnly simulated_only;
 
+    // k is not given, but found while running.
+    [[nodiscard]] constexpr bool finds_limit() const noexcept {
+        return requests_in_flight == find_requests_in_flight;
+    }
     bool operator==(const Tuning&) const noexcept = default;
 };
 

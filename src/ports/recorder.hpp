@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "base/slow_target.hpp"
 #include "base/units.hpp"
 #include "ports/storage.hpp"
 
@@ -10,15 +11,6 @@
 #include <optional>
 
 namespace forebay::ports {
-
-// A target that is much slower than the file's others, which deliver `usual_rate` on average; bytes
-// per second. Seen when k is found while running.
-struct SlowTarget {
-    TargetId target;
-    double rate = 0;
-    double usual_rate = 0;
-    std::int32_t limit = 0;  // its k
-};
 
 // What one collective call of one rank came to. Durations in nanoseconds of the Clock.
 struct CallRecord {

@@ -34,6 +34,7 @@ public:
 struct StorageWorldMaker {
     std::string name;
     std::function<std::unique_ptr<StorageWorld>()> make;
+    bool threads = true;  // may use it
 };
 
 inline std::string world_name(const testing::TestParamInfo<StorageWorldMaker>& info) {
@@ -338,6 +339,9 @@ TEST_P(StorageContract, DestructionFinishesWhatIsInFlight) {
 }
 
 TEST_P(StorageContract, HandlesOfSeveralThreadsDoNotDisturbOneAnother) {
+    if (!GetParam().threads) {
+        GTEST_SKIP() << "a world of one thread";
+    }
     const auto work = [this](std::int64_t number) {
         const auto storage = open(Direction::write);
         for (std::int64_t i = number; i < 40; i += 2) {

@@ -2,6 +2,7 @@
 #include "record/lines.hpp"
 
 #include "base/own_fd.hpp"
+#include "kernel/calls.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -75,6 +76,7 @@ std::string to_json(const JobLine& line) {
                     {"mpi", line.mpi},
                     {"family", line.family},
                     {"ranks", line.ranks},
+                    {"rank", line.rank},
                     {"nodes", line.nodes},
                     {"pid", line.pid},
                     {"host", line.host},
@@ -110,11 +112,11 @@ Result<void> append_line(const std::string& path, std::string line) {
     constexpr mode_t everyone_reads = 0644;
     line += '\n';
     const OwnFd file(
-        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, everyone_reads));
+        kernel::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, everyone_reads));
     if (!file.valid()) {
         return failure(system_error(errno, "append to the record " + path));
     }
-    if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    if (kernel::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
         return failure(system_error(errno, "append to the record " + path));
     }
     return {};

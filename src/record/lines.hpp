@@ -15,6 +15,7 @@ struct JobLine {
     std::string mpi;      // what the MPI calls itself
     std::string family;
     std::int64_t ranks = 0;
+    std::int64_t rank = 0;  // in MPI_COMM_WORLD, of the process that writes the line
     std::int64_t nodes = 0;
     std::int64_t pid = 0;
     std::string host;

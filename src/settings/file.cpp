@@ -1,7 +1,11 @@
 // Reads a settings file. A mistake in it is told with file, line and the nearest valid key.
 #include "settings/settings.hpp"
 
+#include "kernel/calls.hpp"
+
+#include <cerrno>
 #include <fmt/format.h>
+#include <system_error>
 #include <toml++/toml.h>
 
 namespace forebay {
@@ -41,13 +45,24 @@ std::optional<std::string> text_of(const toml::node& node) {
     return joined;
 }
 
+// The line that sets each setting: 0 where none does.
+using Lines = std::array<toml::source_index, setting_count>;
+
 Result<void> take(const std::string& path, const toml::key& key, const toml::node& node,
-                  Settings& settings) {
+                  Lines& lines, Settings& settings) {
     const auto setting = find_setting(key.str());
     if (!setting) {
         return refuse(path, key.source(), fmt::format("no setting is called \"{}\"", key.str()),
                       fmt::format("Did you mean \"{}\"?", nearest_setting(key.str())));
     }
+    toml::source_index& line = lines[static_cast<std::size_t>(*setting)];
+    if (line != 0) {
+        return refuse(
+            path, key.source(),
+            fmt::format("\"{}\" is set by line {}, too, by another name", key.str(), line),
+            "Leave one of them out.");
+    }
+    line = key.source().begin.line;
     const auto text = text_of(node);
     if (!text) {
         return refuse(
@@ -66,16 +81,24 @@ Result<void> take(const std::string& path, const toml::key& key, const toml::nod
 }  // namespace
 
 Result<void> read_settings_file(const std::string& path, Settings& settings) {
-    const toml::parse_result parsed = toml::parse_file(path);
+    const auto text = kernel::contents(path);
+    if (!text) {
+        return failure({ErrorCode::argument, errno,
+                        fmt::format("cannot read the settings file {} ({}). Correct the name, or "
+                                    "unset FOREBAY_SETTINGS.",
+                                    path, std::generic_category().message(errno))});
+    }
+    const toml::parse_result parsed = toml::parse(*text, path);
     if (!parsed) {
         return refuse(path, parsed.error().source(), parsed.error().description(),
                       "Correct the file, or unset FOREBAY_SETTINGS.");
     }
+    Lines lines{};
     for (const auto& [key, node] : parsed.table()) {
         if (key == "schema") {
             continue;
         }
-        if (const auto done = take(path, key, node, settings); !done) {
+        if (const auto done = take(path, key, node, lines, settings); !done) {
             return done;
         }
     }

@@ -1,6 +1,8 @@
 // See path.hpp.
 #include "settings/path.hpp"
 
+#include "kernel/calls.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -39,7 +41,7 @@ std::optional<std::string> plain_path(std::string_view name) {
         return std::string(name);
     }
     std::array<char, 4096> folder{};
-    if (::getcwd(folder.data(), folder.size()) == nullptr) {
+    if (kernel::getcwd(folder.data(), folder.size()) < 0) {
         return std::nullopt;
     }
     return std::string(folder.data()) + "/" + std::string(name);

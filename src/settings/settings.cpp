@@ -1,7 +1,9 @@
 // See settings.hpp.
 #include "settings/settings.hpp"
 
+#include "base/byte_size.hpp"
 #include "base/contracts.hpp"
+#include "base/switch_words.hpp"
 
 #include <fmt/format.h>
 
@@ -47,21 +49,6 @@ std::vector<std::string> split(std::string_view text, char at) {
     return parts;
 }
 
-std::optional<std::int64_t> parse_flag(std::string_view text) {
-    const std::string word = lower(text);
-    for (const char* yes : {"true", "1", "yes", "on", "enable"}) {
-        if (word == yes) {
-            return 1;
-        }
-    }
-    for (const char* no : {"false", "0", "no", "off", "disable"}) {
-        if (word == no) {
-            return 0;
-        }
-    }
-    return std::nullopt;
-}
-
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
     std::int64_t value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -69,6 +56,11 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
         return std::nullopt;
     }
     return value;
+}
+
+std::optional<std::int64_t> parse_bytes(std::string_view text) {
+    const Result<std::int64_t> size = parse_size(text);
+    return size ? std::optional<std::int64_t>(*size) : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_choice(const SettingRow& row, std::string_view text) {
@@ -82,7 +74,7 @@ std::optional<std::int64_t> parse_choice(const SettingRow& row, std::string_view
 
 std::optional<std::int64_t> parse_number(const SettingRow& row, std::string_view text) {
     switch (row.kind) {
-        case SettingKind::bool_: return parse_flag(text);
+        case SettingKind::bool_: return parse_switch(text);
         case SettingKind::integer: return parse_integer(text);
         case SettingKind::bytes: return parse_bytes(text);
         case SettingKind::enum_: return parse_choice(row, text);
@@ -133,33 +125,16 @@ plan::Mode mode_of(std::int64_t choice) noexcept {
     return static_cast<plan::Mode>(choice);  // the choices are in Mode's order
 }
 
-}  // namespace
-
-std::optional<std::int64_t> parse_bytes(std::string_view text) noexcept {
-    text = trimmed(text);
-    std::int64_t value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc{} || value < 0) {
-        return std::nullopt;
+// FOREBAY_<NAME IN CAPITALS>.
+std::string variable_of(std::string_view name) {
+    std::string variable = "FOREBAY_";
+    for (const char c : name) {
+        variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     }
-    const auto digits = static_cast<std::size_t>(end - text.data());
-    const std::string unit = lower(trimmed(text.substr(digits)));
-    constexpr std::string_view letters = "kmgt";
-    int shift = 0;
-    if (!unit.empty() && unit != "b") {
-        const std::size_t power = letters.find(unit.front());
-        const std::string_view rest = std::string_view(unit).substr(1);
-        if (power == std::string_view::npos || (!rest.empty() && rest != "ib")) {
-            return std::nullopt;
-        }
-        shift = 10 * (static_cast<int>(power) + 1);
-    }
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(value, std::int64_t{1} << shift, &bytes)) {
-        return std::nullopt;
-    }
-    return bytes;
+    return variable;
 }
+
+}  // namespace
 
 Settings::Settings() {
     for (std::size_t i = 0; i < setting_count; ++i) {
@@ -240,8 +215,11 @@ plan::Tuning Settings::tuning() const noexcept {
 }
 
 std::optional<Setting> find_setting(std::string_view name) noexcept {
+    constexpr std::string_view own = "forebay_";
+    const std::string_view bare = name.substr(name.starts_with(own) ? own.size() : 0);
     for (std::size_t i = 0; i < setting_count; ++i) {
-        if (name == setting_rows[i].name) {
+        const SettingRow& row = setting_rows[i];
+        if (bare == row.name || (*row.hint != '\0' && name == row.hint)) {
             return static_cast<Setting>(i);
         }
     }
@@ -255,16 +233,16 @@ const char* nearest_setting(std::string_view name) {
 
 Result<void> read_settings_environment(Settings& settings) {
     for (std::size_t i = 0; i < setting_count; ++i) {
-        std::string name = "FOREBAY_";
-        for (const char* c = setting_rows[i].name; *c != '\0'; ++c) {
-            name += static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
-        }
-        const char* value = std::getenv(name.c_str());
-        if (value == nullptr) {
-            continue;
-        }
-        if (const auto done = settings.set(static_cast<Setting>(i), value); !done) {
-            return failure({ErrorCode::argument, 0, name + ": " + done.error().message});
+        const SettingRow& row = setting_rows[i];
+        for (const std::string_view name : {row.hint, row.name}) {  // the setting's own name wins
+            const std::string variable = variable_of(name);
+            const char* value = name.empty() ? nullptr : std::getenv(variable.c_str());
+            if (value == nullptr) {
+                continue;
+            }
+            if (const auto done = settings.set(static_cast<Setting>(i), value); !done) {
+                return failure({ErrorCode::argument, 0, variable + ": " + done.error().message});
+            }
         }
     }
     return {};

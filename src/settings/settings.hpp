@@ -46,15 +46,14 @@ private:
     std::array<Value, setting_count> values_;
 };
 
+// By its name, or by a key of MPI_Info that sets it.
 [[nodiscard]] std::optional<Setting> find_setting(std::string_view name) noexcept;
 // The setting whose name takes the fewest edits.
 [[nodiscard]] const char* nearest_setting(std::string_view name);
-// "64 MiB", "4m", "65536"; nullopt where it is not an amount.
-[[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text) noexcept;
 
 // Adds the values of the TOML file `path`; the error's message has file and line.
 Result<void> read_settings_file(const std::string& path, Settings& settings);
-// Adds FOREBAY_<NAME> of the environment.
+// Adds FOREBAY_<NAME> of the environment; FOREBAY_<HINT> counts where FOREBAY_<NAME> is not set.
 Result<void> read_settings_environment(Settings& settings);
 // Defaults, then the file named by FOREBAY_SETTINGS, then the environment.
 Result<Settings> read_settings();

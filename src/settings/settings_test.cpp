@@ -1,9 +1,68 @@
+// Names and values of settings, as users write them.
 #include "settings/settings.hpp"
 
+#include <cstdlib>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <string>
 
 namespace forebay {
 namespace {
+
+// A variable of this process's environment for as long as this lives.
+class Variable {
+public:
+    Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+    ~Variable() { ::unsetenv(name_); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+private:
+    const char* name_;
+};
+
+Result<void> read_text(const std::string& text, Settings& settings) {
+    const std::string path = testing::TempDir() + "settings_test.toml";
+    std::ofstream(path) << text;
+    return read_settings_file(path, settings);
+}
+
+TEST(Settings, a_hint_that_is_listed_is_no_typing_mistake) {
+    for (const char* name : {"collective_write", "romio_cb_write", "forebay_collective_write"}) {
+        EXPECT_EQ(find_setting(name), Setting::collective_write) << name;
+        Settings settings;
+        const Result<void> done = read_text(std::string(name) + " = \"enable\"\n", settings);
+        ASSERT_TRUE(done.has_value()) << done.error().message;
+        EXPECT_EQ(settings.text(Setting::collective_write), "enable") << name;
+    }
+    EXPECT_EQ(find_setting(""), std::nullopt);
+    EXPECT_EQ(find_setting("forebay_romio_cb_write"), std::nullopt);
+}
+
+TEST(Settings, a_hint_in_the_environment_gives_way_to_the_settings_own_name) {
+    const Variable hint("FOREBAY_ROMIO_CB_WRITE", "enable");
+    Settings settings;
+    ASSERT_TRUE(read_settings_environment(settings).has_value());
+    EXPECT_EQ(settings.text(Setting::collective_write), "enable");
+    const Variable own("FOREBAY_COLLECTIVE_WRITE", "disable");
+    ASSERT_TRUE(read_settings_environment(settings).has_value());
+    EXPECT_EQ(settings.text(Setting::collective_write), "disable");
+}
+
+TEST(Settings, a_file_that_sets_the_same_by_two_names_is_refused) {
+    Settings settings;
+    const Result<void> done =
+        read_text("collective_write = \"enable\"\nromio_cb_write = \"disable\"\n", settings);
+    ASSERT_FALSE(done.has_value());
+    EXPECT_NE(done.error().message.find("by another name"), std::string::npos);
+}
+
+TEST(Settings, a_size_may_end_in_mb) {
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::cb_buffer_size, "16MB").has_value());
+    EXPECT_EQ(settings.number(Setting::cb_buffer_size), 16 << 20);
+    EXPECT_FALSE(settings.set(Setting::cb_buffer_size, "16MBx").has_value());
+}
 
 TEST(Settings, OfRank0BecomeTheOthersButTheirTexts) {
     Settings told;

@@ -30,7 +30,7 @@ struct Told {
     double closing = 0;
     std::int64_t rounds = 0;
     std::string error;
-    std::optional<ports::SlowTarget> slow;
+    std::optional<SlowTarget> slow;
 };
 
 std::byte byte_of(std::int64_t rank, std::int64_t position) {

@@ -13,7 +13,7 @@ namespace {
 void as_romio(Experiment& experiment) {
     experiment.ranks_alone = true;
     experiment.mapping = adapters::RankMapping::by_block;
-    experiment.tuning.placement = plan::Placement::in_order;
+    experiment.tuning.simulated_only.placement = plan::Placement::in_order;
     experiment.tuning.exchange = plan::Exchange::all;
     experiment.tuning.buffers = 1;
     // Assumed: the paper does not say. 256, 384 and 768 aggregators all fill 97 % of their windows.
@@ -61,7 +61,7 @@ Result<void> apply_variant(const std::string& name, Experiment& experiment) {
     }
     as_romio(experiment);
     if (name == "original") {
-        experiment.tuning.domains = plan::Domains::even;
+        experiment.tuning.simulated_only.domains = plan::Domains::even;
     } else {
         experiment.mapping = adapters::RankMapping::round_robin;
     }

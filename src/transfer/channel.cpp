@@ -192,8 +192,8 @@ void Channel::close_if_done(std::size_t job) {
 }
 
 void Channel::fail(Offset at, int system) {
-    const Failure now{at.bytes(), static_cast<std::uint32_t>(error_code_of(system)), system};
-    failure_ = first_of(failure_, now);
+    const plan::Failure now{at.bytes(), static_cast<std::uint32_t>(error_code_of(system)), system};
+    failure_ = plan::first_of(failure_, now);
     if (held_) {
         const std::size_t held = *held_;
         held_.reset();

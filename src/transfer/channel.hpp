@@ -3,9 +3,9 @@
 // the first error by file offset.
 #pragma once
 
+#include "plan/failure.hpp"
 #include "ports/clock.hpp"
 #include "ports/storage.hpp"
-#include "transfer/failure.hpp"
 #include "transfer/gate.hpp"
 
 #include <cstddef>
@@ -61,7 +61,7 @@ public:
     // Blocks until a completion. Contract: something is in flight.
     void block();
 
-    [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
+    [[nodiscard]] const plan::Failure& failure() const noexcept { return failure_; }
     [[nodiscard]] std::int64_t end_of_file() const noexcept { return end_of_file_; }
     [[nodiscard]] std::int64_t requests() const noexcept { return requests_; }
     // Time with at least one request in flight; nanoseconds.
@@ -105,8 +105,8 @@ private:
     std::vector<Entry> entries_;
     std::optional<std::size_t> held_;  // cut, but not let through yet
     std::size_t in_flight_ = 0;
-    Failure failure_;
-    std::int64_t end_of_file_ = Failure::nowhere;
+    plan::Failure failure_;
+    std::int64_t end_of_file_ = plan::Failure::nowhere;
     std::int64_t requests_ = 0;
     std::int64_t busy_ns_ = 0;
     std::int64_t busy_since_ = 0;

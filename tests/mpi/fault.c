@@ -31,38 +31,33 @@ static void alternate(MPI_File fh, int piece) {
     MPI_Type_free(&type);
 }
 
-/* Told by rank 0: the class, whether all ranks have the same, and the longest that a rank waited.
- */
-static void tell_failure(const char* what, int code, double seconds) {
+/* Told by rank 0: the class, and whether all ranks have the same. */
+static void tell_failure(const char* what, int code) {
     int class = class_of(code), least, most, calls;
-    double longest;
     MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, job.comm);
     MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, job.comm);
     MPI_Allreduce(&handler_calls, &calls, 1, MPI_INT, MPI_SUM, job.comm);
-    MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, job.comm);
     check(least == most, "the ranks have different classes; mine is %s", class_name(code));
     check(code == MPI_SUCCESS || handler_class == class,
           "the handler got another class than the caller");
     if (job.rank == 0) {
-        fprintf(job.out, "info %s class=%s\ninfo %s handler_calls=%d\ninfo %s seconds=%.3f\n", what,
-                class_name(code), what, calls, what, longest);
+        fprintf(job.out, "info %s class=%s\ninfo %s handler_calls=%d\n", what, class_name(code),
+                what, calls);
         fflush(job.out);
     }
     handler_calls = 0;
 }
 
 /* `told`: bytes of this rank that all calls together say they wrote. */
-static int write_until_failure(MPI_File fh, double* seconds, long long* told) {
+static int write_until_failure(MPI_File fh, long long* told) {
     unsigned char* bytes = malloc(share);
     fill(bytes, share, job.rank, 0);
     int code = MPI_SUCCESS;
     *told = 0;
     for (int i = 0; i < 64 && code == MPI_SUCCESS; i++) {
-        const double begin = MPI_Wtime();
         MPI_Status status;
         int count = 0;
         code = MPI_File_write_all(fh, bytes, share, MPI_BYTE, &status);
-        *seconds = MPI_Wtime() - begin;
         MPI_Get_count(&status, MPI_BYTE, &count);
         *told += count;
     }
@@ -99,7 +94,6 @@ static void check_told(const char* path, int piece, long long told) {
 /* FILE.ballast is removed after the failure: then there is room again. */
 static void full(const char* path, int piece) {
     char ballast[path_max], letter = 'x';
-    double seconds = 0;
     MPI_Errhandler own;
     snprintf(ballast, sizeof ballast, "%s.ballast", path);
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -107,8 +101,8 @@ static void full(const char* path, int piece) {
     MPI_File_set_errhandler(fh, own);
     alternate(fh, piece);
     long long told;
-    int code = write_until_failure(fh, &seconds, &told);
-    tell_failure("first", code, seconds);
+    int code = write_until_failure(fh, &told);
+    tell_failure("first", code);
     check_told(path, piece, told);
     MPI_Barrier(job.comm);
     if (job.rank == 0) {
@@ -116,33 +110,31 @@ static void full(const char* path, int piece) {
     }
     MPI_Barrier(job.comm);
     code = MPI_File_write_at_all(fh, 0, &letter, 1, MPI_BYTE, MPI_STATUS_IGNORE);
-    tell_failure("again", code, 0);
-    tell_failure("close", MPI_File_close(&fh), 0);
+    tell_failure("again", code);
+    tell_failure("close", MPI_File_close(&fh));
     MPI_Errhandler_free(&own);
 }
 
 static void full_fatal(const char* path, int piece) {
-    double seconds;
     long long told;
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_errhandler(fh, MPI_ERRORS_ARE_FATAL);
     alternate(fh, piece);
-    write_until_failure(fh, &seconds, &told);
+    write_until_failure(fh, &told);
     give_up("a fatal error came back");
 }
 
 /* Bytes from 5 MiB on cannot be written, nor read; those before can. */
 static void failing(const char* path, int piece) {
     unsigned char* bytes = malloc(share);
-    double seconds = 0;
     long long told;
     MPI_Errhandler own;
     MPI_File_create_errhandler(own_handler, &own);
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_errhandler(fh, own);
     alternate(fh, piece);
-    const int failed = write_until_failure(fh, &seconds, &told);
-    tell_failure("write", failed, seconds);
+    const int failed = write_until_failure(fh, &told);
+    tell_failure("write", failed);
     check_told(path, piece, told);
     if (job.rank == 0 &&
         truncate(path, 16 << 20) != 0) { /* not the end of the file, but a bad place in it */
@@ -152,12 +144,10 @@ static void failing(const char* path, int piece) {
     MPI_File_seek(fh, 0, MPI_SEEK_SET);
     int code = MPI_SUCCESS;
     for (int i = 0; i < 8 && code == MPI_SUCCESS; i++) {
-        const double begin = MPI_Wtime();
         code = MPI_File_read_all(fh, bytes, share, MPI_BYTE, MPI_STATUS_IGNORE);
-        seconds = MPI_Wtime() - begin;
     }
-    tell_failure("read", code, seconds);
-    tell_failure("close", MPI_File_close(&fh), 0);
+    tell_failure("read", code);
+    tell_failure("close", MPI_File_close(&fh));
     MPI_Errhandler_free(&own);
     free(bytes);
 }
@@ -186,7 +176,7 @@ static void open_only(const char* path) {
     MPI_File fh = MPI_FILE_NULL;
     const int code = MPI_File_open(job.comm, path, MPI_MODE_RDWR, MPI_INFO_NULL, &fh);
     handler_class = class_of(code);
-    tell_failure("open", code, 0);
+    tell_failure("open", code);
     check(code == MPI_SUCCESS || fh == MPI_FILE_NULL, "a handle came back");
     if (code == MPI_SUCCESS) {
         MPI_File_close(&fh);

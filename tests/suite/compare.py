@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from suite.record import Record
-from suite.runner import Failed, ensure
+from suite.verdict import Failed, ensure
 
 OUTPUT = "out.txt"
 RECORD = "record.jsonl"

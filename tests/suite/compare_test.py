@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suite.compare import OUTPUT, RECORD, compare
-from suite.runner import Failed
+from suite.verdict import Failed
 
 
 def compare_told(folder: Path, *, plain: str, forebay: str) -> None:

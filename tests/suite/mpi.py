@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import signal
@@ -16,7 +17,8 @@ from typing import IO
 
 from bench import wheels
 
-from suite.runner import Failed, ensure
+from forebay.domain.launcher import Flavour, start
+from suite.verdict import Failed, ensure
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "tests" / "mpi"
@@ -28,6 +30,8 @@ PRELOAD_FIRST = os.environ.get("FOREBAY_PRELOAD_FIRST", "").split()
 C_FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wshadow", "-Werror")
 FORTRAN_FLAGS = ("-O1", "-g", "-Wall", "-Werror")
 PATIENCE_SECONDS = 10
+TEST_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+"""The same in all workers of one pytest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,17 +54,14 @@ class Mpi:
 
     def start(self, ranks: int, environment: Mapping[str, str]) -> list[str]:
         """The launcher's part of a command line."""
-        command = [self.tool(self.launcher), "-n", str(ranks)]
-        if self.is_open_mpi:
-            command += ["--oversubscribe"]
-            if os.geteuid() == 0:
-                command += ["--allow-run-as-root"]
-            for key, value in environment.items():
-                command += ["-x", f"{key}={value}"]
-            return command
-        for key, value in environment.items():
-            command += ["-genv", key, value]
-        return command
+        words = start(
+            self.tool(self.launcher),
+            flavour=Flavour.OPEN_MPI if self.is_open_mpi else Flavour.HYDRA,
+            ranks=ranks,
+            root=os.geteuid() == 0,
+            variables=environment,
+        )
+        return list(words)
 
 
 MPICH = Mpi(
@@ -209,6 +210,16 @@ def end_process(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+@contextlib.contextmanager
+def cores(mpi: Mpi, ranks: int) -> Iterator[None]:
+    """MPICH's ranks spin while they wait, and need the cores for themselves; Open MPI's give theirs
+    up, and may run beside others of their kind."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "cores.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH if mpi.is_open_mpi or ranks == 1 else fcntl.LOCK_EX)
+        yield
+
+
 def run(
     mpi: Mpi,
     ranks: int,
@@ -220,7 +231,17 @@ def run(
     # The ranks end themselves by alarm(2) where a launcher dies without them.
     passed = {"TEST_SECONDS_MAX": str(int(seconds_max) + 5), **(environment or {})}
     command = [*mpi.start(ranks, passed), *(str(word) for word in program)]
-    return launch(command, seconds_max=seconds_max)
+    with cores(mpi, ranks):
+        return launch(command, seconds_max=seconds_max)
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """What makes `path` may run in one worker at a time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def build(mpi: Mpi, source: str, *, libraries: Sequence[str] = ()) -> Path:
@@ -239,29 +260,36 @@ def build_with(
     target: str = "",
 ) -> Path:
     program = folder / (target or Path(source).stem)
+    with alone(program):
+        _build(compiler, source, program, libraries=libraries)
+    return program
+
+
+def _build(
+    compiler: Sequence[str], source: str, program: Path, *, libraries: Sequence[str]
+) -> None:
     key = " ".join([*compiler, *libraries]).encode()
     for file in [SOURCES / source, *sorted(SOURCES.glob("*.h")), *sorted(SOURCES.glob("*.inc"))]:
         key += file.read_bytes()
     stamp, want = program.with_suffix(".stamp"), hashlib.sha256(key).hexdigest()
     if program.exists() and stamp.exists() and stamp.read_text() == want:
-        return program
-    folder.mkdir(parents=True, exist_ok=True)
+        return
     command = [*compiler, "-I", str(SOURCES), str(SOURCES / source), "-o", str(program)]
     if source.endswith(".f90"):
-        command += ["-J", str(folder)]
+        command += ["-J", str(program.parent)]
     done = subprocess.run(
         [*command, *libraries], capture_output=True, text=True, check=False, env=clean_environment()
     )
     if done.returncode != 0:
         raise Failed(f"{source} does not build ({' '.join(command)}):\n{done.stderr[-2000:]}")
     stamp.write_text(want)
-    return program
 
 
 def _unpacked(requirement: str) -> Path:
     """The benchmark uses the same cache."""
     try:
-        return wheels.unpacked(requirement, ROOT / "build" / "mpis")
+        with alone(ROOT / "build" / "mpis" / requirement):
+            return wheels.unpacked(requirement, ROOT / "build" / "mpis")
     except wheels.WheelError as error:
         raise Failed(str(error)) from error
 

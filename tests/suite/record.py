@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite.runner import ensure
+from suite.verdict import ensure
 
 
 @dataclass(frozen=True, kw_only=True)

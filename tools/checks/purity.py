@@ -18,6 +18,7 @@ _ALLOWED = re.compile(
     r"|__(u?div|u?mod|popcount|clz|ctz|mul|ashl|ashr|lshr|cmp|ucmp)[a-z]*[dt]i\d?"
     r"|_Unwind_Resume|__gxx_personality_v0|__cxa_[a-z_]+|__dso_handle|DW\.ref\..*"
     r"|operator (new|delete).*"
+    r"|(fmt::v9::|(vtable|typeinfo|typeinfo name) for fmt::v9::).*"  # values to text
     r"|(vtable|typeinfo|typeinfo name) for (std|__cxxabiv1)::.*"
     r"|std::__throw_\w+\(.*|std::terminate\(\)|std::uncaught_exceptions?\(\)"
     r"|std::(exception|bad_alloc|bad_\w+|logic_error|runtime_error|length_error|out_of_range"

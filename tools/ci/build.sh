@@ -1,14 +1,21 @@
 #!/bin/bash
-# Configures and builds one preset in build/<preset>.
+# Configures and builds one preset in build/<preset>. Where Debian packages came or went since then,
+# it is configured anew: what was not found may be there now.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 preset=${1:-release}
 configured=build/$preset/configured
-if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured ]]; then
-    cmake --preset "$preset" -Wno-dev > "/tmp/forebay-configure-$$" \
-        || { cat "/tmp/forebay-configure-$$"; exit 1; }
-    rm -f "/tmp/forebay-configure-$$"
-    touch "$configured"
+mapfile -t names < <(sed -n 's/^\([a-z][^ ]*\) .*/\1/p' apt-packages.txt)
+shown=$(dpkg-query -W -f '${Package} ${Version} ${Status}\n' "${names[@]}" 2>/dev/null || true)
+packages=$(sed -n '/ installed$/p' <<< "$shown" | sort | sha256sum)
+fresh=()
+if [[ -f $configured && $(<"$configured") != "$packages" ]]; then fresh=(--fresh); fi
+if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured ]] \
+    || ((${#fresh[@]} > 0)); then
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    cmake --preset "$preset" -Wno-dev "${fresh[@]}" > "$log" || { cat "$log"; exit 1; }
+    echo "$packages" > "$configured"
 fi
 # Ninja builds what it can; -k 0 shows every mistake at once in CI.
 cmake --build "build/$preset" -- -k "${FOREBAY_KEEP_GOING:-1}" "${@:2}"

@@ -7,4 +7,4 @@ folder=$(mktemp -d)/cephfs
 trap 'tests/cephfs.sh down "$folder"; rmdir "$(dirname "$folder")"' EXIT
 FOREBAY_CEPHFS=$(tests/cephfs.sh up "$folder")
 export FOREBAY_CEPHFS
-PATH=$PWD/.venv/bin:$PATH tests/run_all.sh '^cephfs-'
+tools/ci/pytest.sh tests/suite -m cephfs

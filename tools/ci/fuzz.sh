@@ -17,8 +17,8 @@ printf '%s\n' "${fuzzers[@]}" | xargs -P 2 -I{} bash -c '
     corpus=build/fuzz/corpus/$name
     mkdir -p "$corpus"
     timeout -k 10 $(($2 + 120)) "$1" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 \
-        -print_final_stats=1 -artifact_prefix="build/fuzz/found/$name-" "$corpus" \
-        > "build/fuzz/logs/$name" 2>&1
+        -print_final_stats=1 -artifact_prefix="build/fuzz/found/$name-" \
+        "$corpus" "tests/fuzz/$name" > "build/fuzz/logs/$name" 2>&1
     echo $? > "build/fuzz/logs/$name.status"' _ {} "$seconds"
 passed=0
 failed=0

@@ -1,6 +1,7 @@
 #!/bin/bash
-# `cmake --install` gives a tree that works where it is put, also when it is moved afterwards, and
-# `pip install .` gives a working `forebay` with its libraries.
+# `cmake --install` gives a tree that stands alone and works where it is put, also when it is moved
+# afterwards, and the wheel of `make wheel` (which `pip install .` makes, too) a working `forebay`
+# with its libraries. tests/trial.sh goes on from there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 prefix=$(mktemp -d)
@@ -31,6 +32,17 @@ expect "the installed command" \
     env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" --version
 expect "the installed doctor" \
     env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" doctor "$prefix"
+nothing_names() {  # FOLDER, in files of text below it
+    ! grep -rIlF "$1" "$2"
+}
+expect "a tree without this checkout in it" nothing_names "$PWD" "$prefix/moved"
+expect "a tree without the place in it that it was made for" \
+    nothing_names "$prefix/first" "$prefix/moved"
+if ((EUID == 0)); then
+    chmod 755 "$prefix"
+    expect "the command for a user without root" runuser -u nobody -- \
+        env -i PATH=/usr/bin:/bin "$prefix/moved/bin/forebay" --version
+fi
 for tool in ior hpio meta; do
     expect "the installed forebay-$tool" "$prefix/moved/bin/forebay-$tool" -h
 done
@@ -38,9 +50,12 @@ done
 python3 -m venv "$prefix/venv"
 # The release preset's compilers and flags, so that ccache knows the results.
 export CC=/usr/bin/cc CXX=/usr/bin/c++
-flags=(--config-settings "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2 -g1")
+export FOREBAY_WHEEL_FLAGS='-Ccmake.define.FOREBAY_PRECOMPILED=OFF'
+export FOREBAY_WHEEL_FLAGS+=' -Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2\ -g1'
+expect "a wheel" packaging/make_wheel.sh "$prefix/dist"
 expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-check --quiet \
-    install "${flags[@]}" .
+    install "$prefix"/dist/forebay-*.whl
+expect "the manual from pip" man -l "$prefix/venv/share/man/man1/forebay-run.1"
 expect "the command from pip" "$prefix/venv/bin/forebay" --version
 expect "the doctor from pip" "$prefix/venv/bin/forebay" doctor "$prefix"
 expect "the simulator from pip" "$prefix/venv/bin/forebay" simulate laptop region_count=10

@@ -1,9 +1,8 @@
 #!/bin/bash
-# MPI programs with and without Forebay, on the release build.
+# MPI programs with and without Forebay, on the release build, two tests at a time.
+# Usage: integration.sh [all]: without "all", what is marked `full` is left out (docs/testing.md).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-if [[ ! -x tests/run_all.sh ]]; then
-    echo "no tests/run_all.sh yet"
-    exit 0
-fi
-PATH=$PWD/.venv/bin:$PATH tests/run_all.sh
+chosen='not cephfs'
+if [[ ${1:-} != all ]]; then chosen='not full'; fi
+exec tools/ci/pytest.sh tests/suite -m "$chosen" -n 2 --dist worksteal

@@ -1,54 +1,46 @@
-"""How the steps of `make test` count what runners print."""
+"""How the steps of `make test` run, and what is said of them at the end."""
 
-import importlib.util
-import sys
+import os
 from pathlib import Path
 
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location("steps", Path(__file__).with_name("steps.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-steps = importlib.util.module_from_spec(_SPEC)
-sys.modules["steps"] = steps
-_SPEC.loader.exec_module(steps)
-
-
-def test_ctest_closing_line() -> None:
-    assert str(steps.counted("97% tests passed, 2 tests failed out of 60\n")) == (
-        "58 passed, 2 failed"
-    )
-    assert str(steps.counted("100% tests passed, 0 tests failed out of 7\n")) == (
-        "7 passed, 0 failed"
-    )
-
-
-def test_pytest_closing_line() -> None:
-    assert str(steps.counted("12 passed in 0.31s\n")) == "12 passed, 0 failed"
-    log = "==== 1 failed, 3 passed, 2 skipped, 1 error in 4.00s ====\n"
-    assert str(steps.counted(log)) == "3 passed, 2 failed, 2 skipped"
-
-
-def test_plain_lines_add_up() -> None:
-    log = "3 passed, 0 failed\nnoise: 9 passed, 9 failed\n4 passed, 1 failed, 2 skipped\n"
-    assert str(steps.counted(log)) == "7 passed, 1 failed, 2 skipped"
+from ci import steps
+from ci.results import Count, Outcome, Result, count
 
 
 def test_step_without_a_count_is_one_test() -> None:
-    assert str(steps.outcome_of("built\n", 0)) == "1 passed, 0 failed"
-    assert str(steps.outcome_of("error\n", 2)) == "0 passed, 1 failed"
+    assert str(steps.outcome_of("built\n", [], 0)) == "1 passed, 0 failed"
+    assert str(steps.outcome_of("error\n", [], 2)) == "0 passed, 1 failed"
 
 
 def test_failed_step_fails_even_when_its_runner_counted_no_failure() -> None:
-    assert str(steps.outcome_of("5 passed, 0 failed\nthen it crashed\n", 139)) == (
+    assert str(steps.outcome_of("5 passed, 0 failed\nthen it crashed\n", [], 139)) == (
         "5 passed, 1 failed"
     )
+    passed = [Result("a", 0, Outcome.PASSED)]
+    assert str(steps.outcome_of("", passed, 139)) == "1 passed, 1 failed"
 
 
-def test_a_step_brings_what_it_looks_at() -> None:
-    names = [step.name for step in steps.chosen(["integration"])]
+def test_results_count_more_than_what_a_log_says() -> None:
+    passed = [Result("a", 0, Outcome.PASSED)]
+    assert steps.outcome_of("9 passed, 0 failed\n", passed, 0) == count(passed)
+
+
+@pytest.mark.parametrize("all_steps", [steps.TEST, steps.TEST_ALL])
+def test_a_step_brings_what_it_looks_at(all_steps: tuple[steps.Step, ...]) -> None:
+    names = [step.name for step in steps.chosen(all_steps, ["integration"])]
     assert names == ["packages", "venv", "release", "integration"]
-    assert steps.chosen([]) == list(steps.STEPS)
+    assert steps.chosen(all_steps, []) == list(all_steps)
+
+
+def test_test_all_has_every_step_of_test() -> None:
+    assert {step.name for step in steps.TEST} <= {step.name for step in steps.TEST_ALL}
+
+
+def test_steps_are_scripts_that_can_be_run() -> None:
+    for step in (*steps.TEST, *steps.TEST_ALL):
+        assert (steps.ROOT / step.command[0]).stat().st_mode & 0o100, step.command
 
 
 def test_a_step_out_of_time_may_take_down_what_it_set_up(
@@ -56,8 +48,64 @@ def test_a_step_out_of_time_may_take_down_what_it_set_up(
 ) -> None:
     monkeypatch.setattr(steps, "LOGS", tmp_path)
     script = tmp_path / "step.sh"
-    script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nsleep 60 & wait\n")
-    log, status = steps.run(steps.Step("late", (str(script),), 1))
+    script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nread -r _ < {tmp_path}/p\n")
+    os.mkfifo(tmp_path / "p")
+    log, _, status = steps.run(steps.Step("late", (str(script),), 1))
     assert status != 0
     assert "ran out of time" in log
     assert (tmp_path / "down").exists()
+
+
+def test_results_of_the_run_before_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LOGS", tmp_path)
+    (tmp_path / "again").mkdir()
+    (tmp_path / "again" / "old.xml").write_text("<testsuite><testcase name='old'/></testsuite>")
+    script = tmp_path / "step.sh"
+    script.write_text(
+        "echo \"<testsuite><testcase name='new'/></testsuite>\" > $FOREBAY_RESULTS/x.xml"
+    )
+    log, found, status = steps.run(steps.Step("again", (str(script),), 60))
+    assert ([one.name for one in found], status) == (["new"], 0), log
+
+
+def run_main(folder: Path, monkeypatch: pytest.MonkeyPatch, **scripts: str) -> int:
+    """main() over steps of these names, each a script."""
+    made = []
+    for name, text in scripts.items():
+        (folder / f"{name}.sh").write_text(text)
+        made.append(steps.Step(name, (str(folder / f"{name}.sh"),), 60))
+    monkeypatch.setattr(steps, "LOGS", folder / "logs")
+    monkeypatch.setattr(steps, "TEST", tuple(made))
+    return steps.main([])
+
+
+def test_the_end_says_steps_slowest_tests_and_the_sum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = "".join(f"<testcase name='t{i}' time='{i}'/>" for i in range(12))
+    report = f'echo "<testsuite>{cases}</testsuite>" > $FOREBAY_RESULTS/x.xml'
+    assert run_main(tmp_path, monkeypatch, first=report, second="echo 2 passed, 0 failed") == 0
+    end = capsys.readouterr().out.rpartition("\n\nfirst ")[2].splitlines()
+    assert end[0].split()[1:] == "s fine 12 passed, 0 failed".split()
+    slowest = [line.split()[-1] for line in end if line.startswith("   ") and " s  t" in line]
+    assert slowest == [f"t{i}" for i in range(11, 1, -1)]
+    assert end[-1] == "14 passed, 0 failed"
+
+
+def test_a_failure_is_named_and_is_the_exit_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = (
+        "echo \"<testsuite><testcase name='bad'><failure/></testcase></testsuite>\" "
+        "> $FOREBAY_RESULTS/x.xml; exit 1"
+    )
+    assert run_main(tmp_path, monkeypatch, first=report, second="exit 0") == 1
+    end = capsys.readouterr().out.splitlines()
+    assert end[-1] == "1 passed, 1 failed"
+    assert "  bad" in end
+
+
+def test_sums() -> None:
+    assert Count(1, 2, 3) + Count(1, 1, 1) == Count(2, 3, 4)

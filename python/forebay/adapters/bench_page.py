@@ -10,6 +10,7 @@ from forebay.domain.bench_result import BenchResult, Measurement
 from forebay.domain.comparison import Finding
 from forebay.domain.errors import BenchError, BenchUsageError, SetupError
 from forebay.domain.estimate import Spread
+from forebay.domain.units import counted
 
 _TEMPLATE = "bench_page.html.j2"
 _COMPARISON_TEMPLATE = "comparison_page.html.j2"
@@ -61,14 +62,21 @@ def _write(text: str, path: Path) -> None:
 def render(result: BenchResult) -> str:
     """The page as text."""
     _require_drawing()
-    from forebay.adapters.bench_pictures import PICTURES
+    from forebay.adapters.bench_pictures import PICTURES, ROWS_MAX
 
+    measured = len(result.measurements)
     pictures = [
-        {"title": title, "caption": caption, "svg": draw(result)}
+        {"title": title, "caption": caption + _left_out(measured, ROWS_MAX), "svg": draw(result)}
         for title, caption, draw in PICTURES
     ]
     rows = [_row(one) for one in result.measurements]
-    return _fill(_TEMPLATE, result=result, pictures=pictures, rows=rows)
+    return _fill(
+        _TEMPLATE,
+        result=result,
+        pictures=pictures,
+        rows=rows,
+        ranks=counted(result.ranks, "rank"),
+    )
 
 
 def render_comparison(result: Comparison) -> str:
@@ -76,9 +84,14 @@ def render_comparison(result: Comparison) -> str:
     _require_drawing()
     from forebay.adapters.bench_pictures import COMPARISON_PICTURES
 
+    compared = len(result.findings)
     pictures = [
-        {"title": title, "caption": caption, "svg": draw(result.findings)}
-        for title, caption, draw in COMPARISON_PICTURES
+        {
+            "title": title,
+            "caption": caption + _left_out(compared, most),
+            "svg": draw(result.findings),
+        }
+        for title, caption, most, draw in COMPARISON_PICTURES
     ]
     return _fill(
         _COMPARISON_TEMPLATE,
@@ -88,6 +101,11 @@ def render_comparison(result: Comparison) -> str:
         margin=f"{result.design.margin:.0%}",
         certain=f"{result.design.level:.0%} sure",
     )
+
+
+def _left_out(count: int, shown_max: int) -> str:
+    """What pictures do not show, said."""
+    return f" The first {shown_max} of {count}; the table has all." if count > shown_max else ""
 
 
 def _fill(template: str, **values: object) -> str:

@@ -7,29 +7,30 @@ from statistics import median
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from forebay.domain.bench_result import BenchResult, Measurement
 from forebay.domain.comparison import Finding
 
 INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
-MEASUREMENTS_MAX = 24
-"""In one picture; the table below it has all."""
+ROWS_MAX = 120
+"""Measurements in a picture that has a row for each; the table below has all."""
+LINES_MAX = 10
+"""In a panel that has a line for each: as many as there are colours in matplotlib's cycle."""
 PAIRS_DRAWN_MAX = 8
 """Quantities whose pairs are drawn."""
 RANKS_MAX = 4096
-_COLOURS = 10
-"""In matplotlib's cycle; then lines are dashed."""
-_STYLES = ("-", "--", ":")
 LINEAR_RANGE_MAX = 30
 """Rates further apart are drawn on a logarithmic axis."""
 LINEAR_RATIO_MAX = 5
 """Ratios, likewise."""
+LABELLED_BY_STEPS_MAX = 3000
+"""Logarithmic axes that span less have labels at 1, 2 and 5 of each power of ten."""
 
 
 def draw_rates(result: BenchResult) -> str:
     """Every repetition as a dot, the median and its interval."""
-    shown = result.measurements[:MEASUREMENTS_MAX]
+    shown = result.measurements[:ROWS_MAX]
     figure, axes = _figure(height=1.2 + 0.42 * len(shown))
     for row, one in enumerate(shown):
         spread = one.spread
@@ -37,10 +38,10 @@ def draw_rates(result: BenchResult) -> str:
         axes.scatter(one.rates, [row] * len(one.rates), color=BLUE, s=14, zorder=3)
         axes.vlines(spread.median, row - 0.32, row + 0.32, color=INK, lw=2)
     axes.set_yticks(range(len(shown)), [one.name for one in shown], fontsize=8)
-    axes.invert_yaxis()
+    axes.set_ylim(len(shown) - 0.4, -0.6)
     rates = [rate for one in shown for rate in one.rates if rate > 0]
     if rates and max(rates) > LINEAR_RANGE_MAX * min(rates):
-        axes.set_xscale("log")
+        _logarithmic(axes)
     else:
         axes.set_xlim(left=0)
     axes.set_xlabel(shown[0].unit)
@@ -49,43 +50,43 @@ def draw_rates(result: BenchResult) -> str:
 
 def draw_latency(result: BenchResult) -> str:
     """Share of calls that took longer, on two logarithmic axes: the tail is to be seen."""
-    figure, axes = _figure(height=4.2)
-    for number, one in enumerate(result.measurements[:MEASUREMENTS_MAX]):
-        calls, left = one.latency.calls, one.latency.calls
-        if not calls:
-            continue
-        times, shares = [], []
-        for bar in one.latency.bars:
-            times.append(max(bar.seconds, 1e-9) * 1e6)
-            shares.append(left / calls)
-            left -= bar.count
-        style = _STYLES[number // _COLOURS % len(_STYLES)]
-        axes.step(times, shares, style, where="pre", lw=1.4, label=one.name)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("latency of a call, µs")
-    axes.set_ylabel("share of calls that take so long or longer")
-    if len(result.measurements) <= MEASUREMENTS_MAX:
-        _legend_below(figure)
+    figure, panels = _panels(result.measurements[:ROWS_MAX])
+    for axes, shown in panels:
+        for one in shown:
+            _draw_tail(axes, one)
+        _logarithmic(axes)
+        axes.set_yscale("log")
+        axes.set_xlabel("latency of a call, µs")
+        axes.set_ylabel("share of calls that\ntake so long or longer")
+        _legend_below(axes)
     return _svg(figure)
+
+
+def _draw_tail(axes: Axes, one: Measurement) -> None:
+    calls = left = one.latency.calls
+    times, shares = [], []
+    for bar in one.latency.bars:
+        times.append(max(bar.seconds, 1e-9) * 1e6)
+        shares.append(left / calls)
+        left -= bar.count
+    axes.step(times, shares, where="pre", lw=1.4, label=one.name)
 
 
 def draw_ranks(result: BenchResult) -> str:
     """The time of each rank, as multiples of the median rank's."""
-    shown = [one for one in result.measurements[:MEASUREMENTS_MAX] if len(one.rank_seconds) > 0]
-    figure, axes = _figure(height=4.2)
-    for number, one in enumerate(shown):
-        middle = median(one.rank_seconds) or 1.0
-        ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
-        style = _STYLES[number // _COLOURS % len(_STYLES)]
-        axes.plot(range(len(ratios)), ratios, style, marker=".", lw=0.8, ms=4, label=one.name)
-    axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
-    axes.set_xlabel("rank")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylabel("time ÷ time of the median rank")
-    axes.set_ylim(bottom=0)
-    if len(shown) <= MEASUREMENTS_MAX:
-        _legend_below(figure)
+    figure, panels = _panels(result.measurements[:ROWS_MAX])
+    for axes, shown in panels:
+        for one in shown:
+            middle = (median(one.rank_seconds) if one.rank_seconds else 0) or 1.0
+            ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
+            axes.plot(range(len(ratios)), ratios, marker=".", lw=0.8, ms=4, label=one.name)
+        axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
+        axes.set_xlabel("rank")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_ylabel("time ÷ time of\nthe median rank")
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(-0.5, max(len(one.rank_seconds) for one in shown) - 0.5)
+        _legend_below(axes)
     return _svg(figure)
 
 
@@ -106,7 +107,7 @@ PICTURES: tuple[tuple[str, str, Callable[[BenchResult], str]], ...] = (
 
 def draw_ratios(findings: Sequence[Finding]) -> str:
     """Every pair's ratio as a dot, the estimate and its interval; the margin shaded."""
-    shown = findings[:MEASUREMENTS_MAX]
+    shown = findings[:ROWS_MAX]
     figure, axes = _figure(height=1.4 + 0.5 * len(shown))
     margin = shown[0].margin
     axes.axvspan(1 / (1 + margin), 1 + margin, color=FAINT, alpha=0.6, lw=0)
@@ -121,10 +122,10 @@ def draw_ratios(findings: Sequence[Finding]) -> str:
     axes.set_yticks(
         range(len(shown)), [f"{one.quantity}: {one.verdict.value}" for one in shown], fontsize=8
     )
-    axes.invert_yaxis()
+    axes.set_ylim(len(shown) - 0.4, -0.6)
     ratios = [b / a for one in shown for a, b in zip(one.a, one.b, strict=True)]
     if max(ratios) > LINEAR_RATIO_MAX * min(ratios):
-        axes.set_xscale("log")
+        _logarithmic(axes)
     axes.set_xlabel("B ÷ A (right of 1: B is faster)")
     return _svg(figure)
 
@@ -148,13 +149,14 @@ def draw_pairs(findings: Sequence[Finding]) -> str:
     return _svg(figure)
 
 
-COMPARISON_PICTURES: tuple[tuple[str, str, Callable[[Sequence[Finding]], str]], ...] = (
+COMPARISON_PICTURES: tuple[tuple[str, str, int, Callable[[Sequence[Finding]], str]], ...] = (
     (
         "B against A",
         "Each dot is a pair; the mark is the estimate, the bar its interval, the band the margin.",
+        ROWS_MAX,
         draw_ratios,
     ),
-    ("Pairs as they ran", "What drifts moves both of a pair.", draw_pairs),
+    ("Pairs as they ran", "What drifts moves both of a pair.", PAIRS_DRAWN_MAX, draw_pairs),
 )
 
 
@@ -171,14 +173,43 @@ def _figure(*, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _legend_below(figure: Figure) -> None:
-    """Under the axes, which become no lower for it."""
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    columns = 1 if len(names) == 1 else 3 if max(map(len, names), default=0) < 40 else 2
-    figure.set_figheight(figure.get_figheight() + 0.17 * math.ceil(len(names) / columns))
-    figure.legend(
-        handles, names, loc="outside lower left", ncols=columns, fontsize=7, frameon=False
+def _panels(
+    measurements: Sequence[Measurement],
+) -> tuple[Figure, list[tuple[Axes, Sequence[Measurement]]]]:
+    """One above the other, so many that every line has its own colour, each with its legend."""
+    groups = [measurements[at : at + LINES_MAX] for at in range(0, len(measurements), LINES_MAX)]
+    legends = sum(
+        0.17 * math.ceil(len(group) / _columns([one.name for one in group])) for group in groups
     )
+    figure = Figure(figsize=(10, 3.6 * len(groups) + legends), layout="constrained")
+    panels = figure.subplots(len(groups), squeeze=False)[:, 0]
+    for axes in panels:
+        _style(axes)
+    return figure, list(zip(panels, groups, strict=True))
+
+
+def _columns(names: Sequence[str]) -> int:
+    """Of a legend."""
+    return 1 if len(names) == 1 else 3 if max(map(len, names)) < 40 else 2
+
+
+def _legend_below(axes: Axes) -> None:
+    """Under its own axes."""
+    _, names = axes.get_legend_handles_labels()
+    columns = _columns(names)
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(0, -0.2), ncols=columns, fontsize=7, frameon=False
+    )
+
+
+def _logarithmic(axes: Axes) -> None:
+    """The x axis, with plain numbers at it also where it spans less than two powers of ten."""
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    steps = (1, 2, 5) if high < LABELLED_BY_STEPS_MAX * low else (1,)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _style(axes: Axes) -> None:

@@ -17,6 +17,7 @@ from forebay.domain.bench_result import (
     merged,
 )
 from forebay.domain.errors import RecordError
+from forebay.domain.units import counted
 
 _MEBIBYTE = 1024 * 1024
 _NANOSECOND = 1e-9
@@ -148,7 +149,7 @@ def _point_name(point: Json) -> str:
 def _meta(document: Json) -> BenchResult:
     rows = [
         _measurement(
-            f"{row['name']} ({row['mode']}, {row['ranks']} ranks)",
+            f"{row['name']} ({row['mode']}, {counted(int(row['ranks']), 'rank')})",
             row,
             unit=OPERATIONS_PER_SECOND,
             rates=[one["operations_per_second"] for one in row["repetitions"]],

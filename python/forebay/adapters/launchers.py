@@ -1,7 +1,6 @@
 """Launchers on this machine: found on PATH, told apart by their real file or what --version
 prints, and brought together with the MPI library that they belong to."""
 
-import importlib.metadata
 import os
 import re
 import shutil
@@ -42,6 +41,8 @@ class PathLaunchers:
 
     def wheels(self) -> Sequence[MpiWheel]:
         """MPIs among the packages of the running Python."""
+        import importlib.metadata  # takes longer than all of our own
+
         found = []
         for name in _WHEELS:
             try:

@@ -44,15 +44,19 @@ class LocalMachine:
         """The file system under `path`. UsageError: no such directory."""
         try:
             real = path.resolve(strict=True)
-            folder = real if real.is_dir() else real.parent
-            mount = mount_of(folder, _MOUNTINFO.read_text(encoding="utf-8", errors="replace"))
+            if not real.is_dir():
+                raise UsageError(
+                    f"{path} is not a directory (it is a file). Give the directory that it is in: "
+                    f"{path.parent}."
+                )
+            mount = mount_of(real, _MOUNTINFO.read_text(encoding="utf-8", errors="replace"))
             return DirectoryFacts(
                 path=real,
                 mount_point=mount.point,
                 file_system=mount.file_system,
                 device=mount.device,
-                free_bytes=shutil.disk_usage(folder).free,
-                is_writable=os.access(folder, os.W_OK | os.X_OK),
+                free_bytes=shutil.disk_usage(real).free,
+                is_writable=os.access(real, os.W_OK | os.X_OK),
             )
         except OSError as error:
             raise UsageError(

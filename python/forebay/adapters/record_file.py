@@ -122,6 +122,7 @@ def _job(line: Mapping[str, Any]) -> JobRecord:
         host=str(line["host"]),
         command=str(line["command"]),
         started=str(line["started"]),
+        rank=int(line.get("rank", 0)),
     )
 
 

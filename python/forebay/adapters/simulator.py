@@ -11,6 +11,7 @@ from forebay.domain.errors import LaunchError, SetupError, SimulationError
 
 PROGRAM_VARIABLE = "FOREBAY_SIM"
 _ANSWERED = {0, 1}  # 1: the bytes that it read back are wrong
+_UNLINKED = "error while loading shared libraries: "
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -32,6 +33,11 @@ class NativeSimulator:
             if (folder / f"{name}.toml").is_file():
                 return str(folder / f"{name}.toml")
         known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
+        if not known:
+            raise SetupError(
+                f'cannot find the platform "{name}" (none are installed with {self._package}). '
+                "Install Forebay again, or name a platform's file."
+            )
         raise SimulationError(
             f'there is no platform "{name}" (known: {", ".join(known)}). '
             "Name one of them, or a file."
@@ -47,6 +53,8 @@ class NativeSimulator:
         except LaunchError as error:
             why = error.__cause__.strerror if isinstance(error.__cause__, OSError) else str(error)
             raise _unusable(program, why) from error
+        if _UNLINKED in done.errors:
+            raise _unusable(program, done.errors.strip().partition(_UNLINKED)[2])
         if done.status not in _ANSWERED or not done.output:
             said = done.errors.strip().removeprefix("forebay_sim: ")
             raise SimulationError(
@@ -68,8 +76,28 @@ class NativeSimulator:
             if (folder / "forebay_sim").is_file():
                 return str(folder / "forebay_sim")
         raise SetupError(
-            "cannot find forebay_sim (it is built where SimGrid is installed). "
-            f"Install libsimgrid-dev and build, or set {PROGRAM_VARIABLE} to it."
+            f"cannot find the simulator, forebay_sim ({self._why_missing()}, or set "
+            f"{PROGRAM_VARIABLE} to a forebay_sim."
+        )
+
+    def _why_missing(self) -> str:
+        """Why there is none, and what to do: in a checkout, a package of pip, an installed tree."""
+        checkout = self._package.parents[1]
+        if (checkout / "CMakeLists.txt").is_file():
+            return (
+                f"it is not built in {checkout}; it needs SimGrid). Install SimGrid (Debian: "
+                f"libsimgrid-dev), then say `make -C {checkout} build`"
+            )
+        if any(self._package.parent.glob("forebay-*.dist-info")):
+            return (
+                "pip built this Forebay without SimGrid). Install SimGrid (Debian: "
+                "libsimgrid-dev), then say `pip install --force-reinstall --no-cache-dir .` in the "
+                "sources of Forebay"
+            )
+        return (
+            "this Forebay was installed from a build without SimGrid). Install SimGrid (Debian: "
+            "libsimgrid-dev), then say `make build` and `make install PREFIX=…` in the sources of "
+            "Forebay"
         )
 
     def _folders(self, *below: str) -> Iterator[Path]:
@@ -90,6 +118,11 @@ def _complaint(said: str, words: Sequence[str]) -> str:
 
 
 def _unusable(program: str, why: str | None) -> SetupError:
+    if why is not None and "simgrid" in why:
+        return SetupError(
+            f"cannot run the simulator {program} ({why}). Install SimGrid (Debian: libsimgrid3.32),"
+            " the version that it was built with."
+        )
     return SetupError(
         f"cannot run the simulator {program} ({why}). Set {PROGRAM_VARIABLE} to a forebay_sim, or "
         "to nothing."

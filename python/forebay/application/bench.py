@@ -11,7 +11,7 @@ from forebay.application.bench_program import FAMILY_VARIABLE, named_family, pro
 from forebay.application.ports import LauncherFacts, World
 from forebay.domain.bench_command import Launch, Tool, ranks_asked, start_words
 from forebay.domain.bench_result import BenchResult
-from forebay.domain.bench_words import JSON_OPTION, json_file, leaves_ranks_out
+from forebay.domain.bench_words import RESULT_OPTION, json_file, leaves_ranks_out
 from forebay.domain.errors import BenchUsageError, RecordError, SetupError
 from forebay.domain.launcher import Flavour, find_launcher
 
@@ -101,7 +101,7 @@ def plan_bench(
     shared = facts.flavour is Flavour.SLURM or bool(launch.words)
     json = given if given is not None else bench.world.records.temporary(shared=shared)
     # Before the user's words: behind them a -- would hide it, or an option take it for its value.
-    ours = () if given is not None else (JSON_OPTION, str(json))
+    ours = () if given is not None else (RESULT_OPTION, str(json))
     return BenchPlan(
         words=(*start, *program, *ours, *words),
         ranks=None if leaves_ranks_out(tool, words) else ranks_asked(launch),

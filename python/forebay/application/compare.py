@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,7 @@ from forebay.domain.bench_result import BenchResult, matched, repeated_names, un
 from forebay.domain.comparison import Design, Finding, Side, find, may_stop
 from forebay.domain.errors import BenchError, ForebayError
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 OUTPUT_SHOWN = 1500
 """Characters of a failed program's words that are passed on."""
 
@@ -62,7 +64,7 @@ def compare(
         pairs=so_far.pairs,
         firsts=tuple(order[0] for order in design.order()[: so_far.pairs]),
         findings=so_far.findings,
-        warnings=tuple(so_far.warnings),
+        warnings=so_far.warnings,
         failure=failure,
     )
 
@@ -75,7 +77,7 @@ class _SoFar:
         self._rates: dict[str, tuple[list[float], list[float]]] = {}
         self._units: dict[str, str] = {}
         self.pairs = 0
-        self.warnings: dict[str, None] = {}
+        self._warnings: dict[str, list[str]] = {}
 
     def add(self, pair: Mapping[Side, BenchResult]) -> None:
         """BenchError: nothing in the pair can be compared; it does not count then."""
@@ -116,8 +118,19 @@ class _SoFar:
             if len(of_a) == self.pairs
         )
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Each once: what differs in its numbers alone is the same, and told of the first run."""
+        return tuple(_told(texts) for texts in self._warnings.values())
+
     def _warn(self, texts: Iterable[str]) -> None:
-        self.warnings.update(dict.fromkeys(texts))
+        for text in texts:
+            self._warnings.setdefault(_NUMBER.sub("0", text), []).append(text)
+
+
+def _told(texts: Sequence[str]) -> str:
+    others = len(set(texts)) - 1
+    return f"{texts[0]} ({others} more like it, with other numbers)" if others else texts[0]
 
 
 def _run(

@@ -23,7 +23,7 @@ from forebay.domain.launcher import (
 )
 from forebay.domain.layout import Layout
 from forebay.domain.program import Family, Linkage
-from forebay.domain.units import human_bytes
+from forebay.domain.units import counted, human_bytes
 
 _PROBE_VARIABLE = "FOREBAY_DOCTOR"
 _PROBE_SECONDS_MAX = 30.0
@@ -34,6 +34,10 @@ _RELAXED = {  # a trial of one rank must not fail for being root, or for a full 
     "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 }
 _PARALLEL = frozenset({"lustre", "ceph", "gpfs", "beegfs", "fuse.juicefs", "pvfs2", "wekafs"})
+_OF_THE_KERNEL = frozenset(
+    "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts efivarfs fusectl mqueue nsfs "
+    "proc pstore securityfs selinuxfs sysfs tracefs".split()
+)
 _CORES = (Family.MPICH, Family.OPEN_MPI)
 
 
@@ -41,9 +45,17 @@ _CORES = (Family.MPICH, Family.OPEN_MPI)
 class DoctorRequest:
     """What to look at."""
 
-    directory: Path
+    directories: tuple[Path, ...]
     program: str | None = None
     ranks: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectoryDiagnosis:
+    """A directory, and the layout that new files in it get."""
+
+    facts: DirectoryFacts
+    layout: Layout | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,16 +65,15 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     launchers: tuple[LauncherFacts, ...]
     libraries: NativeLibraries | None
-    directory: DirectoryFacts
-    layout: Layout | None
+    directories: tuple[DirectoryDiagnosis, ...]
     machine: MachineFacts
 
 
 def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
     """Looks at everything. UsageError: there is no such directory."""
-    directory = world.machine.directory(request.directory)
+    places = [world.machine.directory(path) for path in request.directories]
     machine = world.machine.facts()
-    layout, layout_findings = _layout(directory.path, world)
+    looked_at = [_look_at(facts, world) for facts in places]
     launchers = tuple(world.launchers.installed())
     libraries, library_findings = _libraries(world, launchers)
     findings = (
@@ -70,16 +81,14 @@ def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
         *library_findings,
         *_forwarding(world, launchers, libraries),
         *_program(world, request.program),
-        *_directory(directory, layout),
-        *layout_findings,
+        *(finding for _, found in looked_at for finding in found),
         *_machine(machine, request.ranks),
     )
     return Diagnosis(
         findings=findings,
         launchers=launchers,
         libraries=libraries,
-        directory=directory,
-        layout=layout,
+        directories=tuple(one for one, _ in looked_at),
         machine=machine,
     )
 
@@ -258,14 +267,37 @@ def _program(world: World, word: str | None) -> Iterator[Finding]:
         )
 
 
+def _look_at(facts: DirectoryFacts, world: World) -> tuple[DirectoryDiagnosis, Sequence[Finding]]:
+    if facts.file_system in _OF_THE_KERNEL:
+        finding = _problem(
+            Topic.DIRECTORY,
+            str(facts.path),
+            f"{facts.file_system} ({facts.mount_point}) shows what the kernel knows and holds no "
+            "files of yours",
+            "Choose a directory on a disk or a parallel file system.",
+        )
+        return DirectoryDiagnosis(facts=facts, layout=None), (finding,)
+    layout, complaints = _layout(facts.path, world)
+    findings = (*_directory(facts, layout), *complaints)
+    return DirectoryDiagnosis(facts=facts, layout=layout), findings
+
+
+def _space(facts: DirectoryFacts) -> Finding:
+    where = f"{facts.file_system} ({facts.device} on {facts.mount_point})"
+    detail = f"{where}, {human_bytes(facts.free_bytes)} free"
+    if facts.free_bytes > 0:
+        return _good(Topic.DIRECTORY, str(facts.path), detail)
+    return _problem(
+        Topic.DIRECTORY,
+        str(facts.path),
+        f"{where} is full: nothing can be written",
+        "Free space there, or choose another directory.",
+    )
+
+
 def _directory(facts: DirectoryFacts, layout: Layout | None) -> Iterator[Finding]:
     subject = str(facts.path)
-    yield _good(
-        Topic.DIRECTORY,
-        subject,
-        f"{facts.file_system} ({facts.device} on {facts.mount_point}), "
-        f"{human_bytes(facts.free_bytes)} free",
-    )
+    yield _space(facts)
     if layout is not None:
         yield _note(Topic.DIRECTORY, subject, _told(layout), _layout_remedy(layout))
     if not facts.is_writable:
@@ -297,7 +329,8 @@ def _told(layout: Layout) -> str:
         return "counts as one target (the file system tells of no stripes)"
     targets = "all" if layout.targets is None else str(layout.targets)
     stripe = human_bytes(layout.stripe_bytes) if layout.stripe_bytes else "default"
-    return f"new files: {targets} targets, stripe {stripe} ({layout.file_system})"
+    noun = "target" if layout.targets == 1 else "targets"
+    return f"new files: {targets} {noun}, stripe {stripe} ({layout.file_system})"
 
 
 def _layout_remedy(layout: Layout) -> str | None:
@@ -307,19 +340,19 @@ def _layout_remedy(layout: Layout) -> str | None:
 
 
 def _machine(facts: MachineFacts, ranks: int | None) -> Iterator[Finding]:
-    cores = f"{facts.cores} cores"
+    cores = counted(facts.cores, "core")
     if ranks is None:
         yield _good(Topic.MACHINE, "cores", f"{cores} for this process (-n N checks N ranks)")
     elif ranks > facts.cores:
         yield _problem(
             Topic.MACHINE,
             "cores",
-            f"{ranks} ranks on {cores}: ranks that wait keep others from working",
+            f"{counted(ranks, 'rank')} on {cores}: ranks that wait keep others from working",
             "Use fewer ranks or more nodes, or let waiting ranks yield (Open MPI: "
             "--mca mpi_yield_when_idle 1), and trust no timing.",
         )
     else:
-        yield _good(Topic.MACHINE, "cores", f"{ranks} ranks on {cores}")
+        yield _good(Topic.MACHINE, "cores", f"{counted(ranks, 'rank')} on {cores}")
     if facts.io_uring_obstacle:
         yield _note(
             Topic.MACHINE,

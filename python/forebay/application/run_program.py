@@ -20,7 +20,7 @@ from forebay.domain.launcher import (
     slurm_export,
 )
 from forebay.domain.program import Linkage, ProgramFacts
-from forebay.domain.record import FileSummary, JobRecord, Record, summarise
+from forebay.domain.record import FileSummary, JobRecord, Record, distinct_jobs, summarise
 from forebay.domain.settings import (
     ENVIRONMENT_PREFIX,
     RECORD_VARIABLE,
@@ -134,7 +134,7 @@ def carry_out(plan: RunPlan, world: World) -> RunReport:
         seconds=finished.seconds,
         command=plan.words,
         record=plan.record if plan.record_is_kept else None,
-        jobs=found.jobs,
+        jobs=distinct_jobs(found.jobs),
         files=summarise(found.files),
         warnings=(*plan.warnings, *complaint),
         reasons=()
@@ -266,8 +266,9 @@ def _variables(
     }
     if settings_file is not None:
         variables[SETTINGS_VARIABLE] = str(settings_file)
+    table = world.settings.table()
     for override in request.overrides:
-        variables[ENVIRONMENT_PREFIX + override.name.upper()] = override.text
+        variables[table.of(override).variable] = override.text
     variables[RECORD_VARIABLE] = str(record)
     return variables
 

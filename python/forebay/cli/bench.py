@@ -1,21 +1,20 @@
 """`forebay bench ior|hpio|meta`: parse → run → render."""
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
-from forebay.adapters.bench_page import HtmlPages
-from forebay.adapters.bench_results import ResultFiles
 from forebay.application.bench import BenchReport, BenchWorld, carry_out_bench, plan_bench
-from forebay.cli.world import real_world
+from forebay.cli import bench_compare
+from forebay.cli.bench_world import real_bench_world
 from forebay.domain.bench_command import LAUNCHING, SHOWING, Split, Tool, split
 from forebay.domain.errors import BenchError, ForebayError, RecordError
 
 HELP = """Measure a file system with IOR's, HPIO's and mdtest's command lines.
 
-Our own options may stand anywhere; all others go to the program unchanged:
+Options of ours may stand anywhere in a line of ior, hpio or meta (compare takes them before A);
+all others go to the program unchanged:
 
 \b
   -np N             so many ranks, by the first launcher on PATH (1)
@@ -67,13 +66,6 @@ def meta(words: Words = None) -> None:
     _bench(Tool.META, words or [])
 
 
-def real_bench_world() -> BenchWorld:
-    """This machine."""
-    return BenchWorld(
-        world=real_world(), results=ResultFiles(), pages=HtmlPages(), is_root=os.geteuid() == 0
-    )
-
-
 def _bench(tool: Tool, words: list[str]) -> None:
     asked = split(words, {**LAUNCHING, **SHOWING})
     if asked.wants_help:
@@ -122,8 +114,6 @@ def _draw(asked: Split, report: BenchReport, bench: BenchWorld) -> None:
 
 def attach(app: typer.Typer) -> None:
     """Puts `bench` and what is below it into the command."""
-    from forebay.cli import bench_compare
-
     group = typer.Typer(
         help=HELP,
         no_args_is_help=True,

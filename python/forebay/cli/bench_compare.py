@@ -10,6 +10,7 @@ import typer
 from forebay.adapters.bench_page import HtmlPages
 from forebay.application.compare import Comparison
 from forebay.application.compare import compare as run_pairs
+from forebay.cli.bench_world import real_bench_world
 from forebay.cli.output import json_pretty
 from forebay.domain.bench_command import (
     LAUNCHING,
@@ -92,8 +93,6 @@ def compare(
     pages = HtmlPages()
     if asked.html is not None:
         pages.check(asked.html)
-    from forebay.cli.bench import real_bench_world
-
     result = run_pairs(
         {Side.A: a, Side.B: b},
         launch=asked.launch,

@@ -16,13 +16,14 @@ from forebay.domain.findings import Finding, Status, Topic, problems
 
 HELP = """Look at this machine, and say what works and what to do about what does not.
 
-Finds the MPIs, Forebay's own libraries, and the file system and layout of DIR; starts one process
-by each launcher to see whether LD_PRELOAD and FOREBAY_* reach it.
+Finds the MPIs, Forebay's own libraries, and the file system and layout of each DIR; starts one
+process by each launcher to see whether LD_PRELOAD and FOREBAY_* reach it.
 
 \b
 Examples:
   forebay doctor                              this directory
   forebay doctor /scratch/me                  the directory that your program writes to
+  forebay doctor /scratch/me /home/me         several
   forebay doctor --program ./program -n 64    can Forebay reach it? are there cores for 64 ranks?
   forebay doctor --format json /scratch       for scripts
 
@@ -41,9 +42,10 @@ _MARKS = {
 
 
 def doctor(
-    directory: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="Where the program's files are.")
-    ] = Path(),
+    directories: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DIR]...", help="Where the program's files are."),
+    ] = None,
     program: Annotated[
         str | None,
         typer.Option("--program", metavar="PATH", help="Look at this executable, too."),
@@ -55,7 +57,9 @@ def doctor(
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Diagnoses and exits with 1 if there is a problem."""
-    request = DoctorRequest(directory=directory, program=program, ranks=ranks)
+    request = DoctorRequest(
+        directories=tuple(directories or [Path()]), program=program, ranks=ranks
+    )
     diagnosis = diagnose(request, real_world())
     count = problems(diagnosis.findings)
     if form is Format.JSON:
@@ -73,8 +77,9 @@ def _as_json(diagnosis: Diagnosis) -> Any:
         "findings": plain(diagnosis.findings),
         "launchers": plain(diagnosis.launchers),
         "libraries": plain(diagnosis.libraries),
-        "directory": plain(diagnosis.directory),
-        "layout": plain(diagnosis.layout),
+        "directories": [
+            {**plain(one.facts), "layout": plain(one.layout)} for one in diagnosis.directories
+        ],
         "machine": plain(diagnosis.machine),
     }
 
@@ -100,3 +105,10 @@ def _lines(finding: Finding) -> Iterator[Text]:
     )
     if finding.remedy:
         yield Text(f"       → {printable(finding.remedy)}")
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `doctor` into the command."""
+    app.command("doctor", help=HELP, short_help="What works on this machine, what does not.")(
+        doctor
+    )

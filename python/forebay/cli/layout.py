@@ -14,7 +14,7 @@ from forebay.cli.output import Format, FormatOption, json_pretty, plain, printab
 from forebay.cli.world import real_world
 from forebay.domain.errors import UsageError
 from forebay.domain.layout import Component, Layout, LayoutChange, WantedLayout
-from forebay.domain.units import exact_bytes, parse_bytes
+from forebay.domain.units import counted, exact_bytes, parse_bytes
 
 HELP = """See and set how files lie over storage targets (Lustre, CephFS).
 
@@ -202,7 +202,7 @@ def _lines(layout: Layout) -> Iterator[str]:
         yield "one target: its file system tells of no stripes"
         return
     stripe = exact_bytes(layout.stripe_bytes) if layout.stripe_bytes else "the default size"
-    targets = "all targets" if layout.targets is None else _counted(layout.targets, "target")
+    targets = "all targets" if layout.targets is None else counted(layout.targets, "target")
     new = "new files: " if layout.is_directory else ""
     yield f"{layout.file_system}: {new}{targets}, stripes of {stripe}"
     if layout.is_directory:
@@ -258,7 +258,3 @@ def _remarks(one: Component) -> Iterator[str]:
         yield "stale"
     if not one.initialised and one.role == "data":
         yield "not used yet"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

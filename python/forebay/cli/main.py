@@ -1,13 +1,18 @@
 """The `forebay` command: puts the subcommands together and turns errors into exit codes."""
 
+import gc
+import importlib
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from forebay import __version__
-from forebay.cli import bench, doctor, layout, run, settings, simulate
 from forebay.domain.errors import ForebayError
+
+SUBCOMMANDS = ("run", "doctor", "settings", "simulate", "layout", "bench")
+"""As the help lists them. Each is a module beside this one with a function `attach(app)`."""
 
 _HELP = """A pool in front of the parallel file system: runs an unmodified MPI program so that its
 collective reads and writes reach the file system as few, large, aligned requests.
@@ -21,15 +26,6 @@ Start here:
   forebay bench ior -np 4 -t 1m -b 64m    measure a file system
 """
 
-app = typer.Typer(
-    help=_HELP,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -37,7 +33,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _common(
     version: Annotated[
         bool,
@@ -49,27 +44,30 @@ def _common(
     """Options of every subcommand."""
 
 
-app.command(
-    "run",
-    help=run.HELP,
-    short_help="Run an MPI program through Forebay.",
-    context_settings=run.CONTEXT,
-)(run.run)
-app.command("doctor", help=doctor.HELP, short_help="What works on this machine, what does not.")(
-    doctor.doctor
-)
-app.command("settings", help=settings.HELP, short_help="List all settings.")(settings.settings)
-app.command("simulate", help=simulate.HELP, short_help="Run the engine on a simulated machine.")(
-    simulate.simulate_command
-)
-layout.attach(app)
-bench.attach(app)
+def application(words: Sequence[str] = ()) -> typer.Typer:
+    """The command with the subcommand that `words` begin with, else with all of them: a program
+    that is run waits for everything that is imported before it."""
+    app = typer.Typer(
+        help=_HELP,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_common)
+    for name in words[:1] if set(words[:1]) <= set(SUBCOMMANDS) and words else SUBCOMMANDS:
+        importlib.import_module(f"forebay.cli.{name}").attach(app)
+    return app
 
 
 def main() -> None:
     """What bin/forebay and `python -m forebay` call."""
+    gc.set_threshold(
+        100_000
+    )  # what is imported before a program starts is many objects, no garbage
     try:
-        app(prog_name="forebay")
+        application(sys.argv[1:])(prog_name="forebay")
     except ForebayError as error:
         print(f"forebay: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

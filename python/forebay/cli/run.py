@@ -128,3 +128,13 @@ def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequen
             f"forebay: cannot write {summary} ({error.strerror}). The summary is above.",
             file=sys.stderr,
         )
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `run` into the command."""
+    app.command(
+        "run",
+        help=HELP,
+        short_help="Run an MPI program through Forebay.",
+        context_settings=CONTEXT,
+    )(run)

@@ -1,21 +1,18 @@
 """The summary of a run, as text and as JSON."""
 
-import io
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from forebay.application.run_program import RunReport
 from forebay.cli.output import plain, printable
-from forebay.domain.record import FileSummary, JobRecord, PassedThrough, Traffic
-from forebay.domain.units import human_bytes, human_seconds
+from forebay.domain.record import ErrorNote, FileSummary, JobRecord, PassedThrough, Traffic
+from forebay.domain.units import counted, human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
 ERRORS_SHOWN_MAX = 5
-_WIDTH = 120
+_NUMBER = re.compile(r"\d+")
 _COLUMNS = (
     "calls",
     "bytes",
@@ -68,7 +65,7 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
     hidden = [file for file in report.files if file not in shown]
     if hidden:
         moved = human_bytes(sum(file.bytes_moved for file in hidden))
-        yield f"and {len(hidden)} more files with {moved} (all of them: --format json)"
+        yield f"and {counted(len(hidden), 'more file')} with {moved} (all of them: --format json)"
     if report.record is not None:
         yield f"record: {printable(str(report.record))}"
     for warning in (warning for warning in report.warnings if warning not in told):
@@ -83,7 +80,7 @@ def _shown(files: Sequence[FileSummary]) -> Sequence[FileSummary]:
 
 
 def _job_line(job: JobRecord) -> str:
-    ranks, nodes = _count(job.ranks, "rank"), _count(job.nodes, "node")
+    ranks, nodes = counted(job.ranks, "rank"), counted(job.nodes, "node")
     version = " ".join(job.mpi.split(",")[0].replace(" Version:", "").split())
     return f"{ranks} on {nodes}, {printable(version)}: {printable(job.command)}"
 
@@ -100,12 +97,24 @@ def _file_lines(file: FileSummary) -> Iterator[str]:
     if file.passed_through:
         yield "  passed through to the MPI untouched:"
         yield from _passed_lines(file.passed_through)
-    for error in file.errors[:ERRORS_SHOWN_MAX]:
-        yield f"  error: {error.call}: {error.error_class}: {printable(error.message)}"
+    yield from _error_lines(file)
     for warning in file.warnings[:ERRORS_SHOWN_MAX]:
         yield f"  warning: {printable(warning)}"
-    if len(file.errors) > ERRORS_SHOWN_MAX:
-        yield f"  and {len(file.errors) - ERRORS_SHOWN_MAX} more errors"
+
+
+def _error_lines(file: FileSummary) -> Iterator[str]:
+    """Errors that differ in their numbers alone (a full disk at another byte) are told once."""
+    alike: dict[tuple[str, str], list[ErrorNote]] = {}
+    for error in file.errors:
+        text = _NUMBER.sub("0", error.message)
+        alike.setdefault((error.error_class, text), []).append(error)
+    groups = list(alike.values())
+    for first, *others in groups[:ERRORS_SHOWN_MAX]:
+        more = f" ({counted(len(others), 'more error')} like it)" if others else ""
+        yield f"  error: {first.call}: {first.error_class}: {printable(first.message)}{more}"
+    hidden = sum(len(group) for group in groups[ERRORS_SHOWN_MAX:])
+    if hidden:
+        yield f"  and {counted(hidden, 'more error')} of other kinds"
 
 
 def _found_lines(file: FileSummary) -> Iterator[str]:
@@ -123,16 +132,16 @@ def _found_lines(file: FileSummary) -> Iterator[str]:
 
 
 def _circumstances(file: FileSummary) -> Iterator[str]:
-    yield f"{_count(file.ranks, 'rank')} on {_count(file.nodes, 'node')}"
+    yield f"{counted(file.ranks, 'rank')} on {counted(file.nodes, 'node')}"
     if file.aggregators:
         some = ", ".join(str(rank) for rank in file.aggregators[:8])
         more = ", …" if len(file.aggregators) > 8 else ""
         name = "rank" if len(file.aggregators) == 1 else "ranks"
-        yield f"{_count(len(file.aggregators), 'aggregator')} ({name} {some}{more})"
+        yield f"{counted(len(file.aggregators), 'aggregator')} ({name} {some}{more})"
     else:
         yield "no aggregator"
     stripe = f" of {human_bytes(file.stripe_bytes)} stripes" if file.stripe_bytes else ""
-    yield f"{_count(file.targets, 'target')}{stripe}"
+    yield f"{counted(file.targets, 'target')}{stripe}"
     if file.opened > 1:
         yield f"opened {file.opened} times"
     if file.closed < file.opened:
@@ -141,14 +150,9 @@ def _circumstances(file: FileSummary) -> Iterator[str]:
 
 
 def _traffic_lines(file: FileSummary) -> list[str]:
-    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2))
-    table.add_column("")
-    for name in _COLUMNS:
-        table.add_column(name, justify="right", no_wrap=True)
-    for name, traffic in (("write", file.write), ("read", file.read)):
-        if traffic.calls:
-            table.add_row("  " + name, *_cells(traffic))
-    return _drawn(table)
+    directions = (("write", file.write), ("read", file.read))
+    rows = [("  " + name, *_cells(traffic)) for name, traffic in directions if traffic.calls]
+    return _aligned([("", *_COLUMNS), *rows], left={0})
 
 
 def _cells(traffic: Traffic) -> Iterator[str]:
@@ -165,25 +169,28 @@ def _cells(traffic: Traffic) -> Iterator[str]:
 
 
 def _passed_lines(notes: Sequence[PassedThrough]) -> list[str]:
-    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2), show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column(justify="right")
-    table.add_column()
-    for note in notes:
-        size = "" if note.bytes is None else human_bytes(note.bytes)
-        calls = _count(note.calls, "call")
-        table.add_row("    " + note.call, calls, size, printable(note.reason))
-    return _drawn(table)
+    return _aligned(
+        [
+            (
+                "    " + note.call,
+                counted(note.calls, "call"),
+                "" if note.bytes is None else human_bytes(note.bytes),
+                printable(note.reason),
+            )
+            for note in notes
+        ],
+        left={0, 3},
+    )
 
 
-def _drawn(table: Table) -> list[str]:
-    """Lines of plain text, however wide the terminal is."""
-    out = io.StringIO()
-    console = Console(file=out, width=_WIDTH, color_system=None, markup=False, highlight=False)
-    console.print(table)
-    return [line.rstrip() for line in out.getvalue().splitlines()]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _aligned(rows: Sequence[Sequence[str]], *, left: Set[int]) -> list[str]:
+    """Lines of plain text, columns two blanks apart. By hand: a library for it would be imported
+    before the program starts."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if at in left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -29,7 +29,7 @@ Examples:
   forebay settings --format json
 
 \b
-A settings file is a flat table of these names:
+A settings file is a flat table of these names, or of the MPI_Info names beside them:
   cb_nodes = 4
   cb_buffer_size = "16 MiB"
   exclude = ["/tmp", "/home"]
@@ -104,3 +104,8 @@ def _print(listed: Sequence[EffectiveSetting]) -> None:
         console.print(
             Text(f"    {one.setting.variable}; MPI_Info: {', '.join(one.setting.hints)}", "dim")
         )
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `settings` into the command."""
+    app.command("settings", help=HELP, short_help="List all settings.")(settings)

@@ -12,6 +12,7 @@ from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import SimulateRequest, simulate
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.domain.simulation import KEYS, PLATFORM_KEYS, VARIANTS, Simulation
+from forebay.domain.units import counted, human_bytes
 
 
 def _listed(keys: Iterable[tuple[str, str]]) -> str:
@@ -22,6 +23,8 @@ HELP = f"""Run Forebay's engine on a simulated machine: thousands of ranks, a mo
 
 PLATFORM is a file, or the name of one that comes with Forebay: tsubame-2.5-thin, lustre-96-ost,
 laptop. Times and amounts in the result are virtual: the machine's, not this one's.
+
+The simulator, forebay_sim, is built where SimGrid is installed (Debian: libsimgrid-dev).
 
 \b
 KEY=VALUE changes the platform:
@@ -40,9 +43,10 @@ Examples:
 
 \b
 Exit status:
-  0  simulated
-  1  verify=1 found wrong bytes
-  2  wrong option, platform or key, or the experiment failed or got stuck
+  0    simulated
+  1    verify=1 found wrong bytes
+  2    wrong option, platform or key, or the experiment failed or got stuck
+  125  Forebay is incomplete: its simulator or its platforms are missing
 """
 
 
@@ -66,7 +70,7 @@ def simulate_command(
         results.extend(simulate(request, NativeSimulator()))
     finally:  # a variant that fails does not take the finished ones with it
         if results:
-            _show(results, form)
+            show_simulations(results, form)
     for result in results:
         if result.problem:
             print(f"forebay: {result.problem}", file=sys.stderr)
@@ -79,7 +83,8 @@ def _status(results: list[Simulation]) -> int:
     return 2 if any(result.error for result in results) else 0
 
 
-def _show(results: list[Simulation], form: Format) -> None:
+def show_simulations(results: list[Simulation], form: Format) -> None:
+    """On standard output."""
     if form is Format.JSON:
         print(json_pretty({"schema": "forebay.simulations/1", "results": plain(results)}))
     else:
@@ -89,15 +94,15 @@ def _show(results: list[Simulation], form: Format) -> None:
 def _print(results: list[Simulation]) -> None:
     table = Table(box=None)
     table.add_column("variant")
-    for column in ("ranks", "GB", "seconds", "GB/s", "of the bound", "messages", "requests"):
-        table.add_column(column, justify="right")
+    for column in ("ranks", "bytes", "seconds", "GB/s", "of the bound", "messages", "requests"):
+        table.add_column(column, justify="right", no_wrap=True)
     for one in results:
         table.add_row(
             one.variant,
             str(one.ranks),
-            f"{one.bytes / 1e9:.1f}",
-            f"{one.seconds:.3f}",
-            f"{one.rate / 1e9:.2f}",
+            human_bytes(one.bytes),
+            f"{one.seconds:.3g}" if one.seconds < 1 else f"{one.seconds:.3f}",
+            f"{one.rate / 1e9:.3g}",
             f"{100 * one.share_of_bound:.0f} %",
             str(one.messages),
             str(one.requests),
@@ -105,14 +110,22 @@ def _print(results: list[Simulation]) -> None:
     Console().print(table)
     for one in results:
         print(f"  {one.variant}: {', '.join(_details(one))}")
+    print("bound: what the slowest of links, servers and targets can carry")
 
 
 def _details(one: Simulation) -> Iterator[str]:
     yield f"opening {one.seconds_open:.6f} s"
     yield f"closing {one.seconds_close:.6f} s"
-    yield f"messages of {one.message_bytes} bytes"
+    yield f"messages of {human_bytes(one.message_bytes)} together"
     if one.slow_target is not None:
         found = one.slow_target_requests_in_flight
         yield f"target {one.slow_target} is slow" + (f" (k = {found})" if found else "")
     if one.wrong_bytes is not None:
-        yield f"{one.wrong_bytes} wrong bytes"
+        yield counted(one.wrong_bytes, "wrong byte")
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `simulate` into the command."""
+    app.command("simulate", help=HELP, short_help="Run the engine on a simulated machine.")(
+        simulate_command
+    )

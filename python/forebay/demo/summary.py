@@ -7,7 +7,7 @@ from statistics import median
 from forebay.demo.experiment import Comparison, Pair
 from forebay.demo.workshop import Outcome
 from forebay.domain.estimate import Spread
-from forebay.domain.record import FileSummary
+from forebay.domain.units import counted
 
 UNKNOWN = "–"
 
@@ -22,26 +22,61 @@ class Row:
     note: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Where the time in output went: create, collective, rest and close are all of it. Exchange,
+    storage and wait are parts of collective, and overlap."""
+
+    create: float
+    collective: float
+    rest: float
+    close: float
+    exchange: float
+    storage: float
+    wait: float
+
+
+def parts_of(run: Outcome) -> Parts | None:
+    """Of one run through Forebay. What the library writes while it creates and closes the file
+    counts there."""
+    if run.record is None:
+        return None
+    write = run.record.write
+    collective = min(write.seconds, run.times.write)
+    return Parts(
+        create=run.times.create,
+        collective=collective,
+        rest=run.times.write - collective,
+        close=run.times.close,
+        exchange=write.seconds_exchange,
+        storage=write.seconds_storage,
+        wait=write.seconds_wait,
+    )
+
+
+def middle_parts(comparison: Comparison) -> tuple[Outcome, Parts] | None:
+    """Of the run through Forebay that took the median time: parts of several do not add up."""
+    runs = sorted((pair.forebay for pair in comparison.pairs), key=lambda run: run.times.output)
+    run = runs[(len(runs) - 1) // 2]
+    parts = parts_of(run)
+    return None if parts is None else (run, parts)
+
+
 def rows(comparison: Comparison) -> tuple[Row, ...]:
     """The table of one variant."""
     pairs = comparison.pairs
     return (
-        _both("time in output", pairs, lambda run: run.times.output, "s", "create + write + close"),
+        _both("time in output", pairs, lambda run: run.times.output, "s", "all of:"),
+        _both("  creating", pairs, lambda run: run.times.create, "s", "opening, metadata"),
+        _both("  writing", pairs, lambda run: run.times.write, "s", "all records"),
+        _recorded("    collective calls", pairs, lambda one: one.collective, "of these (overlap):"),
         _recorded(
-            "of this: exchange",
-            pairs,
-            lambda file: file.write.seconds_exchange,
-            "copying into staging, messages",
+            "      exchange", pairs, lambda one: one.exchange, "copying into staging, messages"
         ),
-        _recorded(
-            "of this: write",
-            pairs,
-            lambda file: file.write.seconds_storage,
-            "a request at the file system; overlaps the exchange",
-        ),
-        _recorded(
-            "of this: wait", pairs, lambda file: file.write.seconds_wait, "on ranks or storage"
-        ),
+        _recorded("      storage", pairs, lambda one: one.storage, "a request at the file system"),
+        _recorded("      wait", pairs, lambda one: one.wait, "on ranks or storage"),
+        _recorded("    else", pairs, lambda one: one.rest, "independent calls, the library"),
+        _both("  closing", pairs, lambda run: run.times.close, "s", "metadata, what was held back"),
         _both("rate", pairs, lambda run: run.times.mib_per_second, "MiB/s", "of the history file"),
         _both("restart, read", pairs, lambda run: run.times.restart_read, "s", "")
         if comparison.run.restart_in
@@ -74,7 +109,7 @@ def setting(comparison: Comparison) -> str:
     """What was run."""
     run, times = comparison.run, comparison.pairs[-1].plain.times
     return (
-        f"{comparison.ranks} ranks, {run.grid.columns} × {run.grid.rows} cells, "
+        f"{counted(comparison.ranks, 'rank')}, {run.grid.columns} × {run.grid.rows} cells, "
         f"{times.records} records of ssh, u and v in one shared file: {times.mebibytes:.0f} MiB."
     )
 
@@ -98,10 +133,8 @@ def _both(
     )
 
 
-def _recorded(
-    name: str, pairs: Sequence[Pair], value: Callable[[FileSummary], float], note: str
-) -> Row:
-    known = [value(pair.forebay.record) for pair in pairs if pair.forebay.record is not None]
+def _recorded(name: str, pairs: Sequence[Pair], value: Callable[[Parts], float], note: str) -> Row:
+    known = [value(parts) for parts in map(parts_of, (pair.forebay for pair in pairs)) if parts]
     return Row(
         name=name,
         plain=UNKNOWN,

@@ -9,18 +9,23 @@ from matplotlib.figure import Figure
 
 from forebay.demo.experiment import Comparison
 from forebay.demo.map_picture import INK, PAPER, PIXELS_PER_INCH
-from forebay.demo.summary import spread_text
+from forebay.demo.summary import middle_parts, spread_text
 from forebay.domain.units import human_seconds
 
 PLAIN, FOREBAY, FAINT = "#9a958c", "#0f6e9c", "#d9d6d0"
-PARTS = (("exchange", "#58a6c9"), ("write", "#0f6e9c"), ("wait", "#d9a441"))
+PARTS = (
+    ("creating:\nopening, metadata", "#9a958c"),
+    ("writing:\ncollective calls", "#0f6e9c"),
+    ("writing: independent\ncalls, library", "#58a6c9"),
+    ("closing", "#d9a441"),
+)
 
 
 def draw_timings(comparisons: Sequence[Comparison], path: Path) -> None:
     """One row of panels for each comparison."""
     figure = Figure(figsize=(13, 4.4 * len(comparisons)), facecolor=PAPER, layout="constrained")
     panels = figure.subplots(
-        len(comparisons), 3, squeeze=False, gridspec_kw={"width_ratios": [3, 3, 2.4]}
+        len(comparisons), 3, squeeze=False, gridspec_kw={"width_ratios": [3, 3, 3]}
     )
     for (times, ratios, parts), comparison in zip(panels, comparisons, strict=True):
         _draw_times(times, comparison)
@@ -81,19 +86,25 @@ def _draw_ratios(axes: Axes, comparison: Comparison) -> None:
 
 
 def _draw_parts(axes: Axes, comparison: Comparison) -> None:
-    records = [pair.forebay.record for pair in comparison.pairs]
-    traffic = [record.write for record in records if record is not None]
-    values = (
-        median(one.seconds_exchange for one in traffic),
-        median(one.seconds_storage for one in traffic),
-        median(one.seconds_wait for one in traffic),
-    )
-    names = [name for name, _ in PARTS]
-    bars = axes.barh(names, values, color=[colour for _, colour in PARTS], height=0.55)
-    axes.bar_label(
-        bars, labels=[f"{human_seconds(value)} s" for value in values], padding=4, color=INK
-    )
+    """One bar a part; together they are the whole time in output of one run."""
+    found = middle_parts(comparison)
+    _clear(axes, "Where the time goes through Forebay")
+    if found is None:
+        axes.set_axis_off()
+        return
+    run, parts = found
+    values = (parts.create, parts.collective, parts.rest, parts.close)
+    began = 0.0
+    for row, ((_, colour), value) in enumerate(zip(PARTS, values, strict=True)):
+        axes.barh(row, value, left=began, color=colour, height=0.55)
+        began += value
+        axes.text(began, row, f" {human_seconds(value)} s", va="center", color=INK)
+    axes.set_yticks(range(len(PARTS)), [name for name, _ in PARTS])
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.35 * max(*values, 1e-3))
-    axes.set_xlabel("s, slowest rank; the parts overlap", color=INK)
-    _clear(axes, "Where Forebay's time goes")
+    axes.set_xlim(0, 1.35 * max(began, 1e-3))
+    axes.set_xlabel(
+        f"s; together {human_seconds(run.times.output)} s, the run of median time\n"
+        f"collective calls (parts overlap): exchange {human_seconds(parts.exchange)},\n"
+        f"storage {human_seconds(parts.storage)}, wait {human_seconds(parts.wait)} s",
+        color=INK,
+    )

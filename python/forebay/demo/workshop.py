@@ -13,6 +13,7 @@ from pathlib import Path
 from forebay.adapters.record_file import read_record
 from forebay.demo.errors import DemoError
 from forebay.demo.model import ModelTimes, Run, parse_times
+from forebay.domain.launcher import Flavour, start
 from forebay.domain.record import FileSummary, summarise
 
 RUN_SECONDS_MAX = 240
@@ -29,11 +30,12 @@ class Variant:
     target: str
     executable: str
     history: str
-    launcher: tuple[str, ...]
+    launcher: str
+    flavour: Flavour
 
     def missing_tool(self) -> str | None:
         """The launcher, if this machine has none; None if all is well."""
-        return None if shutil.which(self.launcher[0]) else self.launcher[0]
+        return None if shutil.which(self.launcher) else self.launcher
 
 
 PNETCDF = Variant(
@@ -41,14 +43,16 @@ PNETCDF = Variant(
     target="pnetcdf",
     executable="ocean",
     history="ocean.nc",
-    launcher=("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"),
+    launcher="mpirun.openmpi",
+    flavour=Flavour.OPEN_MPI,
 )
 HDF5 = Variant(
     title="HDF5 on MPICH",
     target="hdf5",
     executable="ocean_hdf5",
     history="ocean.h5",
-    launcher=("mpiexec.mpich", "-n"),
+    launcher="mpiexec.mpich",
+    flavour=Flavour.HYDRA,
 )
 
 
@@ -127,7 +131,10 @@ class Workshop:
         place.mkdir(parents=True)
         (place / "namelist").write_text(run.namelist(), encoding="utf-8")
         os.sync()  # what the run before left behind is not this one's to write
-        program = [*variant.launcher, str(ranks), str(self.model / variant.executable), "namelist"]
+        launcher = start(
+            variant.launcher, flavour=variant.flavour, ranks=ranks, root=os.geteuid() == 0
+        )
+        program = [*launcher, str(self.model / variant.executable), "namelist"]
         record = place / "record.jsonl"
         front = _forebay(record) if through_forebay else []
         printed = _call(

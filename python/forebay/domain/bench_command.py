@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from forebay.domain.errors import BenchUsageError
-from forebay.domain.launcher import Flavour
+from forebay.domain.launcher import Flavour, start
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)
 
@@ -159,10 +159,7 @@ def start_words(launch: Launch, *, launcher: str, flavour: Flavour, root: bool) 
     """The launcher's part of the command for so many ranks."""
     if launch.words:
         return launch.words
-    extra: tuple[str, ...] = ()
-    if flavour is Flavour.OPEN_MPI:
-        extra = ("--oversubscribe", *(("--allow-run-as-root",) if root else ()))
-    return (launcher, *extra, "-n", str(launch.ranks or 1))
+    return start(launcher, flavour=flavour, ranks=launch.ranks or 1, root=root)
 
 
 def ranks_asked(launch: Launch) -> int | None:

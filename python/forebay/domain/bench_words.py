@@ -10,6 +10,8 @@ from pathlib import Path
 from forebay.domain.bench_command import Tool
 
 JSON_OPTION = "--json"
+RESULT_OPTION = "--result"
+"""As the program's first word: --json for us, which it leaves out of the command that it shows."""
 _FLAGS = {
     Tool.IOR: "BcCeEFgHhIkKmnpPqrRSuvVwWxyYzZ",
     Tool.HPIO: "BehkE",

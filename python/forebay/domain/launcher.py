@@ -1,5 +1,6 @@
-"""Command lines of MPI launchers: where the launcher is, where the program, and what has to be
-added so that our variables reach ranks on other nodes. Pure: words in, words out."""
+"""Command lines of MPI launchers: how ranks are started, where the launcher is in a line, where the
+program, and what has to be added so that our variables reach ranks on other nodes. Nothing else in
+the project knows a launcher's options. Pure: words in, words out."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,34 @@ class Flavour(Enum):
     HYDRA = "hydra"
     SLURM = "slurm"
     OTHER = "other"
+
+
+def start(
+    launcher: str,
+    *,
+    flavour: Flavour,
+    ranks: int,
+    root: bool,
+    variables: Mapping[str, str] | None = None,
+    parameters: Iterable[tuple[str, str]] = (),
+) -> tuple[str, ...]:
+    """The launcher's part of a command line that starts so many ranks on this machine, with
+    environment variables for them and Open MPI's parameters (MCA). `root`: we are root."""
+    words = [launcher, "-n", str(ranks)]
+    if flavour is Flavour.OPEN_MPI:
+        # It refuses both more ranks than cores and root where it is not told otherwise.
+        words += ["--oversubscribe", *(["--allow-run-as-root"] if root else [])]
+        for parameter in parameters:
+            words += ["--mca", *parameter]
+    for name, value in (variables or {}).items():
+        match flavour:
+            case Flavour.OPEN_MPI:
+                words += ["-x", f"{name}={value}"]
+            case Flavour.HYDRA:
+                words += ["-genv", name, value]
+            case Flavour.SLURM | Flavour.OTHER:
+                raise ValueError(f"nobody needs {name} passed on by {launcher} yet")
+    return tuple(words)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,14 @@
 """What the native library observed, as values: schema/record.md in Python."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from forebay.domain.units import MIB
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobRecord:
-    """One job, as its first file was opened."""
+    """One job, as its first file was opened. `rank` (of all `ranks`): whose process says it."""
 
     forebay: str
     mpi: str
@@ -19,6 +19,7 @@ class JobRecord:
     host: str
     command: str
     started: str
+    rank: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +142,28 @@ class FileSummary:
     def bytes_moved(self) -> int:
         """Bytes that Forebay moved, both ways."""
         return self.write.bytes + self.read.bytes
+
+
+def distinct_jobs(told: Sequence[JobRecord]) -> tuple[JobRecord, ...]:
+    """`told` with one value for each job: processes of a job that open files apart from each other
+    tell of it separately, each with its own rank."""
+    jobs: list[list[JobRecord]] = []
+    for one in told:
+        for job in jobs:
+            if _is_of(one, job):
+                job.append(one)
+                break
+        else:
+            jobs.append([one])
+    return tuple(
+        replace(min(job, key=lambda one: one.rank), nodes=max(one.nodes for one in job))
+        for job in jobs
+    )
+
+
+def _is_of(one: JobRecord, job: Sequence[JobRecord]) -> bool:
+    same = (one.mpi, one.ranks, one.command) == (job[0].mpi, job[0].ranks, job[0].command)
+    return same and all(one.rank != other.rank for other in job)
 
 
 def summarise(files: Sequence[FileRecord]) -> tuple[FileSummary, ...]:

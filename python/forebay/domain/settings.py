@@ -1,5 +1,5 @@
 """Settings: which there are, which values they take. The rules are those of the native library
-(src/entry/mpi/settings.cpp); both have the table from schema/settings.toml."""
+(src/settings); both have the table from schema/settings.toml."""
 
 import difflib
 import re
@@ -63,6 +63,17 @@ class Setting:
         """The keys of MPI_Info that set it."""
         own = f"forebay_{self.name}"
         return (self.hint, own) if self.hint else (own,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be called in a file and by --set: its name, or a key of MPI_Info."""
+        return tuple(dict.fromkeys((self.name, *self.hints)))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that set it; the last one that is there wins."""
+        by_hint = ENVIRONMENT_PREFIX + (self.hint or self.name).upper()
+        return tuple(dict.fromkeys((by_hint, self.variable)))
 
     def expected(self) -> str:
         """What a value looks like, for messages."""
@@ -144,17 +155,17 @@ class SettingsTable:
     settings: tuple[Setting, ...]
 
     def find(self, name: str) -> Setting | None:
-        """The setting called `name`, if there is one."""
-        return next((setting for setting in self.settings if setting.name == name), None)
+        """The setting called `name`, or set by a hint of that name, if there is one."""
+        return next((setting for setting in self.settings if name in setting.names), None)
 
     def nearest(self, name: str) -> str:
-        """The setting whose name is most like `name`."""
-        names = [setting.name for setting in self.settings]
+        """The name or hint that is most like `name`."""
+        names = [one for setting in self.settings for one in setting.names]
         close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.0)
         return close[0] if close else names[0]
 
-    def check(self, override: Override) -> str:
-        """The canonical value of `override`. SettingsError: no such setting, or not a value."""
+    def of(self, override: Override) -> Setting:
+        """The setting that `override` sets. SettingsError: there is none."""
         setting = self.find(override.name)
         if setting is None:
             raise SettingsError(
@@ -162,7 +173,11 @@ class SettingsTable:
                 f'Did you mean "{self.nearest(override.name)}"? '
                 f"`forebay settings` lists all."
             )
-        return setting.canonical(override.text)
+        return setting
+
+    def check(self, override: Override) -> str:
+        """The canonical value of `override`. SettingsError: no such setting, or not a value."""
+        return self.of(override).canonical(override.text)
 
     def effective(
         self,
@@ -173,14 +188,16 @@ class SettingsTable:
     ) -> tuple[EffectiveSetting, ...]:
         """Every setting's value after file, environment and options. SettingsError as check()."""
         given: dict[str, tuple[str, Origin]] = {}
-        for override in file:
-            given[override.name] = (self.check(override), Origin.FILE)
+        for override in _once(self, file):
+            given[self.of(override).name] = (self.check(override), Origin.FILE)
         for setting in self.settings:
-            text = (environment or {}).get(setting.variable)
-            if text is not None:
-                given[setting.name] = (_of_environment(setting, text), Origin.ENVIRONMENT)
+            for variable in setting.variables:
+                text = (environment or {}).get(variable)
+                if text is not None:
+                    value = _of_environment(setting, variable, text)
+                    given[setting.name] = (value, Origin.ENVIRONMENT)
         for override in options:
-            given[override.name] = (self.check(override), Origin.OPTION)
+            given[self.of(override).name] = (self.check(override), Origin.OPTION)
         return tuple(
             EffectiveSetting(setting=setting, value=value, origin=origin)
             for setting in self.settings
@@ -189,7 +206,7 @@ class SettingsTable:
 
     def suspicious(self, variables: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """(variable, the one that was probably meant) for FOREBAY_* that are nearly a setting."""
-        known = [setting.variable for setting in self.settings]
+        known = [variable for setting in self.settings for variable in setting.variables]
         doubtful = []
         for variable in variables:
             if not variable.startswith(ENVIRONMENT_PREFIX) or variable in known:
@@ -200,8 +217,21 @@ class SettingsTable:
         return tuple(doubtful)
 
 
-def _of_environment(setting: Setting, text: str) -> str:
+def _once(table: SettingsTable, file: Sequence[Override]) -> Sequence[Override]:
+    """`file`, if none of its lines sets what another one sets by another name."""
+    first: dict[str, Override] = {}
+    for override in file:
+        before = first.setdefault(table.of(override).name, override)
+        if before is not override:
+            raise SettingsError(
+                f'cannot use "{override.name}" in line {override.line} of the settings (it is '
+                f'"{before.name}" of line {before.line} by another name). Leave one of them out.'
+            )
+    return file
+
+
+def _of_environment(setting: Setting, variable: str, text: str) -> str:
     try:
         return setting.canonical(text)
     except SettingsError as error:
-        raise SettingsError(f"{setting.variable}: {error}") from error
+        raise SettingsError(f"{variable}: {error}") from error

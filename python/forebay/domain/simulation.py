@@ -1,5 +1,6 @@
 """What the simulator says about one experiment (schema forebay.simulation/1)."""
 
+import difflib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -136,5 +137,20 @@ def parse_simulation(text: str) -> Simulation:
 
 
 def words_of(platform: str, *, variant: str, settings: Sequence[str]) -> tuple[str, ...]:
-    """The simulator's command line without its name. Settings win over the variant's."""
+    """The simulator's command line without its name. Settings win over the variant's.
+    SimulationError: no such key."""
+    for word in settings:
+        _check_key(word)
     return (f"platform={platform}", f"variant={variant}", *settings)
+
+
+def _check_key(word: str) -> None:
+    name, equals, _ = word.partition("=")
+    known = [key for key, _ in (*PLATFORM_KEYS, *KEYS)]
+    if not equals or name in (*known, "variant"):
+        return  # what is no KEY=VALUE the simulator refuses
+    nearest = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.0)[0]
+    raise SimulationError(
+        f'cannot use "{word}" (no key is called "{name}"). Did you mean "{nearest}"? '
+        "`forebay simulate --help` lists all."
+    )

@@ -2,18 +2,24 @@
 
 import re
 
-_BYTES = re.compile(r"(\d+)[ \t]*(?:([kmgt])(?:ib)?|b)?", re.ASCII)
-_SHIFTS = {None: 0, "k": 10, "m": 20, "g": 30, "t": 40}
+_BYTES = re.compile(r"\+?(?=\.?\d)(\d*)\.?(\d*)[ \t]*([kmgtpe]i?)?b?", re.ASCII)
+_LARGEST = (1 << 63) - 1
+_LENGTH_MAX = 64
 _NAMES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 MIB = 1 << 20
 
 
 def parse_bytes(text: str) -> int | None:
-    """ "64 MiB", "4m", "65536" as bytes; None when it is none of these."""
-    found = _BYTES.fullmatch(text.strip(" \t").lower())
+    """The one grammar of sizes, as src/base/byte_size.hpp has it: a number, and k, m, g, t, p or e
+    for powers of 1024, also as MB or MiB. None: not a size, no whole bytes, or too many.
+    schema/examples/sizes.tsv has examples."""
+    found = _BYTES.fullmatch(text.strip(" \t").lower()) if len(text) <= _LENGTH_MAX else None
     if found is None:
         return None
-    return int(found[1]) << _SHIFTS[found[2]]
+    whole, part, unit = found.groups()
+    power = "kmgtpe".index(unit[0]) + 1 if unit else 0
+    size, rest = divmod(int(whole + part) * 1024**power, 10 ** len(part))
+    return None if rest or size > _LARGEST else size
 
 
 def exact_bytes(count: int) -> str:
@@ -39,3 +45,8 @@ def human_bytes(count: int) -> str:
 def human_seconds(seconds: float) -> str:
     """0.123 below ten seconds, fewer decimals above."""
     return f"{seconds:.3f}" if seconds < 10 else f"{seconds:.1f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """1 rank, 4 ranks."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

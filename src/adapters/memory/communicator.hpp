@@ -1,9 +1,11 @@
-// A parallel program inside one process: every rank is a thread, nodes are as told. For tests and
-// simulations of what needs no real MPI.
+// A parallel program inside one process: every rank is a thread, nodes are as told. For tests of
+// what needs no real MPI, under ThreadSanitizer in particular. Where ranks shall not be threads, so
+// that a seed repeats a run: adapters/memory/world.hpp.
 //
 //   run_ranks({2, 1, 4}, [](ports::Communicator& communicator) { … });   // 7 ranks on 3 nodes
 #pragma once
 
+#include "adapters/memory/nodes.hpp"
 #include "ports/communicator.hpp"
 
 #include <chrono>
@@ -15,18 +17,7 @@
 
 namespace forebay::adapters {
 
-// Which node the next rank lies on.
-enum class Arrangement {
-    blocks,       // the node of the rank before, until it is full
-    round_robin,  // the next node that is not full
-};
-
-struct ClusterOptions {
-    std::vector<std::int32_t> node_sizes = {1};  // ranks on each node
-    Arrangement arrangement = Arrangement::blocks;
-    std::size_t node_bytes = std::size_t{64} << 20;  // node memory; touched pages count only
-    // Larger messages are copied when the receiver asks for them and not before, as MPIs do.
-    std::size_t eager_bytes = 1024;
+struct ClusterOptions : NodesOptions {
     std::chrono::seconds patience{60};  // of run_ranks
 };
 

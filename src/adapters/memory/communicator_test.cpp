@@ -1,6 +1,7 @@
 // The contract of a Communicator on imagined clusters, and what only an imagined cluster has.
 #include "adapters/memory/communicator.hpp"
 
+#include "adapters/memory/world_cluster.hpp"
 #include "ports/communicator_contract.hpp"
 
 namespace forebay::adapters {
@@ -29,6 +30,23 @@ INSTANTIATE_TEST_SUITE_P(
                     world("UnevenNodes", cluster({2, 1, 4})),
                     world("RoundRobin", cluster({3, 1, 2}, Arrangement::round_robin))),
     ports::communicator_world_name);
+
+ports::CommunicatorWorld imagined(const std::string& name, std::vector<std::int32_t> sizes) {
+    const auto run = [options = cluster(std::move(sizes))](const RankBody& body) {
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+            MemoryWorld made{{.seed = seed}};
+            const Ending ending = run_ranks(made, options, body);
+            EXPECT_EQ(ending.kind, Ending::Kind::ended) << ending.report;
+        }
+    };
+    return {name, run};
+}
+
+INSTANTIATE_TEST_SUITE_P(ImaginedTime, CommunicatorContract,
+                         testing::Values(imagined("One", {1}), imagined("OneNodeOfFour", {4}),
+                                         imagined("TwoNodesOfOne", {1, 1}),
+                                         imagined("UnevenNodes", {2, 1, 4})),
+                         ports::communicator_world_name);
 
 TEST(MemoryCluster, RoundRobinSpreadsNeighbours) {
     MemoryCluster made{cluster({3, 1, 2}, Arrangement::round_robin)};

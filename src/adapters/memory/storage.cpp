@@ -7,16 +7,12 @@
 
 namespace forebay::adapters {
 
-MemoryStorage::MemoryStorage(MemoryFile& file, Direction direction)
-    : file_{file}, direction_{direction} {}
-
-MemoryStorage::~MemoryStorage() {
-    for (const Pending& pending : pending_) {
-        static_cast<void>(perform(pending));
-    }
+std::uint64_t MemoryHandle::dice_of(const ports::Request& request) {
+    const std::int64_t place = request.pieces.empty() ? 0 : request.pieces.front().at.bytes();
+    return scramble(file_.faults().seed, static_cast<std::uint64_t>(place), ++attempts_[place]);
 }
 
-std::int64_t MemoryStorage::delay_of(const ports::Request& request, std::uint64_t dice) const {
+std::int64_t MemoryHandle::delay_of(const ports::Request& request, std::uint64_t dice) const {
     const Faults& faults = file_.faults();
     std::int64_t delay = 0;
     if (faults.delay_polls_max > 0) {
@@ -31,19 +27,39 @@ std::int64_t MemoryStorage::delay_of(const ports::Request& request, std::uint64_
     return delay;
 }
 
-void MemoryStorage::submit(const ports::Request& request) {
-    expects(pending_.size() < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
-    const std::int64_t place = request.pieces.empty() ? 0 : request.pieces.front().at.bytes();
-    const std::uint64_t dice =
-        scramble(file_.faults().seed, static_cast<std::uint64_t>(place), ++attempts_[place]);
-    pending_.push_back({request, dice, polls_ + delay_of(request, dice)});
+ports::Completion MemoryHandle::perform(const ports::Request& request, std::uint64_t dice) {
+    if (request.direction != direction_) {
+        return {request.ticket, Length{0}, EBADF};
+    }
+    return file_.perform(request, dice);
 }
 
-ports::Completion MemoryStorage::perform(const Pending& pending) {
-    if (pending.request.direction != direction_) {
-        return {pending.request.ticket, Length{0}, EBADF};
+Result<void> MemoryHandle::sync() {
+    expects(in_flight() == 0, "nothing is in flight at sync");
+    if (file_.faults().sync_error != 0) {
+        return failure(system_error(file_.faults().sync_error, "make durable a file in memory"));
     }
-    return file_.perform(pending.request, pending.dice);
+    return {};
+}
+
+Result<void> MemoryHandle::close() {
+    expects(in_flight() == 0, "nothing is in flight at close");
+    if (file_.faults().close_error != 0) {
+        return failure(system_error(file_.faults().close_error, "close a file in memory"));
+    }
+    return {};
+}
+
+MemoryStorage::~MemoryStorage() {
+    for (const Pending& pending : pending_) {
+        static_cast<void>(perform(pending.request, pending.dice));
+    }
+}
+
+void MemoryStorage::submit(const ports::Request& request) {
+    expects(pending_.size() < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
+    const std::uint64_t dice = dice_of(request);
+    pending_.push_back({request, dice, polls_ + delay_of(request, dice)});
 }
 
 std::size_t MemoryStorage::poll(std::span<ports::Completion> out) {
@@ -51,7 +67,7 @@ std::size_t MemoryStorage::poll(std::span<ports::Completion> out) {
     std::ranges::stable_sort(pending_, {}, &Pending::due);
     std::size_t count = 0;
     while (count < out.size() && count < pending_.size() && pending_[count].due < polls_) {
-        out[count] = perform(pending_[count]);
+        out[count] = perform(pending_[count].request, pending_[count].dice);
         ++count;
     }
     pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -65,24 +81,6 @@ std::size_t MemoryStorage::wait(std::span<ports::Completion> out) {
         count = poll(out);
     }
     return count;
-}
-
-Result<void> MemoryStorage::sync() {
-    expects(pending_.empty(), "nothing is in flight at sync");
-    if (file_.faults().sync_error != 0) {
-        return failure(system_error(file_.faults().sync_error, "make durable a file in memory"));
-    }
-    return {};
-}
-
-Result<ports::Identity> MemoryStorage::identity() const { return file_.identity(); }
-
-Result<void> MemoryStorage::close() {
-    expects(pending_.empty(), "nothing is in flight at close");
-    if (file_.faults().close_error != 0) {
-        return failure(system_error(file_.faults().close_error, "close a file in memory"));
-    }
-    return {};
 }
 
 Result<std::unique_ptr<ports::Storage>> open_memory(MemoryFile& file, Direction direction) {

@@ -12,35 +12,53 @@
 
 namespace forebay::adapters {
 
-class MemoryStorage final : public ports::Storage {
+// What handles to files in memory have in common, however their time passes.
+class MemoryHandle : public ports::Storage {
 public:
-    MemoryStorage(MemoryFile& file, Direction direction);
-    ~MemoryStorage() override;
-
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
-    void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
     Result<void> sync() override;
-    [[nodiscard]] Result<ports::Identity> identity() const override;
+    [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
     Result<void> close() override;
     [[nodiscard]] const char* name() const noexcept override { return "memory"; }
 
-private:
+protected:
     static constexpr int depth_max = 64;
+
+    MemoryHandle(MemoryFile& file, Direction direction) : file_{file}, direction_{direction} {}
+
+    // Decides on the request's fate; tells repetitions at one place apart.
+    [[nodiscard]] std::uint64_t dice_of(const ports::Request& request);
+    // Polls by which its completion comes later.
+    [[nodiscard]] std::int64_t delay_of(const ports::Request& request, std::uint64_t dice) const;
+    [[nodiscard]] ports::Completion perform(const ports::Request& request, std::uint64_t dice);
+    [[nodiscard]] virtual std::size_t in_flight() const noexcept = 0;
+
+private:
+    MemoryFile& file_;
+    Direction direction_;
+    std::unordered_map<std::int64_t, std::uint64_t> attempts_;  // at each place
+};
+
+// Time passes by polls: for ranks that are threads.
+class MemoryStorage final : public MemoryHandle {
+public:
+    MemoryStorage(MemoryFile& file, Direction direction) : MemoryHandle{file, direction} {}
+    ~MemoryStorage() override;
+
+    void submit(const ports::Request& request) override;
+    std::size_t poll(std::span<ports::Completion> out) override;
+    std::size_t wait(std::span<ports::Completion> out) override;
+
+private:
     struct Pending {
         ports::Request request;
         std::uint64_t dice = 0;
         std::int64_t due = 0;  // poll at which it completes
     };
 
-    [[nodiscard]] std::int64_t delay_of(const ports::Request& request, std::uint64_t dice) const;
-    [[nodiscard]] ports::Completion perform(const Pending& pending);
+    [[nodiscard]] std::size_t in_flight() const noexcept override { return pending_.size(); }
 
-    MemoryFile& file_;
-    Direction direction_;
     std::vector<Pending> pending_;
-    std::unordered_map<std::int64_t, std::uint64_t> attempts_;  // at each place
     std::int64_t polls_ = 0;
 };
 

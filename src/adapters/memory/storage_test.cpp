@@ -2,6 +2,7 @@
 // get over by repeating.
 #include "adapters/memory/storage.hpp"
 
+#include "adapters/memory/world_storage.hpp"
 #include "ports/storage_contract.hpp"
 
 namespace forebay::adapters {
@@ -11,9 +12,9 @@ namespace {
 using ports::extent;
 using ports::StorageContract;
 
-class MemoryWorld final : public ports::StorageWorld {
+class FileAlone final : public ports::StorageWorld {
 public:
-    explicit MemoryWorld(Faults faults) : file_{faults} {}
+    explicit FileAlone(Faults faults) : file_{faults} {}
     Result<std::unique_ptr<ports::Storage>> open(Direction direction) override {
         return open_memory(file_, direction);
     }
@@ -25,7 +26,7 @@ private:
 };
 
 ports::StorageWorldMaker world(const std::string& name, Faults faults) {
-    return {name, [faults] { return std::make_unique<MemoryWorld>(faults); }};
+    return {name, [faults] { return std::make_unique<FileAlone>(faults); }};
 }
 
 Faults slow() {
@@ -47,6 +48,30 @@ Faults nasty(std::uint64_t seed) {
 INSTANTIATE_TEST_SUITE_P(Memory, StorageContract,
                          testing::Values(world("Healthy", {}), world("Slow", slow()),
                                          world("Nasty1", nasty(1)), world("Nasty2", nasty(2))),
+                         ports::world_name);
+
+class FileInAWorld final : public ports::StorageWorld {
+public:
+    FileInAWorld(std::uint64_t seed, const Faults& faults)
+        : world_{{.seed = seed}}, file_{faults} {}
+    Result<std::unique_ptr<ports::Storage>> open(Direction direction) override {
+        return open_memory(world_, file_, direction);
+    }
+    ports::Bytes contents(const Extent& extent) override { return file_.get(extent); }
+    std::int64_t size() override { return file_.size().bytes(); }
+
+private:
+    MemoryWorld world_;
+    MemoryFile file_;
+};
+
+ports::StorageWorldMaker imagined(const std::string& name, const Faults& faults) {
+    return {name, [faults] { return std::make_unique<FileInAWorld>(7, faults); }, false};
+}
+
+INSTANTIATE_TEST_SUITE_P(ImaginedTime, StorageContract,
+                         testing::Values(imagined("Healthy", {}), imagined("Slow", slow()),
+                                         imagined("Nasty1", nasty(1))),
                          ports::world_name);
 
 ports::Completion write_all(MemoryFile& file, const std::vector<Extent>& extents) {

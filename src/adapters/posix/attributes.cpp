@@ -1,6 +1,8 @@
 // See attributes.hpp.
 #include "adapters/posix/attributes.hpp"
 
+#include "kernel/calls.hpp"
+
 #include <cerrno>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -32,7 +34,7 @@ bool means_none(int system) noexcept {
 
 Result<ports::PathFacts> PosixAttributes::look(const std::string& path) const {
     struct stat found{};
-    if (::stat(path.c_str(), &found) != 0) {
+    if (kernel::stat(path.c_str(), &found) != 0) {
         if (errno == ENOENT) {
             return ports::PathFacts{};
         }
@@ -40,7 +42,7 @@ Result<ports::PathFacts> PosixAttributes::look(const std::string& path) const {
     }
     ports::PathFacts facts{kind_of(found.st_mode), found.st_size, found.st_dev, 0};
     struct statfs system{};
-    if (::statfs(path.c_str(), &system) == 0) {
+    if (kernel::statfs(path.c_str(), &system) == 0) {
         facts.file_system = static_cast<std::uint64_t>(system.f_type) & 0xFFFFFFFFU;
     }
     return facts;
@@ -49,10 +51,10 @@ Result<ports::PathFacts> PosixAttributes::look(const std::string& path) const {
 Result<std::optional<ports::AttributeValue>> PosixAttributes::get(const std::string& path,
                                                                   const char* name) const {
     ports::AttributeValue value(bytes_usual);
-    ssize_t got = ::getxattr(path.c_str(), name, value.data(), value.size());
+    ssize_t got = kernel::getxattr(path.c_str(), name, value.data(), value.size());
     if (got < 0 && errno == ERANGE) {
         value.resize(bytes_max);
-        got = ::getxattr(path.c_str(), name, value.data(), value.size());
+        got = kernel::getxattr(path.c_str(), name, value.data(), value.size());
     }
     if (got < 0 && means_none(errno)) {
         return std::nullopt;
@@ -66,7 +68,7 @@ Result<std::optional<ports::AttributeValue>> PosixAttributes::get(const std::str
 
 Result<void> PosixAttributes::set(const std::string& path, const char* name,
                                   std::span<const std::byte> value) {
-    if (::setxattr(path.c_str(), name, value.data(), value.size(), 0) != 0) {
+    if (kernel::setxattr(path.c_str(), name, value.data(), value.size(), 0) != 0) {
         return failure(system_error(errno, fmt::format("set {} of {}", name, path)));
     }
     return {};
@@ -80,7 +82,7 @@ Result<void> PosixAttributes::make_file(const std::string& path) {
 }
 
 Result<void> PosixAttributes::remove_file(const std::string& path) {
-    if (::unlink(path.c_str()) != 0) {
+    if (kernel::unlink(path.c_str()) != 0) {
         return failure(system_error(errno, "remove " + path));
     }
     return {};

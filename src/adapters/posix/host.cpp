@@ -1,8 +1,9 @@
 // Containers on one machine share the kernel's boot number but not their process numbers.
 #include "adapters/posix/host.hpp"
 
+#include "kernel/calls.hpp"
+
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <sched.h>
 #include <string>
@@ -11,13 +12,12 @@
 namespace forebay::adapters {
 
 std::optional<std::uint64_t> host_number() {
-    std::ifstream file{"/proc/sys/kernel/random/boot_id"};
-    std::string boot;
+    const auto boot = kernel::contents("/proc/sys/kernel/random/boot_id");
     struct stat processes{};
-    if (!std::getline(file, boot) || ::stat("/proc/self/ns/pid", &processes) != 0) {
+    if (!boot || kernel::stat("/proc/self/ns/pid", &processes) != 0) {
         return std::nullopt;
     }
-    return std::hash<std::string>{}(boot + ":" + std::to_string(processes.st_ino));
+    return std::hash<std::string>{}(*boot + ":" + std::to_string(processes.st_ino));
 }
 
 CoreSet usable_cores() noexcept {

@@ -2,13 +2,11 @@
 // program and takes 20 ms; two numbers are not worth that in somebody else's process.
 #include "adapters/posix/machine.hpp"
 
-#include "base/own_fd.hpp"
+#include "kernel/calls.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <dirent.h>
-#include <fcntl.h>
 #include <memory>
 #include <string_view>
 #include <unistd.h>
@@ -19,11 +17,9 @@ namespace {
 
 // How many numbers a list as "0-3,8" names; 0 where there is none.
 std::int32_t count_listed(const std::string& path) {
-    std::array<char, 4096> text{};
-    const OwnFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    const ssize_t got = file.valid() ? ::read(file.get(), text.data(), text.size()) : 0;
+    const std::string text = kernel::contents(path).value_or(std::string());
     const char* at = text.data();
-    const char* const end = at + std::max<ssize_t>(got, 0);
+    const char* const end = at + text.size();
     std::int32_t count = 0;
     while (at < end) {
         std::int32_t first = 0;
@@ -72,7 +68,7 @@ std::int32_t count_entries(const std::string& path) {
 std::int32_t count_ethernet(const std::string& sys) {
     const std::string folder = sys + "/class/net/";
     return count_entries(folder, [&](std::string_view name) {
-        return ::access((folder + std::string(name) + "/device").c_str(), F_OK) == 0;
+        return kernel::access((folder + std::string(name) + "/device").c_str(), F_OK) == 0;
     });
 }
 

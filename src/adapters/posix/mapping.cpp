@@ -1,6 +1,8 @@
 // MAP_NORESERVE throughout: staging is mapped at its largest size and used as far as needed.
 #include "adapters/posix/mapping.hpp"
 
+#include "kernel/calls.hpp"
+
 #include <cerrno>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -18,7 +20,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 
 Mapping::~Mapping() {
     if (!bytes_.empty()) {
-        ::munmap(bytes_.data(), bytes_.size());
+        kernel::munmap(bytes_.data(), bytes_.size());
     }
 }
 
@@ -26,13 +28,13 @@ void Mapping::give_back(std::size_t from) noexcept {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t begin = (from + page - 1) / page * page;
     if (begin < bytes_.size()) {
-        ::madvise(bytes_.data() + begin, bytes_.size() - begin, MADV_REMOVE);
+        kernel::madvise(bytes_.data() + begin, bytes_.size() - begin, MADV_REMOVE);
     }
 }
 
 Result<Mapping> Mapping::map(int fd, int flags, std::size_t bytes) {
-    void* at =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void* at = kernel::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            flags | MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (at == MAP_FAILED) {
         const int system = errno;
         return failure(Error{ErrorCode::input_output, system,

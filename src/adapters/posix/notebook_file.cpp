@@ -2,13 +2,12 @@
 #include "adapters/posix/notebook_file.hpp"
 
 #include "base/own_fd.hpp"
+#include "kernel/calls.hpp"
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -19,44 +18,39 @@ namespace {
 
 constexpr std::size_t bytes_max = 1 << 20;
 
+// What goes wrong here, the open says.
+void make_folders_of(const std::string& path) {
+    constexpr mode_t as_the_umask_has_it = 0777;
+    for (std::size_t end = path.find('/', 1); end != std::string::npos;
+         end = path.find('/', end + 1)) {
+        kernel::mkdir(path.substr(0, end).c_str(), as_the_umask_has_it);
+    }
+}
+
 }  // namespace
 
 Result<std::string> NotebookFile::read() {
-    const OwnFd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.valid()) {
-        return errno == ENOENT ? Result<std::string>{std::string()}
-                               : failure(system_error(errno, "read " + path_));
+    auto text = kernel::contents(path_, bytes_max);
+    if (!text && errno != ENOENT) {
+        return failure(system_error(errno, "read " + path_));
     }
-    std::string text;
-    std::array<char, 4096> part{};
-    while (text.size() < bytes_max) {
-        const ssize_t got = ::read(file.get(), part.data(), part.size());
-        if (got < 0 && errno != EINTR) {
-            return failure(system_error(errno, "read " + path_));
-        }
-        if (got == 0) {
-            break;
-        }
-        text.append(part.data(), static_cast<std::size_t>(got > 0 ? got : 0));
-    }
-    return text;
+    return std::move(text).value_or(std::string());
 }
 
 Result<void> NotebookFile::write(const std::string& text) {
-    std::error_code ignored;  // the open says what is wrong
-    std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+    make_folders_of(path_);
     const std::string beside = fmt::format("{}.{}", path_, ::getpid());
     constexpr mode_t everyone_reads = 0644;
     const OwnFd file(
-        ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, everyone_reads));
+        kernel::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, everyone_reads));
     if (!file.valid()) {
         return failure(system_error(errno, "write " + beside));
     }
-    const ssize_t got = ::write(file.get(), text.data(), text.size());
+    const ssize_t got = kernel::write(file.get(), text.data(), text.size());
     const bool whole = got == static_cast<ssize_t>(text.size());
-    if (!whole || std::rename(beside.c_str(), path_.c_str()) != 0) {
+    if (!whole || kernel::rename(beside.c_str(), path_.c_str()) != 0) {
         const int why = got >= 0 && !whole ? ENOSPC : errno;
-        ::unlink(beside.c_str());
+        kernel::unlink(beside.c_str());
         return failure(system_error(why, "write " + path_));
     }
     return {};
@@ -64,7 +58,7 @@ Result<void> NotebookFile::write(const std::string& text) {
 
 Result<std::string> file_system_of(const std::string& path) {
     struct statfs found{};
-    if (::statfs(path.c_str(), &found) != 0) {
+    if (kernel::statfs(path.c_str(), &found) != 0) {
         return failure(system_error(errno, "look at the file system of " + path));
     }
     std::array<unsigned, 2> number{};

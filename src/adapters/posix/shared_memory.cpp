@@ -1,6 +1,8 @@
 // memfd_create: counted as shared memory of the job, freed with its last user.
 #include "adapters/posix/shared_memory.hpp"
 
+#include "kernel/calls.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -36,14 +38,14 @@ Result<SharedMemory> SharedMemory::create(std::size_t bytes) {
     if (bytes < sizeof name.secret || !within_file_limit(bytes)) {
         return refused("make", EFBIG);
     }
-    OwnFd fd{::memfd_create("forebay", MFD_CLOEXEC)};
+    OwnFd fd{kernel::memfd_create("forebay", MFD_CLOEXEC)};
     if (!fd.valid()) {
         return refused("make", errno);
     }
     const auto secret_bytes = static_cast<ssize_t>(sizeof name.secret);
     if (::getrandom(&name.secret, sizeof name.secret, 0) != secret_bytes ||
-        ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
-        ::pwrite(fd.get(), &name.secret, sizeof name.secret, 0) != secret_bytes) {
+        kernel::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
+        kernel::pwrite(fd.get(), &name.secret, sizeof name.secret, 0) != secret_bytes) {
         return refused("make", errno);
     }
     name.process = ::getpid();
@@ -53,12 +55,12 @@ Result<SharedMemory> SharedMemory::create(std::size_t bytes) {
 
 Result<Mapping> SharedMemory::attach(const SharedName& name, std::size_t bytes) {
     const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.descriptor);
-    const OwnFd fd{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    const OwnFd fd{kernel::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
     if (!fd.valid()) {
         return refused("open", errno);
     }
     std::uint64_t secret = 0;
-    const auto got = ::pread(fd.get(), &secret, sizeof secret, 0);
+    const auto got = kernel::pread(fd.get(), &secret, sizeof secret, 0);
     if (got != static_cast<ssize_t>(sizeof secret) || secret != name.secret) {
         return refused("recognise", ESTALE);
     }

@@ -2,6 +2,7 @@
 #include "adapters/posix/storage.hpp"
 
 #include "adapters/posix/transfer.hpp"
+#include "kernel/calls.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,7 +23,7 @@ Result<OwnFd> open_file(const std::string& path, Direction direction) {
     const bool writes = direction == Direction::write;
     int fd = -1;
     do {
-        fd = ::open(path.c_str(), (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
+        fd = kernel::open(path.c_str(), (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0) {
         return failure(
@@ -33,7 +34,7 @@ Result<OwnFd> open_file(const std::string& path, Direction direction) {
 
 Result<ports::Identity> identity_of(int fd, const std::string& path) {
     struct stat status{};
-    if (::fstat(fd, &status) != 0) {
+    if (kernel::fstat(fd, &status) != 0) {
         return failure(system_error(errno, "stat " + path));
     }
     return ports::Identity{status.st_dev, status.st_ino};
@@ -41,7 +42,7 @@ Result<ports::Identity> identity_of(int fd, const std::string& path) {
 
 // EINVAL: a device or pipe, which has nothing to make durable.
 Result<void> sync_file(int fd, const std::string& path) {
-    while (::fsync(fd) != 0) {
+    while (kernel::fsync(fd) != 0) {
         if (errno == EINVAL) {
             return {};
         }

@@ -1,6 +1,8 @@
 // A gap between pieces ends a system call: holes are never written.
 #include "adapters/posix/transfer.hpp"
 
+#include "kernel/calls.hpp"
+
 #include <array>
 #include <cerrno>
 #include <sys/uio.h>
@@ -14,8 +16,8 @@ constexpr std::size_t vector_max = 64;  // pieces of one pwritev
 
 ssize_t move_one(int fd, Direction direction, const ports::Piece& piece) noexcept {
     return direction == Direction::write
-               ? ::pwrite(fd, piece.bytes.data(), piece.bytes.size(), piece.at.bytes())
-               : ::pread(fd, piece.bytes.data(), piece.bytes.size(), piece.at.bytes());
+               ? kernel::pwrite(fd, piece.bytes.data(), piece.bytes.size(), piece.at.bytes())
+               : kernel::pread(fd, piece.bytes.data(), piece.bytes.size(), piece.at.bytes());
 }
 
 ssize_t move_many(int fd, Direction direction, std::span<const ports::Piece> pieces) noexcept {
@@ -25,8 +27,8 @@ ssize_t move_many(int fd, Direction direction, std::span<const ports::Piece> pie
     }
     const auto count = static_cast<int>(pieces.size());
     const off_t at = pieces.front().at.bytes();
-    return direction == Direction::write ? ::pwritev(fd, vectors.data(), count, at)
-                                         : ::preadv(fd, vectors.data(), count, at);
+    return direction == Direction::write ? kernel::pwritev(fd, vectors.data(), count, at)
+                                         : kernel::preadv(fd, vectors.data(), count, at);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // One table says which keys a platform has and in which unit; everything else follows from it.
 #include "adapters/simgrid/platform.hpp"
 
+#include "base/byte_size.hpp"
 #include "base/contracts.hpp"
 
 #include <algorithm>
@@ -13,27 +14,27 @@
 #include <sstream>
 #include <string_view>
 #include <toml++/toml.h>
+#include <utility>
 
 namespace forebay::adapters {
 
 namespace {
 
-struct Prefix {
-    const char* text;
-    double factor;
-};
-
-constexpr std::array<Prefix, 11> prefixes{{{"Ki", 1024.0},
-                                           {"Mi", 1048576.0},
-                                           {"Gi", 1073741824.0},
-                                           {"k", 1e3},
-                                           {"M", 1e6},
-                                           {"G", 1e9},
-                                           {"T", 1e12},
-                                           {"m", 1e-3},
-                                           {"u", 1e-6},
-                                           {"n", 1e-9},
-                                           {"", 1.0}}};
+// "2 ms": seconds, milli-, micro- and nanoseconds.
+Result<double> seconds_in(const std::string& text) {
+    constexpr std::array<std::pair<std::string_view, double>, 4> units{
+        {{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    std::string_view rest{end};
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    for (const auto& [unit, factor] : units) {
+        if (end != text.c_str() && rest == unit) {
+            return number * factor;
+        }
+    }
+    return failure({});
+}
 
 tl::unexpected<Error> refuse(const std::string& path, std::string_view key, std::string_view why,
                              std::string_view next) {
@@ -215,14 +216,13 @@ Result<void> set_number(Platform& platform, std::string_view key, double value) 
 std::string unit_of(std::string_view key) { return key_named(key).unit; }
 
 Result<double> parse_quantity(const std::string& text, const std::string& unit) {
-    char* end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
-    std::string_view rest{end};
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    for (const Prefix& prefix : prefixes) {
-        if (end != text.c_str() && rest == prefix.text + unit) {
-            return number * prefix.factor;
-        }
+    const auto by_unit =
+        unit == "B/s" ? parse_rate(text)
+        : unit == "B"
+            ? parse_size(text).map([](std::int64_t bytes) { return static_cast<double>(bytes); })
+            : seconds_in(text);
+    if (by_unit) {
+        return by_unit;
     }
     const char* prefix = unit == "s" ? "m" : "M";
     return failure({ErrorCode::argument, 0,

@@ -2,6 +2,7 @@
 #include "bench/hpio/program/report.hpp"
 #include "bench/session/output.hpp"
 #include "bench/session/together.hpp"
+#include "bench/session/words.hpp"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -113,8 +114,8 @@ ExitStatus run(Session& session, const hpio::Command& request, Report& report) {
     return report.status;
 }
 
-ExitStatus program(Session& session, const std::vector<std::string>& command) {
-    const auto request = hpio::parse_command(std::span(command).subspan(1));
+ExitStatus program(Session& session, const Words& words) {
+    const auto request = hpio::parse_command(std::span(words.read).subspan(1));
     if (!request) {
         return session.is_first() ? complain(request.error().message, ExitStatus::usage)
                                   : ExitStatus::usage;
@@ -125,7 +126,7 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
         }
         return ExitStatus::good;
     }
-    Report report = start(session, command);
+    Report report = start(session, words.shown);
     if (auto planned = plan(session, *request, report); !planned) {
         return session.is_first() ? complain(planned.error().message, ExitStatus::usage)
                                   : ExitStatus::usage;
@@ -163,6 +164,6 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
 int main(int argc, char** argv) {
     using namespace forebay::bench;
     Session session(&argc, &argv);
-    const std::vector<std::string> command(argv, argv + argc);
-    return exit_code([&] { return program(session, command); }, "Use smaller patterns.");
+    const Words words(argc, argv);
+    return exit_code([&] { return program(session, words); }, "Use smaller patterns.");
 }

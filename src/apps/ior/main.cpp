@@ -2,13 +2,16 @@
 #include "bench/ior/program/program.hpp"
 #include "bench/session/session.hpp"
 #include "bench/session/together.hpp"
+#include "bench/session/words.hpp"
 
 int main(int argc, char** argv) {
     using namespace forebay::bench;
     const forebay::measure::TickReading began = forebay::measure::TransferClock::reading();
     Janitor janitor = Janitor::of_this_node();
     const Mpi mpi(&argc, &argv);
-    const Invocation invocation{.words = {argv, argv + argc},
+    const Words words(argc, argv);
+    const Invocation invocation{.words = words.read,
+                                .shown = words.shown,
                                 .version = FOREBAY_VERSION,
                                 .janitor = &janitor,
                                 .began = began};

@@ -3,6 +3,7 @@
 #include "bench/meta/program/storm.hpp"
 #include "bench/session/output.hpp"
 #include "bench/session/together.hpp"
+#include "bench/session/words.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -156,8 +157,8 @@ std::vector<std::string> outputs(const meta::Command& request) {
     return paths;
 }
 
-ExitStatus program(Session& session, const std::vector<std::string>& command) {
-    const auto request = meta::parse_command(std::span(command).subspan(1));
+ExitStatus program(Session& session, const Words& words) {
+    const auto request = meta::parse_command(std::span(words.read).subspan(1));
     if (!request) {
         return refused(session, request.error(), ExitStatus::usage);
     }
@@ -168,7 +169,7 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
         return ExitStatus::good;
     }
     Report report;
-    report.command = command;
+    report.command = words.shown;
     if (auto planned = plan(session, *request, report); !planned) {
         return refused(session, planned.error(), ExitStatus::usage);
     }
@@ -202,6 +203,6 @@ ExitStatus program(Session& session, const std::vector<std::string>& command) {
 int main(int argc, char** argv) {
     using namespace forebay::bench;
     Session session(&argc, &argv);
-    const std::vector<std::string> command(argv, argv + argc);
-    return exit_code([&] { return program(session, command); }, "Use fewer items.");
+    const Words words(argc, argv);
+    return exit_code([&] { return program(session, words); }, "Use fewer items.");
 }

@@ -40,7 +40,7 @@ struct Parsed {
 // One line an option, as --help shows them.
 [[nodiscard]] std::string help(std::span<const Option> table);
 
-// A whole number in decimal; sizes are measure::parse_size's.
+// A whole number in decimal; sizes are parse_size's.
 [[nodiscard]] Result<std::int64_t> whole_number(std::string_view option, std::string_view text);
 
 // "" and "1" are true, "0" is false.

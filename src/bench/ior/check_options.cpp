@@ -112,7 +112,7 @@ Result<void> check_words(const Options& o) {
 
 Result<void> check_contradictions(const Options& o) {
     if (o.reorder_constant && o.reorder_random > 0) {
-        return nonsense("-C and -Z cannot be had at once", "both say who reads what",
+        return nonsense("-C and -Z exclude each other", "both say who reads what",
                         "Leave one of them out.");
     }
     if (o.check_read && o.signature == 0 && !o.writes()) {

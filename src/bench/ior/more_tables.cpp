@@ -59,7 +59,11 @@ std::string spread_row(const Test& test, const Phase& phase) {
         slowest.bandwidth_mib);
 }
 
+// Nothing where there is one repetition: its rate is in the summary, and it has no interval.
 std::string median_row(const Test& test, const SummaryRow& row) {
+    if (row.bandwidths.size() < 2) {
+        return {};
+    }
     const auto interval = measure::median_interval(row.bandwidths);
     return fmt::format("{:<9} {:>5} {:>5} {:>14.2f} {:>10.2f} {:>10.2f} {:>9.1f}%\n", row.access,
                        test.id, row.bandwidths.size(), measure::median(row.bandwidths),
@@ -79,6 +83,22 @@ std::string of_all_phases(const Run& run, Row row) {
     return text;
 }
 
+std::string medians_text(const Run& run) {
+    std::string rows;
+    for (const Test& test : run.tests) {
+        for (const SummaryRow& row : summary_rows(test)) {
+            rows += median_row(test, row);
+        }
+    }
+    if (rows.empty()) {
+        return rows;
+    }
+    return "\nMedian of repetitions (MiB/s):\n" +
+           fmt::format("{:<9} {:>5} {:>5} {:>14} {:>10} {:>10} {:>10}\n", "access", "Test#", "reps",
+                       "median", "lower", "upper", "coverage") +
+           rows;
+}
+
 }  // namespace
 
 std::string more_text(const Run& run) {
@@ -95,14 +115,7 @@ std::string more_text(const Run& run) {
     text += of_all_phases(run, done_row) + "\nSpread of ranks:\n";
     text += fmt::format("{:<9} {:>5} {:>5} {:>10} {:>10} {:>10} {:>12}\n", "access", "Test#",
                         "iter", "fastest", "median", "slowest", "which");
-    text += of_all_phases(run, spread_row) + "\nMedian of repetitions (MiB/s):\n";
-    text += fmt::format("{:<9} {:>5} {:>5} {:>14} {:>10} {:>10} {:>10}\n", "access", "Test#",
-                        "reps", "median", "lower", "upper", "coverage");
-    for (const Test& test : run.tests) {
-        for (const SummaryRow& row : summary_rows(test)) {
-            text += median_row(test, row);
-        }
-    }
+    text += of_all_phases(run, spread_row) + medians_text(run);
     std::string warnings;
     for (const Test& test : run.tests) {
         for (const auto* const lines : {&test.warnings, &test.advice}) {

@@ -125,9 +125,18 @@ TEST(Tables, more_follows_after_the_summary) {
     run.tests[0].phases.push_back(a_phase(run.tests[0].options));
     run.tests[0].warnings = {"something"};
     const std::string text = more_text(run);
-    for (const char* part : {"p99.9", "first after", "rank 3 on vm", "coverage", "something"}) {
+    for (const char* part : {"p99.9", "first after", "rank 3 on vm", "something"}) {
         EXPECT_THAT(text, HasSubstr(part));
     }
+}
+
+TEST(Tables, one_repetition_has_no_median_with_a_coverage_of_nothing) {
+    ior::Run run;
+    run.tests.push_back(a_test());
+    run.tests[0].phases.push_back(a_phase(run.tests[0].options));
+    EXPECT_THAT(more_text(run), Not(HasSubstr("coverage")));
+    run.tests[0].phases.push_back(a_phase(run.tests[0].options));
+    EXPECT_THAT(more_text(run), HasSubstr("coverage"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ tl::unexpected<Error> over(std::string_view what, const std::string& is, const s
                                 what, is, allows, option)});
 }
 
-std::string amount(std::int64_t bytes) { return human_size(bytes); }
+std::string amount(std::int64_t bytes) { return measure::human_size(bytes); }
 
 std::string time_text(const Estimate& estimate) {
     std::string text;

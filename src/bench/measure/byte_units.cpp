@@ -1,100 +1,16 @@
 // See byte_units.hpp.
 #include "bench/measure/byte_units.hpp"
 
-#include <algorithm>
+#include "base/byte_size.hpp"
+
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <fmt/format.h>
-#include <optional>
 #include <utility>
 
 namespace forebay::measure {
 
-namespace {
-
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-// The power of 1024 that a unit stands for; nullopt for what is no unit.
-std::optional<int> power_of(std::string_view unit) noexcept {
-    if (unit.empty()) {
-        return 0;
-    }
-    if (!std::all_of(unit.begin(), unit.end(), is_letter)) {
-        return std::nullopt;
-    }
-    const auto first = static_cast<char>(unit.front() | 0x20);
-    if (first == 'b') {
-        return 0;
-    }
-    constexpr std::string_view units = "kmgtpe";
-    const std::size_t at = units.find(first);
-    return at == std::string_view::npos ? std::nullopt
-                                        : std::optional<int>(static_cast<int>(at) + 1);
-}
-
-tl::unexpected<Error> no_size(std::string_view text, std::string_view why) {
-    return failure({ErrorCode::argument, 0,
-                    fmt::format("cannot read the size \"{}\" ({}). Write a number and k, m, g, t "
-                                "or p, as in 256k.",
-                                text, why)});
-}
-
-Result<std::int64_t> whole(std::string_view text, std::string_view digits, int power) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    std::int64_t bytes = 0;
-    if (error != std::errc{} || end != digits.data() + digits.size() ||
-        __builtin_mul_overflow(value, std::int64_t{1} << (10 * power), &bytes)) {
-        return no_size(text, "it does not fit into 64 bits");
-    }
-    return bytes;
-}
-
-Result<std::int64_t> fraction(std::string_view text, std::string_view digits, int power) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value,
-                                              std::chars_format::fixed);
-    const double bytes = std::ldexp(value, 10 * power);
-    if (error != std::errc{} || end != digits.data() + digits.size()) {
-        return no_size(text, "it is no number");
-    }
-    if (std::abs(bytes) >= 9e18) {
-        return no_size(text, "it does not fit into 64 bits");
-    }
-    if (std::floor(bytes) != bytes) {
-        return no_size(text, "it does not come to whole bytes");
-    }
-    return static_cast<std::int64_t>(bytes);
-}
-
-}  // namespace
-
 Result<std::int64_t> parse_size(std::string_view text) {
-    std::string_view number = text;
-    if (!number.empty() && number.front() == '+') {
-        number.remove_prefix(1);
-    }
-    std::size_t end = !number.empty() && number.front() == '-' ? 1 : 0;
-    const std::size_t first = end;
-    while (end < number.size() &&
-           (number[end] == '.' || (number[end] >= '0' && number[end] <= '9'))) {
-        ++end;
-    }
-    const std::string_view digits = number.substr(0, end);
-    if (end == first || digits.substr(first) == ".") {
-        return no_size(text, "it does not begin with a number");
-    }
-    std::size_t unit = number.find_first_not_of(' ', end);
-    if (unit == std::string_view::npos) {
-        unit = end;
-    }
-    const std::optional<int> power = power_of(number.substr(unit));
-    if (!power) {
-        return no_size(text, fmt::format("\"{}\" is no unit", number.substr(unit)));
-    }
-    return digits.find('.') == std::string_view::npos ? whole(text, digits, *power)
-                                                      : fraction(text, digits, *power);
+    return forebay::parse_size(text, UnitSpelling::first_letter);
 }
 
 std::string human_size(std::int64_t bytes) {

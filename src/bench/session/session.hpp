@@ -2,12 +2,12 @@
 // monitor that ends what stands still.
 #pragma once
 
-#include "bench/session/janitor.hpp"
-#include "bench/session/node.hpp"
 #include "base/result.hpp"
 #include "bench/measure/exit_status.hpp"
 #include "bench/measure/histogram.hpp"
 #include "bench/measure/monitor.hpp"
+#include "bench/session/janitor.hpp"
+#include "bench/session/node.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -3,8 +3,9 @@
 
 #include "base/contracts.hpp"
 #include "entry/functions.hpp"
-#include "settings/path.hpp"
 #include "entry/mpi/status.hpp"
+#include "kernel/calls.hpp"
+#include "settings/path.hpp"
 
 #include <array>
 #include <cstring>
@@ -114,7 +115,7 @@ int HeldView::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Dataty
 bool HeldView::stands_for_the_file() const {
     struct stat facts{};
     const std::string path = plain_path(name_).value_or(name_);
-    return identity_ && ::stat(path.c_str(), &facts) == 0 && facts.st_ino == identity_->inode;
+    return identity_ && kernel::stat(path.c_str(), &facts) == 0 && facts.st_ino == identity_->inode;
 }
 
 // The stand-in has the program's view and hints, and leaves what is done at an end to the handle.

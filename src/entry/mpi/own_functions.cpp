@@ -4,6 +4,7 @@
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/report.hpp"
 #include "entry/mpi/status.hpp"
+#include "kernel/calls.hpp"
 #include "settings/path.hpp"
 
 #include <sys/stat.h>
@@ -23,7 +24,7 @@ bool is_ordinary(MPI_Comm communicator, const char* filename, const MPI_File* fh
 
 std::optional<ports::Identity> identity_of_path(const std::string& path) {
     struct stat facts{};
-    if (::stat(path.c_str(), &facts) != 0) {
+    if (kernel::stat(path.c_str(), &facts) != 0) {
         return std::nullopt;
     }
     return ports::Identity{facts.st_dev, facts.st_ino};

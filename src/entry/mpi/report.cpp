@@ -1,8 +1,10 @@
 // See report.hpp.
 #include "entry/mpi/report.hpp"
 
+#include "base/counted.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
+#include "kernel/calls.hpp"
 #include "record/lines.hpp"
 
 #include <array>
@@ -10,8 +12,6 @@
 #include <chrono>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <unistd.h>
 
@@ -38,8 +38,7 @@ std::string mpi_version() {
 }
 
 std::string command_line() {
-    std::ifstream in("/proc/self/cmdline", std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::string text = kernel::contents("/proc/self/cmdline").value_or(std::string());
     while (!text.empty() && text.back() == '\0') {
         text.pop_back();
     }
@@ -107,8 +106,8 @@ void announce(const OpenFile& file) {
         say(warning);
     }
     if (file.ours()) {
-        say(fmt::format("{}: collective calls of {} ranks on {} nodes are taken over",
-                        file.facts().path, file.facts().ranks, nodes_of(file)));
+        say(fmt::format("{}: collective calls of {} on {} are taken over", file.facts().path,
+                        counted(file.facts().ranks, "rank"), counted(nodes_of(file), "node")));
     } else {
         say(fmt::format("{}: left to the MPI ({})", file.facts().path,
                         reason_of(file.facts().standing)));
@@ -120,7 +119,9 @@ void report_job(const OpenFile& file) {
         return;
     }
     int ranks = 0;
+    int rank = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const auto now =
         std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
     record::JobLine line;
@@ -128,6 +129,7 @@ void report_job(const OpenFile& file) {
     line.mpi = mpi_version();
     line.family = FOREBAY_MPI_FAMILY;
     line.ranks = ranks;
+    line.rank = rank;
     line.nodes = nodes_of(file);
     line.pid = ::getpid();
     line.host = host_name();

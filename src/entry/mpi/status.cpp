@@ -2,6 +2,7 @@
 #include "entry/mpi/status.hpp"
 
 #include "entry/functions.hpp"
+#include "kernel/calls.hpp"
 
 #include <array>
 #include <unistd.h>
@@ -67,7 +68,7 @@ int raise(MPI_File file, int code) noexcept {
 
 void say(const std::string& message) noexcept {
     const std::string line = "forebay: " + message + "\n";
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+    [[maybe_unused]] const auto written = kernel::write(STDERR_FILENO, line.data(), line.size());
 }
 
 }  // namespace forebay::entry

@@ -1,7 +1,7 @@
 // MMAP: the file mapped once, transfers are copies. Space is taken beforehand, so that a full disk
 // is an error and not a SIGBUS; nothing is read beyond the file's end.
-#include "bench/ior/program/backend.hpp"
 #include "base/own_fd.hpp"
+#include "bench/ior/program/backend.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 // See phase_report.hpp.
 #include "bench/ior/program/phase_report.hpp"
 
-#include "bench/session/output.hpp"
 #include "bench/ior/documents/documents.hpp"
 #include "bench/ior/tables.hpp"
 #include "bench/measure/statistics.hpp"
+#include "bench/session/output.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // POSIX: pread and pwrite, optionally O_DIRECT, range locks and a layout.
 #include "adapters/posix/attributes.hpp"
-#include "bench/ior/program/backend.hpp"
 #include "base/own_fd.hpp"
+#include "bench/ior/program/backend.hpp"
 #include "layout/files/files.hpp"
 
 #include <algorithm>

@@ -1,16 +1,17 @@
 // See program.hpp.
 #include "bench/ior/program/program.hpp"
+#include "base/counted.hpp"
 
-#include "bench/ior/program/test_run.hpp"
-#include "bench/session/output.hpp"
-#include "bench/session/terminal.hpp"
 #include "bench/ior/documents/documents.hpp"
 #include "bench/ior/estimate.hpp"
 #include "bench/ior/file_names.hpp"
 #include "bench/ior/option_table.hpp"
 #include "bench/ior/parse.hpp"
+#include "bench/ior/program/test_run.hpp"
 #include "bench/ior/tables.hpp"
 #include "bench/measure/clock.hpp"
+#include "bench/session/output.hpp"
+#include "bench/session/terminal.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -274,7 +275,7 @@ private:
         run_.machine = machine.brief;
         run_.machine_full = machine.full;
         run_.family = FOREBAY_MPI_FAMILY;
-        for (const std::string& word : invocation_.words) {
+        for (const std::string& word : invocation_.shown) {
             run_.command += (run_.command.empty() ? "" : " ") + word;
         }
         print(ior::head_text(run_, o.verbose));
@@ -349,9 +350,9 @@ private:
         look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
             test.advice.push_back(
-                fmt::format("{} ranks share {} cores of a node (oversubscribed). Waiting ranks "
+                fmt::format("{} ranks share the {} of a node (oversubscribed). Waiting ranks "
                             "take time from working ones; use fewer for numbers that count.",
-                            session.ranks_of_node(), session.cores_of_node()));
+                            session.ranks_of_node(), counted(session.cores_of_node(), "core")));
         }
         return test;
     }

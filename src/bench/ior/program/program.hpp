@@ -1,9 +1,9 @@
 // forebay-ior from its words to its exit status; called by all ranks after MPI_Init.
 #pragma once
 
-#include "bench/session/janitor.hpp"
 #include "bench/measure/exit_status.hpp"
 #include "bench/measure/transfer_clock.hpp"
+#include "bench/session/janitor.hpp"
 
 #include <string>
 #include <vector>
@@ -12,6 +12,7 @@ namespace forebay::bench {
 
 struct Invocation {
     std::vector<std::string> words;  // as the shell gave them, with the program's name
+    std::vector<std::string> shown;  // as a user would type them
     std::string version;
     Janitor* janitor = nullptr;
     measure::TickReading began;  // taken a while before, which makes the clock's rate exact

@@ -1,6 +1,6 @@
 // The files of a test as names: what has to go when a run ends early. See test_run.hpp.
-#include "bench/ior/program/test_run.hpp"
 #include "bench/ior/file_names.hpp"
+#include "bench/ior/program/test_run.hpp"
 
 #include <unistd.h>
 

@@ -2,10 +2,10 @@
 // node.
 #pragma once
 
-#include "bench/session/node.hpp"
 #include "base/result.hpp"
 #include "bench/measure/histogram.hpp"
 #include "bench/measure/progress.hpp"
+#include "bench/session/node.hpp"
 
 #include <cstdint>
 #include <mpi.h>

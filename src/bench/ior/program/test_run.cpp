@@ -1,9 +1,9 @@
 // See test_run.hpp.
 #include "bench/ior/program/test_run.hpp"
 
-#include "bench/ior/program/phase_report.hpp"
 #include "bench/ior/documents/documents.hpp"
 #include "bench/ior/file_names.hpp"
+#include "bench/ior/program/phase_report.hpp"
 #include "bench/ior/tables.hpp"
 #include "bench/measure/byte_units.hpp"
 #include "bench/measure/clock.hpp"

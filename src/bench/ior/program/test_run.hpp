@@ -6,10 +6,10 @@
 #include "bench/ior/program/phase.hpp"
 #include "bench/ior/program/surroundings.hpp"
 #include "bench/ior/program/test_ranks.hpp"
-#include "bench/session/janitor.hpp"
 #include "bench/ior/results.hpp"
 #include "bench/measure/exit_status.hpp"
 #include "bench/measure/monitor.hpp"
+#include "bench/session/janitor.hpp"
 
 #include <atomic>
 #include <functional>

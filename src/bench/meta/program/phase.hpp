@@ -1,8 +1,8 @@
 // Times operations one by one: a phase's histogram, rate and spread, agreed by the ranks in it.
 #pragma once
 
-#include "bench/session/session.hpp"
 #include "bench/measure/clock.hpp"
+#include "bench/session/session.hpp"
 
 #include <optional>
 #include <string>

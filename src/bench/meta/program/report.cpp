@@ -7,6 +7,8 @@
 #include "bench/meta/table.hpp"
 #include "bench/session/json.hpp"
 
+#include "base/counted.hpp"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -77,7 +79,7 @@ std::string latency_rows(const Report& report) {
 std::string rank_rows(const Report& report) {
     std::string text = "\nSeconds of each rank, last iteration:\n";
     for (const Row& row : report.outcome.rows.all()) {
-        text += fmt::format("   {} ({} ranks): {:.6f}\n", row.name, row.ranks,
+        text += fmt::format("   {} ({}): {:.6f}\n", row.name, counted(row.ranks, "rank"),
                             fmt::join(row.spread.ranks, " "));
     }
     return text;

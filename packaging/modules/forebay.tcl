@@ -1,0 +1,22 @@
+#%Module1.0
+# Environment Modules' file of the tree that it lies in: PREFIX/share/modulefiles/forebay/VERSION.
+# Nothing in it names PREFIX, so the tree may be moved.
+proc ModulesHelp {} {
+    puts stderr "Forebay: a pool in front of the parallel file system. MPI-IO of unmodified\
+        programs, faster. Start with: forebay doctor; forebay run -- mpiexec -n 8 ./program;\
+        man forebay."
+}
+module-whatis "collective MPI-IO of unmodified programs, faster; I/O benchmarks"
+conflict forebay
+
+set prefix [file normalize $ModulesCurrentModulefile]
+foreach level {forebay modulefiles share PREFIX} {
+    set prefix [file dirname $prefix]
+}
+setenv FOREBAY_ROOT $prefix
+prepend-path PATH $prefix/bin
+prepend-path FPATH $prefix/share/zsh/site-functions
+# Without MANPATH, man finds the pages beside each bin/ of PATH.
+if {[info exists env(MANPATH)]} {
+    prepend-path MANPATH $prefix/share/man
+}

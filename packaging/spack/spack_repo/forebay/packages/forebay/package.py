@@ -1,0 +1,71 @@
+"""Spack's recipe of Forebay (Spack 1.0 or newer). From a checkout:
+
+spack repo add packaging/spack/spack_repo/forebay && spack install forebay
+"""
+
+from pathlib import Path
+
+from spack.package import conflicts, depends_on, license, variant, version  # noqa: A004
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+
+_CHECKOUT = Path(__file__).resolve().parents[5]
+
+
+class Forebay(CMakePackage):
+    """A pool in front of the parallel file system: collective MPI-IO of unmodified programs,
+    faster, and benchmarks with IOR's, HPIO's and mdtest's command lines."""
+
+    git = f"file://{_CHECKOUT}"
+
+    license("Apache-2.0")
+
+    version("main", branch="main")
+
+    variant("hdf5", default=False, description="HDF5 back end of forebay-ior")
+    variant("pnetcdf", default=False, description="PnetCDF back end of forebay-ior")
+    variant("simgrid", default=False, description="forebay simulate")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("tl-expected", type="build")
+    depends_on("fmt@9:", type="build")
+    depends_on("nlohmann-json", type="build")
+    depends_on("tomlplusplus", type="build")
+    depends_on("mpi")
+    depends_on("liburing")
+    depends_on("python@3.11:", type=("build", "run"))
+    depends_on("py-typer@0.12:", type=("build", "run"))
+    depends_on("py-rich@13:", type=("build", "run"))
+    depends_on("py-matplotlib@3.8:", type="run")
+    depends_on("py-jinja2@3.1:", type="run")
+    depends_on("hdf5+mpi", when="+hdf5")
+    depends_on("parallel-netcdf", when="+pnetcdf")
+    depends_on("simgrid", when="+simgrid")
+
+    conflicts("%gcc@:10", msg="Forebay is written in C++20")
+    conflicts("platform=darwin", msg="LD_PRELOAD and the engine are Linux's")
+
+    generator("ninja")
+
+    def cmake_args(self):
+        """Spack sees to Python's packages, and names the MPI that Debian's names do not find."""
+        family = "openmpi" if self.spec.satisfies("^[virtuals=mpi] openmpi") else "mpich"
+        launcher = self.spec["mpi"].prefix.bin.mpiexec
+        arguments = [
+            self.define("FOREBAY_TESTS", False),
+            self.define("FOREBAY_PYTHON_PACKAGES", False),
+            self.define("FOREBAY_RUN_PYTHON", self.spec["python"].command.path),
+            self.define("Python3_EXECUTABLE", self.spec["python"].command.path),
+            self.define(f"FOREBAY_MPICC_{family}", self.spec["mpi"].mpicc),
+            self.define(f"FOREBAY_MPIEXEC_{family}", launcher),
+        ]
+        if self.spec.satisfies("+hdf5"):
+            hdf5 = self.spec["hdf5"]
+            arguments += [
+                self.define(f"FOREBAY_HDF5_INCLUDE_{family}", hdf5.prefix.include),
+                self.define(f"FOREBAY_HDF5_{family}", hdf5.libs[0]),
+            ]
+        return arguments

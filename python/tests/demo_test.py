@@ -1,0 +1,74 @@
+"""What the demo says of its runs."""
+
+from forebay.demo.experiment import Comparison, Pair
+from forebay.demo.model import ModelTimes, Run
+from forebay.demo.summary import middle_parts, rows
+from forebay.demo.workshop import PNETCDF, Outcome
+from forebay.domain.record import FileSummary, Traffic
+
+
+def outcome(write: float, *, collective: float | None) -> Outcome:
+    times = ModelTimes(
+        records=20,
+        mebibytes=211.0,
+        day=3.75,
+        compute=5.0,
+        create=0.055,
+        write=write,
+        close=0.135,
+        restart_write=0.5,
+        restart_read=0.6,
+    )
+    record = None
+    if collective is not None:
+        record = FileSummary(
+            path="ocean.nc",
+            opened=1,
+            closed=1,
+            ranks=4,
+            nodes=1,
+            aggregators=(0,),
+            targets=1,
+            stripe_bytes=0,
+            seconds_open=0.007,
+            write=Traffic(calls=80, bytes=222, seconds=collective, seconds_wait=0.04),
+        )
+    return Outcome(times=times, digests={}, record=record, command="ocean")
+
+
+def comparison(*pairs: tuple[float, float]) -> Comparison:
+    return Comparison(
+        variant=PNETCDF,
+        run=Run(steps=60),
+        ranks=4,
+        pairs=tuple(
+            Pair(plain=outcome(3.0, collective=None), forebay=outcome(write, collective=seconds))
+            for write, seconds in pairs
+        ),
+        digests={},
+    )
+
+
+def test_the_figure_explains_all_of_the_time_in_output() -> None:
+    """It showed 0.05 of 0.61 s."""
+    found = middle_parts(comparison((0.9, 0.3), (0.42, 0.05), (0.1, 0.2)))
+    assert found is not None
+    run, parts = found
+    assert run.times.write == 0.42
+    together = parts.create + parts.collective + parts.rest + parts.close
+    assert abs(together - run.times.output) < 1e-12
+    assert abs(parts.rest - 0.37) < 1e-12
+
+
+def test_collective_calls_while_creating_do_not_make_the_rest_negative() -> None:
+    found = middle_parts(comparison((0.1, 0.2)))
+    assert found is not None
+    assert found[1].rest == 0
+
+
+def test_the_table_has_opening_writing_and_closing_of_both_sides() -> None:
+    known = {row.name.strip(): row for row in rows(comparison((0.42, 0.05)))}
+    for name in ("creating", "writing", "closing"):
+        assert known[name].plain != "–"
+        assert known[name].forebay != "–"
+    assert known["else"].forebay == "0.37 s"

@@ -1,0 +1,42 @@
+"""What is imported before a program starts."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LOADED = """
+import sys
+import typer
+of_typer = set(sys.modules)
+sys.path.insert(0, sys.argv[1])
+from forebay.cli.main import application
+application(sys.argv[2:])
+print(*set(sys.modules) - of_typer)
+"""
+
+
+def loaded(*words: str) -> set[str]:
+    """Modules of ours that are there when the words are about to be parsed."""
+    line = [sys.executable, "-c", LOADED, str(ROOT / "python"), *words]
+    return set(subprocess.run(line, check=True, capture_output=True, text=True).stdout.split())
+
+
+def test_a_run_does_not_wait_for_what_other_subcommands_import() -> None:
+    modules = loaded("run", "--", "true")
+    assert "forebay.cli.run" in modules
+    needless = {"rich.console", "jinja2", "importlib.metadata", "forebay.cli.bench"}
+    assert modules.isdisjoint({*needless, "forebay.cli.doctor", "forebay.cli.simulate"})
+
+
+def test_help_and_typing_mistakes_see_every_subcommand() -> None:
+    for words in ((), ("--help",), ("rnu", "--", "true")):
+        assert {"forebay.cli.run", "forebay.cli.bench", "forebay.cli.simulate"} <= loaded(*words)
+
+
+def test_bench_and_its_comparison_do_not_import_each_other() -> None:
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import forebay.cli.bench_compare\n"
+    line = [sys.executable, "-c", code + "print(*sys.modules)", str(ROOT / "python")]
+    done = subprocess.run(line, check=True, capture_output=True, text=True)
+    assert "forebay.cli.bench" not in done.stdout.split()

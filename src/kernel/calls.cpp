@@ -1,0 +1,119 @@
+// Each function is one system call; `contents` is a few.
+#include "kernel/calls.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace forebay::kernel {
+
+static_assert(sizeof(off_t) == sizeof(long), "offsets are one word of a system call");
+
+namespace {
+
+template <class... Arguments>
+long call(long number, Arguments... arguments) noexcept {
+    return ::syscall(number, arguments...);
+}
+
+template <class... Arguments>
+int status(long number, Arguments... arguments) noexcept {
+    return static_cast<int>(::syscall(number, arguments...));
+}
+
+// The kernel takes the high half of an offset apart on machines of 32 bits only.
+constexpr long no_high_half = 0;
+
+}  // namespace
+
+int open(const char* path, int flags, mode_t mode) noexcept {
+    return status(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+int close(int fd) noexcept { return status(SYS_close, fd); }
+
+ssize_t read(int fd, void* to, std::size_t bytes) noexcept { return call(SYS_read, fd, to, bytes); }
+ssize_t write(int fd, const void* from, std::size_t bytes) noexcept {
+    return call(SYS_write, fd, from, bytes);
+}
+ssize_t pread(int fd, void* to, std::size_t bytes, off_t at) noexcept {
+    return call(SYS_pread64, fd, to, bytes, at);
+}
+ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t at) noexcept {
+    return call(SYS_pwrite64, fd, from, bytes, at);
+}
+ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept {
+    return call(SYS_preadv, fd, pieces, static_cast<long>(count), at, no_high_half);
+}
+ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept {
+    return call(SYS_pwritev, fd, pieces, static_cast<long>(count), at, no_high_half);
+}
+int fsync(int fd) noexcept { return status(SYS_fsync, fd); }
+int ftruncate(int fd, off_t bytes) noexcept { return status(SYS_ftruncate, fd, bytes); }
+
+int fstat(int fd, struct stat* out) noexcept { return status(SYS_fstat, fd, out); }
+int stat(const char* path, struct stat* out) noexcept {
+    return status(SYS_newfstatat, AT_FDCWD, path, out, 0);
+}
+int statfs(const char* path, struct statfs* out) noexcept { return status(SYS_statfs, path, out); }
+int access(const char* path, int mode) noexcept {
+    return status(SYS_faccessat, AT_FDCWD, path, mode);
+}
+ssize_t getxattr(const char* path, const char* name, void* value, std::size_t bytes) noexcept {
+    return call(SYS_getxattr, path, name, value, bytes);
+}
+int setxattr(const char* path, const char* name, const void* value, std::size_t bytes,
+             int flags) noexcept {
+    return status(SYS_setxattr, path, name, value, bytes, flags);
+}
+int rename(const char* from, const char* to) noexcept {
+    return status(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+int unlink(const char* path) noexcept { return status(SYS_unlinkat, AT_FDCWD, path, 0); }
+int mkdir(const char* path, mode_t mode) noexcept {
+    return status(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+ssize_t getcwd(char* out, std::size_t bytes) noexcept { return call(SYS_getcwd, out, bytes); }
+
+int memfd_create(const char* name, unsigned flags) noexcept {
+    return status(SYS_memfd_create, name, flags);
+}
+void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the address is the call's result
+    return reinterpret_cast<void*>(call(SYS_mmap, at, bytes, protection, flags, fd, offset));
+}
+int munmap(void* at, std::size_t bytes) noexcept { return status(SYS_munmap, at, bytes); }
+int madvise(void* at, std::size_t bytes, int advice) noexcept {
+    return status(SYS_madvise, at, bytes, advice);
+}
+
+std::optional<std::string> contents(const std::string& path, std::size_t bytes_max) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return std::nullopt;
+    }
+    std::string text;
+    constexpr std::size_t part = 4096;
+    ssize_t got = 0;
+    while (text.size() <= bytes_max) {
+        const std::size_t before = text.size();
+        text.resize(before + part);
+        do {
+            got = read(fd, text.data() + before, part);
+        } while (got < 0 && errno == EINTR);
+        text.resize(before + static_cast<std::size_t>(got > 0 ? got : 0));
+        if (got <= 0) {
+            break;
+        }
+    }
+    const int why = got < 0 ? errno : EFBIG;
+    close(fd);
+    if (got < 0 || text.size() > bytes_max) {
+        errno = why;
+        return std::nullopt;
+    }
+    return text;
+}
+
+}  // namespace forebay::kernel

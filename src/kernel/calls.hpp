@@ -1,0 +1,56 @@
+// The kernel's calls on files and memory, made directly by syscall(2). A library that captures
+// libc's file calls in a program must not capture its own: nothing of ours that is loaded into a
+// program calls libc's open, pwrite and the like (tools/checks/kernel.py looks).
+//
+// Names, arguments and results are the kernel's: -1 and errno where a call fails, nothing is
+// retried. Safe in signal handlers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+
+namespace forebay::kernel {
+
+int open(const char* path, int flags, mode_t mode = 0) noexcept;
+int close(int fd) noexcept;
+
+ssize_t read(int fd, void* to, std::size_t bytes) noexcept;
+ssize_t write(int fd, const void* from, std::size_t bytes) noexcept;
+ssize_t pread(int fd, void* to, std::size_t bytes, off_t at) noexcept;
+ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t at) noexcept;
+ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept;
+ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept;
+int fsync(int fd) noexcept;
+int ftruncate(int fd, off_t bytes) noexcept;
+
+int fstat(int fd, struct stat* out) noexcept;
+int stat(const char* path, struct stat* out) noexcept;
+int statfs(const char* path, struct statfs* out) noexcept;
+int access(const char* path, int mode) noexcept;
+ssize_t getxattr(const char* path, const char* name, void* value, std::size_t bytes) noexcept;
+int setxattr(const char* path, const char* name, const void* value, std::size_t bytes,
+             int flags) noexcept;
+int rename(const char* from, const char* to) noexcept;
+int unlink(const char* path) noexcept;
+int mkdir(const char* path, mode_t mode) noexcept;
+// Bytes of the name with its end, or -1.
+ssize_t getcwd(char* out, std::size_t bytes) noexcept;
+
+int memfd_create(const char* name, unsigned flags) noexcept;
+// MAP_FAILED where it fails.
+void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept;
+int munmap(void* at, std::size_t bytes) noexcept;
+int madvise(void* at, std::size_t bytes, int advice) noexcept;
+
+// A whole small file: settings, /proc and /sys. nullopt, with errno, where it cannot be read or has
+// more than `bytes_max` bytes (EFBIG).
+[[nodiscard]] std::optional<std::string> contents(const std::string& path,
+                                                  std::size_t bytes_max = std::size_t{1} << 24);
+
+}  // namespace forebay::kernel

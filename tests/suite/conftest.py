@@ -1,0 +1,37 @@
+"""What every integration test is given, and in which order they run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from suite import mpi as m
+
+_PASSED = pytest.StashKey[bool]()
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """An empty folder of the test's own; it stays when the test fails."""
+    path = (
+        m.BUILD / "work" / re.sub(r"\W+", "-", request.node.name.removeprefix("test_")).strip("-")
+    )
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    yield path
+    if request.node.stash.get(_PASSED, False):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Iterator[None, pytest.TestReport, pytest.TestReport]:
+    report: pytest.TestReport = yield
+    if report.when == "call":
+        item.stash[_PASSED] = not report.failed
+    return report

@@ -1,0 +1,67 @@
+"""File systems that tests make: small ones, and those of tests/mpi that fail or stripe."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from suite import mpi as m
+
+
+@contextlib.contextmanager
+def mounted_tmpfs(folder: Path, size: str) -> Iterator[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "forebay-test", folder],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a tmpfs ({done.stderr.strip()}). Run as root.")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@contextlib.contextmanager
+def fuse_file_system(folder: Path, source: str, *arguments: str | Path) -> Iterator[Path]:
+    """A file system of tests/mpi over a folder of its own."""
+    backing, mount = folder / "backing", folder / "mount"
+    backing.mkdir()
+    mount.mkdir()
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "fuse3"], capture_output=True, text=True, check=False
+    ).stdout.split()
+    if not flags or not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        pytest.skip("no FUSE (libfuse3-dev or /dev/fuse is missing). Install it, run as root.")
+    program = m.build_with(
+        ["cc", *m.C_FLAGS, "-D_FILE_OFFSET_BITS=64"],
+        source,
+        m.BUILD / "bin",
+        libraries=flags,
+    )
+    process = subprocess.Popen([program, mount, backing, *arguments], stderr=subprocess.DEVNULL)
+    try:
+        if not until(lambda: os.path.ismount(mount), 10):
+            pytest.skip("cannot mount a FUSE file system here. Run as root.")
+        yield mount
+    finally:
+        subprocess.run(["umount", "-l", mount], check=False)
+        m.end_process(process)
+
+
+def until(holds: Callable[[], bool], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True

@@ -1,0 +1,227 @@
+"""What forebay-ior once got wrong, each named after it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from suite import mpi as m
+from suite.ior import DATA_WRONG, GOOD, INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior
+from suite.on import BENCHMARK, EACH
+from suite.verdict import ensure
+
+PATIENCE = 30
+
+
+@BENCHMARK
+def test_one_open_fails_under_wear_out(mpi: m.Mpi, folder: Path) -> None:
+    """The rank that could not open agreed on errors while the others agreed on their goal."""
+    (folder / "there").mkdir()
+    run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
+    line = "-F -D 2 -O stoneWallingWearOut=1 -t 4k -b 64k -w"
+    text = run(f"{line} -o there/f@missing/f", status=INPUT_OUTPUT)
+    ensure("rank 1: cannot open missing/f" in text, text[-800:])
+    run.ensure_clean("there")
+
+
+@BENCHMARK
+def test_least_time_is_longer_than_the_wall(mpi: m.Mpi, folder: Path) -> None:
+    """Repeating what the wall had stopped stood still for ever."""
+    run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
+    for words in ("", "-O stoneWallingWearOut=1", "-a MPIIO -c"):
+        run(f"-w -D 1 -O minTimeDuration=100 -t 64k -b 64m -s 4 -Y {words} -o tf")
+    run.ensure_clean()
+
+
+@EACH
+def test_fsync_per_write_is_collective(mpi: m.Mpi, folder: Path) -> None:
+    """MPI_File_sync of a shared file needs all ranks, which the wall stops at different writes."""
+    run = Ior(mpi=mpi, folder=folder, ranks=3, seconds_max=PATIENCE)
+    for api in ("MPIIO", "HDF5", *["NCMPI"] * mpi.is_open_mpi):
+        run(f"-a {api} -w -Y -D 1 -t 4k -b 1m -s 64 -o tf")
+    run.ensure_clean()
+
+
+@BENCHMARK
+def test_a_delay_is_no_latency(mpi: m.Mpi, folder: Path) -> None:
+    """interIODelay belongs to the phase and to no transfer."""
+    run = Ior(mpi=mpi, folder=folder)
+    run("-a DUMMY -w -t 1k -b 20k -O interIODelay=20000 -o tf --json a.json")
+    result = json.loads((folder / "a.json").read_text())["tests"][0]["Results"][0]
+    ensure(result["latency_of_transfers"]["p50_ns"] < 10_000_000, f"{result}")
+    ensure(result["wrRdTime"] > 0.39, f"{result}")
+
+
+@BENCHMARK
+def test_a_failed_read_keeps_the_file(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    run("-w -k -t 64k -b 1m -G 5 -o tf")
+    text = run("-r -t 64k -b 2m -o tf", status=INPUT_OUTPUT)
+    ensure("cannot read tf" in text, text[-800:])
+    run.ensure_clean("tf")
+
+
+@BENCHMARK
+def test_one_rank_takes_the_space_of_a_mapped_file(mpi: m.Mpi, folder: Path) -> None:
+    """Where the file system has no fallocate, the C library writes into every block: that of
+    a late rank went over data of another."""
+    (folder / "late.c").write_text(LATE_ALLOCATION)
+    compiler = shutil.which(mpi.cc)
+    ensure(compiler, f"no {mpi.cc}. See apt-packages.txt.")
+    shim = folder / "late.so"
+    subprocess.run(
+        [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "late.c")], check=True
+    )
+    run = Ior(mpi=mpi, folder=folder, ranks=3)
+    run("-a MMAP -t 64k -b 64k -s 4 -w -r -R -W -e -o tf", LD_PRELOAD=str(shim))
+    text = run("-a MMAP -t 64k -b 64k -w -o missing/tf", status=INPUT_OUTPUT)
+    ensure("rank 0: cannot open missing/tf" in text, text[-800:])
+    run.ensure_clean("late.c", "late.so")
+
+
+LATE_ALLOCATION = """
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static int fill(int fd, off_t begin, off_t bytes) {
+    const char *rank = getenv("PMI_RANK");
+    if (rank == NULL) { rank = getenv("OMPI_COMM_WORLD_RANK"); }
+    char one = 0;
+    const time_t end = time(NULL) + 20;  /* a late rank: another has written */
+    while (rank != NULL && *rank != '0' && one == 0 && time(NULL) < end) {
+        if (pread(fd, &one, 1, begin) != 1) { one = 0; }
+        sched_yield();
+    }
+    for (off_t at = begin; at < begin + bytes; at += 4096) {
+        if (pwrite(fd, "", 1, at) != 1) { return 5; }
+    }
+    return ftruncate(fd, begin + bytes);
+}
+int posix_fallocate(int fd, off_t begin, off_t bytes) { return fill(fd, begin, bytes); }
+int posix_fallocate64(int fd, off_t begin, off_t bytes) { return fill(fd, begin, bytes); }
+"""
+
+
+@BENCHMARK
+def test_a_summary_that_cannot_be_written_is_an_error(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    line = "-w -t 4k -b 4k -o tf -O summaryFile="
+    for words in ("/dev/full", "/dev/full,summaryFormat=JSON"):
+        text = run(line + words, status=INPUT_OUTPUT)
+        ensure("cannot write /dev/full (No space left on device)" in text, text[-800:])
+    text = run(line + ".", status=USAGE)
+    ensure("cannot write . (Is a directory)" in text, text[-800:])
+    line = "-w -t 4k -b 4k -o tf "
+    for words in (
+        "-O summaryFile=",
+        "-O summaryFormat=JSON,summaryFile=",
+        "--json ",
+        "--csv ",
+        "-O saveRankPerformanceDetailsCSV=",
+        "-O savePerOpDataCSV=",
+        "-k -D 9 -O stoneWallingStatusFile=",
+    ):
+        text = run(line + words + "no/where", status=USAGE)
+        ensure("cannot write no/where" in text and "MiB/s" not in text, text[-800:])
+    for words in ("saveRankPerformanceDetailsCSV", "stoneWallingStatusFile"):
+        text = run(f"{line} -O {words}=/dev/full", status=INPUT_OUTPUT)
+        ensure("cannot write /dev/full (No space left on device)" in text, text[-800:])
+    run.ensure_clean()
+
+
+@BENCHMARK
+def test_phases_and_tests_share_their_files_of_numbers(mpi: m.Mpi, folder: Path) -> None:
+    """Each phase replaced the calls of the one before, each test of a script the ranks."""
+    run = Ior(mpi=mpi, folder=folder)
+    (folder / "script").write_text(
+        "IOR START\ntestFile=tf\nblockSize=64k\ntransferSize=16k\nsavePerOpDataCSV=ops\n"
+        "saveRankPerformanceDetailsCSV=ranks.csv\nRUN\nsegmentCount=2\nRUN\nIOR STOP\n"
+    )
+    run("-f script")
+    lines = (folder / "ops-0-1.csv").read_text().splitlines()
+    ensure(lines[0].startswith("time,runtime,tp,"), lines[0])
+    phases = [tuple(line.split(",")[3:]) for line in lines[1:]]
+    for test, calls in (("0", 4), ("1", 8)):
+        for access in ("write", "read"):
+            ensure(phases.count((access, test)) == calls, f"{access} of test {test}: {phases}")
+    lines = (folder / "ranks.csv").read_text().splitlines()
+    ensure(lines[0].endswith(",iter,test") and len(lines) == 1 + 2 * 2 * 2, f"{lines}")
+    run.ensure_clean("script", "ops-0-0.csv", "ops-0-1.csv", "ranks.csv")
+
+
+@BENCHMARK
+def test_documents_keep_what_was_said_at_once(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    run("-w -k -t 64k -b 1m -G 5 -o tf")
+    line = "-r -R -k -t 64k -b 1m -G 6 -o tf --json a.json -O summaryFormat="
+    run(line + "default", status=DATA_WRONG)
+    for text in ((folder / "a.json").read_text(), run(line + "JSON", status=DATA_WRONG)):
+        made = json.loads(text[text.index("{") : text.rindex("}") + 1])["tests"][0]
+        ensure(len(made["mismatches"]) == 10, f"{made['mismatches']}")
+        ensure("tf, offset 0: expected 0x" in made["mismatches"][0], f"{made['mismatches']}")
+        ensure("Incorrect data on read (32 errors found)" in made["warnings"][0], f"{made}")
+    text = run(line + "CSV", status=DATA_WRONG)
+    ensure("Incorrect data on read (32 errors found)" in text, text)
+    text = run("-w -t 64k -b 1m -G 6 -o tf -O summaryFormat=JSON")
+    made = json.loads(text[text.index("{") : text.rindex("}") + 1])["tests"][0]
+    ensure("exists already" in made["warnings"][0], f"{made['warnings']}")
+
+
+@BENCHMARK
+def test_a_budget_is_of_all_tests_of_a_script(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    script = folder / "script"
+    head = "IOR START\ntestFile=tf\nblockSize=1m\nwriteFile=1\n"
+    script.write_text(head + "RUN\nRUN\nIOR STOP\n")
+    text = run("-f script --budget-bytes 3m", status=REFUSED)
+    ensure("it writes 4 MiB, the budget allows 3 MiB" in text, text[-800:])
+    ensure("Max(MiB)" in text and not re.search(r"^write", text, re.M), text[-800:])
+    run("-f script --budget-bytes 4m")
+    delay = "api=DUMMY\ndummy.delay-xfer=300000\n"
+    script.write_text(head + delay + "RUN\nRUN\nRUN\nRUN\nRUN\nRUN\nIOR STOP\n")
+    run("-f script --budget-time 3", status=TIME_LIMIT)
+    text = run("-D 300 -b 1m -t 1m -o tf")
+    estimate = text[text.index("Estimate: ") :].splitlines()[0]
+    ensure("at most 600 s" in estimate and "at least" not in estimate, estimate)
+    run.ensure_clean("script")
+
+
+@EACH
+def test_blocks_of_many_transfers_fit_a_view(mpi: m.Mpi, folder: Path) -> None:
+    """2^31 transfers of a block are more than an int counts."""
+    run = Ior(mpi=mpi, folder=folder)
+    line = "-t 8 -b 16g -w -D 1 -o tf -a MPIIO --mpiio.useFileView"
+    run(f"{line}")
+    run("-t 64k -b 256k -s 3 -w -r -R -o tf -a MPIIO -c --mpiio.useFileView")
+    run.ensure_clean()
+
+
+@BENCHMARK
+def test_too_much_memory_is_said(mpi: m.Mpi, folder: Path) -> None:
+    """Memory that there is not ended the ranks by std::terminate."""
+    run = Ior(mpi=mpi, folder=folder)
+    text = run("-t 64t -b 64t -D 1 -o tf", status=INPUT_OUTPUT)
+    ensure("cannot take 64 TiB of memory" in text, text[-800:])
+    for amount in ("200%", "x", "64t"):
+        text = run(f"-t 4k -b 4k -M {amount} -o tf", status=USAGE)
+        ensure("Give -M " in text, text[-800:])
+    run.ensure_clean()
+
+
+@BENCHMARK
+def test_advice_is_no_warning(mpi: m.Mpi, folder: Path) -> None:
+    """--warningAsErrors failed any run that read from the page cache, and the JSON said 0."""
+    run = Ior(mpi=mpi, folder=folder)
+    line = "-t 64k -b 1m -o tf --warningAsErrors --json a.json"
+    for words, status in (("-w -r -k -u", GOOD), ("-w -k", INPUT_OUTPUT), ("-r", GOOD)):
+        text = run(f"{line} {words}", status=status)
+        made = json.loads((folder / "a.json").read_text())
+        ensure(made["exit_status"] == status, f"{made['exit_status']} of {words}")
+        ensure(bool(made["errors"]) == (status != GOOD), f"{made['errors']}")
+        ensure(("had warnings" in text) == (status != GOOD), text[-800:])
+    run.ensure_clean("a.json")

@@ -1,0 +1,29 @@
+"""On which MPIs a test runs, and what of it `make test` leaves to `make test-all` (see
+docs/testing.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from suite import mpi as m
+
+FULL = pytest.mark.full
+
+
+def on(*mpis: m.Mpi, full: Sequence[m.Mpi] = ()) -> pytest.MarkDecorator:
+    """On each of these MPIs; on those of `full` in `make test-all` only."""
+    return pytest.mark.parametrize(
+        "mpi",
+        [
+            *(pytest.param(mpi, id=mpi.name) for mpi in mpis),
+            *(pytest.param(mpi, id=mpi.name, marks=FULL) for mpi in full),
+        ],
+    )
+
+
+EACH = on(*m.DEBIAN)
+ALL = on(*m.DEBIAN, full=m.WHEELS)
+# What judges a benchmark says the same of it on each MPI; its back ends run on both.
+BENCHMARK = on(m.MPICH, full=[m.OPEN_MPI])

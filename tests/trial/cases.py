@@ -1,0 +1,130 @@
+"""What the new user types, and what has to come of it. {home} and {tmp} are filled in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Case:
+    """A line for the shell; its exit status; patterns that its output has, or must not have."""
+
+    line: str
+    status: int = 0
+    says: Sequence[str] = ()
+    never: Sequence[str] = ()
+
+
+# Whatever is typed: no inner life of ours is shown, and one of a thing is "1 thing".
+NEVER = (r"Traceback", r"(?<!\d)1 (ranks|nodes|jobs|files)\b")
+
+_RUN = "forebay run {} -- mpiexec -n 2 ./program"
+RIGHT = (
+    Case("forebay --version", says=(r"^forebay \d",)),
+    Case("forebay -h", says=("forebay doctor",)),
+    Case("forebay doctor", says=("No problem found",)),
+    Case("forebay doctor . {tmp}", says=("No problem found", "{tmp}")),
+    Case("forebay doctor --program ./program -n 2", says=("program",)),
+    Case("forebay doctor --format json .", says=(r'"schema": "forebay.doctor/1"',)),
+    Case("forebay settings", says=("cb_nodes",)),
+    Case("forebay settings --settings site.toml --format json", says=('"cb_nodes"',)),
+    Case(_RUN.format(""), says=(r"program.out",)),
+    Case(_RUN.format("--set cb_nodes=1 --set cb_buffer_size=1MiB"), says=("program.out",)),
+    Case(_RUN.format("--set cb_buffer_size=16MB"), says=("program.out",)),
+    Case(_RUN.format("--set romio_cb_write=enable"), says=("program.out",)),
+    Case(
+        _RUN.format("--settings site.toml --record run.jsonl --summary run.txt"), never=("MiB/s",)
+    ),
+    Case(_RUN.format("--format json"), says=(r'^\{.*"schema".*\}$',)),
+    Case("forebay layout show .", says=("target",)),
+    Case("forebay layout show --format json ./program", says=('"targets"',)),
+    Case("forebay simulate laptop region_count=10", says=("forebay",)),
+    Case("forebay simulate laptop region_count=10 --variant placement --format json"),
+    Case("forebay simulate tsubame-2.5-thin nodes=1 targets=2 region_count=4 verify=1"),
+    Case("forebay simulate lustre-96-ost nodes=1 region_count=2"),
+    Case("forebay bench ior -np 2 -t 4k -b 64k -o f.ior", says=("Summary of all tests",)),
+    Case("forebay bench ior -np 2 --launcher mpiexec.mpich -t 4k -b 64k -o f.ior"),
+    Case(
+        "forebay bench ior -np 2 -t 4k -b 64k -o f.ior --html ior.html --format json",
+        says=('"schema"',),
+    ),
+    Case("forebay bench ior -np 1 --posix.odirect=TRUE -t 4k -b 64k -o f.ior"),
+    Case("forebay bench hpio -np 2 -n 0001 -m 11 -c 16 -s 1k -p 128 -d ."),
+    Case("forebay bench meta -np 2 -n 10 -d md", says=("File creation",)),
+    Case("forebay bench meta -np 2 --storm all -n 10 --phase-time 1 -d md --html meta.html"),
+    Case(
+        "forebay bench compare -np 2 --pairs 2 --seed 3 --margin 5% --run-time 60 "
+        "--format json ior -t 4k -b 64k -o f.ior -- ior -t 8k -b 64k -o f.ior",
+        says=("forebay.bench.compare/1",),
+    ),
+    Case(
+        "forebay bench compare -np 2 --pairs 2 --early --launcher 'mpiexec.mpich' "
+        "--html compare.html ior -t 4k -b 64k -o f.ior -- ior -t 8k -b 64k -o f.ior"
+    ),
+    Case("mpiexec.mpich -n 2 forebay-ior -t 4k -b 64k -o f.ior"),
+    Case("mpiexec.openmpi --oversubscribe -n 2 forebay-ior -a MPIIO -t 4k -b 64k -o f.ior"),
+    Case("mpiexec.mpich -n 2 forebay-hpio -c 16 -s 64 -p 64 -d ."),
+    Case("mpiexec.mpich -n 2 forebay-meta -n 10 -d md"),
+    *(Case(f"forebay-{tool} -h", says=(f"^forebay-{tool}: ",)) for tool in ("ior", "hpio", "meta")),
+)
+
+WRONG = (
+    Case("forebay", 2, says=("Usage",)),
+    Case("forebay nosuch", 2),
+    Case("forebay doctor ./program", 2, says=("directory",)),
+    Case("forebay doctor /nonexistent", 2),
+    Case("forebay doctor -n 0", 2),
+    Case("forebay settings --settings /nonexistent", 2),
+    Case("forebay settings --settings wrong.toml", 2, says=("cb_node", "cb_nodes")),
+    Case("forebay settings --format xml", 2),
+    Case("forebay run", 2),
+    Case("forebay run --set cb_node=2 -- ./program", 2, says=("cb_nodes",)),
+    Case("forebay run --set cb_nodes=many -- ./program", 2),
+    Case("forebay run --set cb_nodes -- ./program", 2, says=("KEY=VALUE",)),
+    Case("forebay run --record /nonexistent/r -- ./program", 2),
+    Case("forebay run --summary /nonexistent/r -- ./program", 2),
+    Case("forebay run -- ./nosuch", 127),
+    Case("forebay run -- ./site.toml", 126),
+    Case("forebay run -- sh -c 'exit 7'", 7),
+    Case("forebay run -- sh -c 'kill -TERM $$'", 143),
+    Case("forebay layout", 2),
+    Case("forebay layout show /nonexistent", 1),
+    Case("forebay layout set -c 4 new.nc", 1, says=("stripe",)),
+    Case("forebay layout set -c zero new.nc", 2),
+    Case("forebay simulate", 2),
+    Case("forebay simulate nosuch", 2, says=("laptop",)),
+    Case("forebay simulate laptop node=3", 2, says=("nodes",)),
+    Case("forebay simulate laptop nodes=many", 2),
+    Case("forebay bench", 2),
+    Case("forebay bench ior -np 0", 1),
+    Case("forebay bench ior -np 2 --nosuch", 1),
+    Case("forebay bench ior -np 2 -t 3 -b 64k -o f.ior", 1),
+    Case("forebay bench ior -np 2 --launcher ./nosuch -o f.ior", 127),
+    Case("forebay bench hpio -np 2 --pattern nosuch", 1),
+    Case("forebay bench meta -np 2 --nosuch", 1),
+    Case("forebay bench compare -np 2 ior", 1),
+    Case("forebay-ior --nosuch", 1),
+    Case("forebay-hpio --nosuch", 1),
+    Case("forebay-meta --nosuch", 1),
+)
+
+# The list of issue 14, as far as it shows from outside and is not among the above.
+MET = (
+    *(
+        Case(
+            f"forebay run -- mpiexec.{mpi} {flags} -n 4 ./program.{mpi} left.out exit",
+            never=("signal", "Segmentation"),
+        )
+        for mpi, flags in (("mpich", ""), ("openmpi", "--oversubscribe"))
+    ),
+    Case(
+        "forebay run -- mpiexec.mpich -n 4 ./program.mpich s.out self",
+        says=("4 ranks",),
+        never=(r"\d jobs", "each: 4 ranks"),
+    ),
+    Case("forebay doctor /proc", 1, says=("/proc",)),
+    Case(
+        "forebay run --set exclude={home}/prog -- mpiexec -n 2 ./program program.out",
+        says=("program.out",),
+    ),
+    Case("forebay bench ior -np 2 -t 4k -b 64k -o f.ior | awk '/^write/{n++} END {exit n != 2}'"),
+)

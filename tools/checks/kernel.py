@@ -1,0 +1,68 @@
+"""What is loaded into programs makes its file calls through src/kernel only, never libc's."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from checks import binary, layer_table
+from checks.report import Finding, Outcome, Place, run
+
+LOADED = ("entry/mpi",)
+"""What a program loads; everything that these layers use is loaded with them."""
+KERNEL = "kernel"
+
+# libc's calls on files that a library in front of libc may capture, in all their spellings.
+_CAPTURED = re.compile(
+    r"^(__)?("
+    r"(open|openat|creat|close|close_range|dup[23]?|fcntl|ioctl|lseek"
+    r"|p?readv?2?|p?writev?2?|preadv2?|pwritev2?|aio_\w+|lio_listio"
+    r"|fsync|fdatasync|sync_file_range|syncfs|f?truncate|(posix_)?fallocate|(posix_)?fadvise"
+    r"|[fl]?x?stat|fx?statat|statx|f?statfs|f?access|faccessat|readlink(at)?"
+    r"|[fl]?(get|set|list|remove)xattr|rename(at2?)?|unlink(at)?|link(at)?|symlink(at)?|remove|mkdir(at)?"
+    r"|mmap|munmap|msync|madvise|memfd_create|sendfile|splice|copy_file_range|getcwd"
+    r"|f(open|dopen|reopen|read|close)|tmpfile|mkostemp|mkstemp)(64)?(_chk|_2)?"
+    r"|std::(basic_filebuf|basic_[io]?fstream|filesystem::).*"
+    r")$"
+)
+# Copies of std's inline functions, which the linker leaves out where nobody calls them.
+_OUTSIDE = re.compile(r"^\.text\._ZNK?(St|3fmt)")
+
+
+def findings(archive: Path, layer: str) -> Iterator[Finding]:
+    """Calls of one archive that go to libc."""
+    own = binary.defined(archive)
+    wanted = sorted(
+        {
+            (reference.member, reference.symbol)
+            for reference in binary.references(archive)
+            if reference.symbol not in own and not _OUTSIDE.match(reference.section)
+        }
+    )
+    names = binary.demangle([symbol for _, symbol in wanted])
+    for (member, _), name in zip(wanted, names, strict=True):
+        if _CAPTURED.match(name):
+            yield Finding(
+                f"{archive.name}({member})",
+                f"calls libc's {name}",
+                f"{layer} is loaded into programs whose libc calls are captured",
+                "Call the function of the same name in src/kernel/calls.hpp.",
+            )
+
+
+def check(place: Place) -> Outcome:
+    """What is loaded into programs makes its file calls through src/kernel only."""
+    layers = layer_table.read(place.root / "layers.toml")
+    loaded = set(LOADED).union(*(layer_table.closure(layers, name) for name in LOADED))
+    archives = [
+        (name, place.build / "archives" / archive)
+        for name in sorted(loaded - {KERNEL})
+        for archive in layers[name].archives()
+        if (place.build / "archives" / archive).exists()
+    ]
+    found = [finding for name, archive in archives for finding in findings(archive, name)]
+    return Outcome(f"file calls of {len(archives)} archives", found)
+
+
+if __name__ == "__main__":
+    sys.exit(run(check))

@@ -1,0 +1,50 @@
+"""When build.sh configures a preset, and when it does so anew."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CI = Path(__file__).resolve().parent
+# Stand-ins for what installs packages and for what takes minutes: they note what they are asked.
+CMAKE = """#!/bin/sh
+echo "$*" >> asked
+case $1 in --preset) mkdir -p build/release; touch build/release/build.ninja ;; esac
+"""
+DPKG = "#!/bin/sh\ncat installed\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "tools" / "ci").mkdir(parents=True)
+    shutil.copy(CI / "build.sh", tmp_path / "tools" / "ci")
+    (tmp_path / "apt-packages.txt").write_text("# names\ncmake   build\nlibsimgrid-dev   test\n")
+    (tmp_path / "CMakePresets.json").touch()
+    for name, text in (("cmake", CMAKE), ("dpkg-query", DPKG)):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    return tmp_path
+
+
+def configured(tree: Path, *installed: str) -> list[str]:
+    """How the preset was configured in a build with these packages."""
+    lines = [f"{name} 1.0 install ok installed\n" for name in installed]
+    (tree / "installed").write_text("".join(lines))
+    (tree / "asked").unlink(missing_ok=True)
+    environment = {**os.environ, "PATH": f"{tree}/bin:{os.environ['PATH']}"}
+    subprocess.run(["bash", tree / "tools/ci/build.sh"], check=True, env=environment)
+    return [line for line in (tree / "asked").read_text().splitlines() if "--preset" in line]
+
+
+def test_a_tree_configured_before_simgrid_came_is_configured_anew(tree: Path) -> None:
+    assert configured(tree, "cmake") == ["--preset release -Wno-dev"]
+    assert configured(tree, "cmake", "libsimgrid-dev") == ["--preset release -Wno-dev --fresh"]
+    assert configured(tree, "cmake", "libsimgrid-dev") == []
+
+
+def test_where_there_are_no_packages_it_is_configured_once(tree: Path) -> None:
+    assert configured(tree) == ["--preset release -Wno-dev"]
+    assert configured(tree) == []
