@@ -48,7 +48,7 @@ def program(mpi: m.Mpi, tool: str) -> Path:
     return path
 
 
-def run(mpi: m.Mpi, tool: str, ranks: int, words: Sequence[str | Path], want: int) -> m.Ended:
+def run(mpi: m.Mpi, tool: str, ranks: int, words: Sequence[object], want: int) -> m.Ended:
     ended = m.run(mpi, ranks, [program(mpi, tool), *words], seconds_max=PATIENCE)
     ensure(not ended.late, f"hangs: {ended.command}\n{ended.tail}")
     ensure(
@@ -111,8 +111,8 @@ def test_meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
         ensure_clean(folder)
     run(mpi, "meta", ranks, ["-n", "4", "-d", f"{folder}/a/b/c@{folder}/a/d/"], GOOD)
     ensure_clean(folder)
-    words = ["--storm", "all", "-n", "5", "-d", folder / "md", "--json", folder / "s.json"]
-    run(mpi, "meta", ranks, [*words, "--csv", folder / "s.csv"], GOOD)
+    storm = ["--storm", "all", "-n", "5", "-d", folder / "md", "--json", folder / "s.json"]
+    run(mpi, "meta", ranks, [*storm, "--csv", folder / "s.csv"], GOOD)
     rows_of = json.loads((folder / "s.json").read_text())["rows"]
     ramp = sorted({row["ranks"] for row in rows_of})
     ensure(ramp == sorted({one for one in (1, 2, 4) if one < ranks} | {ranks}), f"ramp {ramp}")

@@ -166,7 +166,7 @@ def launch(
 
 @contextlib.contextmanager
 def started(
-    command: Sequence[str | Path],
+    command: Sequence[object],
     out: IO[str],
     *,
     environment: Mapping[str, str] | None = None,
@@ -174,7 +174,7 @@ def started(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A command in a session of its own that says everything to `out`; ended with all of it."""
     process = subprocess.Popen(
-        command,
+        [str(word) for word in command],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=out,
@@ -223,7 +223,7 @@ def cores(mpi: Mpi, ranks: int) -> Iterator[None]:
 def run(
     mpi: Mpi,
     ranks: int,
-    program: Sequence[str | Path],
+    program: Sequence[object],
     *,
     seconds_max: float = 120,
     environment: Mapping[str, str] | None = None,

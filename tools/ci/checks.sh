@@ -30,7 +30,8 @@ if has ruff; then
     count "ruff format" .venv/bin/ruff format --check .
 fi
 if has mypy; then
-    count "mypy of the checks" env MYPYPATH=tools .venv/bin/mypy --strict -p checks
+    count "mypy of the tools" env MYPYPATH=tools .venv/bin/mypy --strict -p checks -p ci
+    count "mypy of the tests" env MYPYPATH=.:python:tests .venv/bin/mypy --strict -p suite
     if compgen -G 'python/forebay/*.py' >/dev/null; then
         count "mypy of the benchmark" env MYPYPATH=.:python .venv/bin/mypy --strict -p bench
         count "mypy of the package" env MYPYPATH=python .venv/bin/mypy --strict -p forebay

@@ -48,11 +48,6 @@ FileFacts facts_of(const OpenArguments& arguments, const std::string& path) {
     return facts;
 }
 
-CircleNeeds needs_of(const Settings& settings) {
-    return {static_cast<std::int32_t>(settings.number(Setting::ranks_per_node)),
-            settings.number(Setting::staging_bytes_max)};
-}
-
 // The file is open, and must not be.
 int refuse_open(const OpenArguments& arguments) {
     real::close(arguments.fh);
