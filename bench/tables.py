@@ -185,7 +185,7 @@ def limit_table(limits: Sequence[Limit]) -> TextTable:
             for n in threads
         ]
         body.append((storage, name, size_label(piece) if piece else "", *cells))
-    header = ("storage", "work", "pieces", *(f"{n} threads, MiB/s" for n in threads))
+    header = ("storage", "work", "pieces", *(f"{n} thread{'s' * (n > 1)}, MiB/s" for n in threads))
     return TextTable(title="The machine's limits", header=header, rows=tuple(body))
 
 
