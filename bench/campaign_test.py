@@ -251,10 +251,10 @@ def test_command_forwards_what_the_stack_needs(name: str, tmp_path: Path) -> Non
     assert ("FOREBAY_CB_NODES" in launcher) == stack.forebay
 
 
-def test_the_document_has_a_place_for_every_suite() -> None:
-    document = (Path(__file__).parent.parent / "docs/performance.md").read_text()
-    for name in (*SUITE_NAMES, LIMITS):
-        fill(document, name, "")
+def test_the_documents_have_a_place_for_every_suite() -> None:
+    folder = Path(__file__).parent.parent / "docs/performance"
+    for name in (*SUITE_NAMES, LIMITS, "two_builds"):
+        fill((folder / f"{name}.md").read_text(), name, "")
 
 
 def test_cases_have_names_of_their_own_and_whole_regions() -> None:

@@ -24,7 +24,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from bench import campaign, mpis, report, tables
+from bench import campaign, mpis, overview, report, tables
 from bench.launch import Bench
 from bench.model import (
     FOREBAYS,
@@ -57,7 +57,7 @@ what to run (several may be named):
   limits       what the machine can do without MPI (measured with every suite, too)
   all          all of these
   prepare      only get the MPIs and build the programs
-  report       only render docs/performance.md from the JSON in build/bench/
+  report       only render docs/performance.md and docs/performance/*.md from build/bench/*.json
 """
 EPILOG = """\
 examples:
@@ -66,7 +66,7 @@ examples:
   python -m bench pieces16 --stacks mpich502,forebay+mpich502
   python -m bench open_close --plain               without Forebay, before it is built
   python -m bench interleaved contiguous --minutes 60
-  python -m bench report                           put the last full results into the document
+  python -m bench report                           put the last full results into the documents
   FOREBAY_CB_NODES=2 python -m bench interleaved   settings reach the Forebay stacks only
 
 how to read a ratio: speed of Forebay over that of the best incumbent (highest median of the
@@ -94,7 +94,7 @@ class Options:
     build: Path
     disk: Path
     memory_folder: Path
-    document: Path
+    documents: Path
     json_output: bool
     command: str
 
@@ -124,7 +124,7 @@ def parse(arguments: Sequence[str]) -> Options:
         help="MPIs, programs and results go below (default: build)")  # fmt: skip
     add("--disk", type=Path, default=None, help="folder on a disk (default: BUILD_DIR/bench)")
     add("--tmpfs", type=Path, default=Path("/dev/shm"), help="folder in memory (%(default)s)")
-    add("--docs", type=Path, default=ROOT / "docs/performance.md", help="for `report`")
+    add("--docs", type=Path, default=ROOT / "docs", help="folder of the documents, for `report`")
     add("--format", choices=("text", "json"), default="text", help="of what goes to stdout")
     return _options(parser, parser.parse_args(arguments), arguments)
 
@@ -157,7 +157,7 @@ def _options(
         build=parsed.build_dir.resolve(),
         disk=(parsed.disk or parsed.build_dir / "bench").resolve(),
         memory_folder=parsed.tmpfs,
-        document=parsed.docs,
+        documents=parsed.docs,
         json_output=parsed.format == "json",
         command=shlex.join(["python", "-m", "bench", *arguments]),
     )
@@ -203,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.width = WIDTH_WITHOUT_TERMINAL
     try:
         if options.what == ("report",):
-            write_document(options, console)
+            write_documents(options, console)
             return 0
         bench = prepare(options, console)
         if options.what == ("prepare",):
@@ -395,12 +395,12 @@ def run_suite(
     return so_far()
 
 
-def write_document(options: Options, console: Console) -> None:
-    """Renders each full result that there is into the document."""
-    if not options.document.exists():
-        raise BenchError(f"No {options.document} (nothing to fill). Name it with --docs.")
-    text = options.document.read_text()
+def write_documents(options: Options, console: Console) -> None:
+    """Renders each full result that there is into its document, and the overview of all."""
     for name in (*SUITE_NAMES, LIMITS):
+        document = options.documents / "performance" / f"{name}.md"
+        if not document.exists():
+            raise BenchError(f"No {document} (nothing to fill). Name its folder with --docs.")
         path = result_path(replace(options, quick=False), name)
         if not path.exists():
             console.print(f"{name}: no result in {path}; left as it is.", highlight=False)
@@ -408,6 +408,6 @@ def write_document(options: Options, console: Console) -> None:
         results = load(path)
         if results.quick:
             raise BenchError(f"{path} is a smoke run (--quick). Run {name} in full first.")
-        text = report.fill(text, name, report.section(results))
-        console.print(f"{name}: from {path}", highlight=False)
-    options.document.write_text(text)
+        document.write_text(report.fill(document.read_text(), name, report.section(results)))
+        console.print(f"{name}: from {path} into {document}", highlight=False)
+    overview.write(options.documents)

@@ -1,4 +1,4 @@
-"""docs/performance.md: the text is written by hand, every number between the markers
+"""docs/performance/*.md: the text is written by hand, every number between the markers
 `<!-- bench:NAME -->` and `<!-- /bench:NAME -->` is put there from the JSON of a campaign."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Summaries as tables of text, for the terminal and for docs/performance.md alike."""
+"""Summaries as tables of text, for the terminal and for docs/performance alike."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _rich_cell(cell: str) -> str:
 
 
 def markdown(table: TextTable) -> str:
-    """For docs/performance.md."""
+    """For documents."""
     lines = [f"**{table.title}**", ""]
     lines.append(_line(table.header))
     lines.append(_line("---" for _ in table.header))

@@ -4,8 +4,8 @@
 
 OLD and NEW (build/release/lib) are folders with libforebay_mpi.so, of two work trees. Runs some
 cases of the suites on Open MPI 4.1.4 and prints the ratio of speeds, above 1 where NEW is the
-faster, with its 95 % interval from six pairs on. `--docs docs/performance.md` puts it between that
-file's markers.
+faster, with its 95 % interval from six pairs on. `--docs docs/performance/two_builds.md` puts it
+between that file's markers.
 """
 
 from __future__ import annotations

@@ -48,10 +48,10 @@ Sequence random_sequence(std::uint64_t seed) {
     return sequence;
 }
 
-class CallsInTurn : public testing::TestWithParam<std::uint64_t> {};
+class CallsInTurn : public testing::TestWithParam<Run> {};
 
 TEST_P(CallsInTurn, WriteWhatTheOracleWritesAndReadItBack) {
-    Sequence sequence = random_sequence(GetParam());
+    Sequence sequence = random_sequence(GetParam().seed);
     Job& job = sequence.job;
     std::vector<std::byte> expected;
     for (std::vector<Ask>& call : sequence.calls) {
@@ -60,7 +60,7 @@ TEST_P(CallsInTurn, WriteWhatTheOracleWritesAndReadItBack) {
         expected = oracle(job, std::move(expected));
         call = std::move(job.asks);
     }
-    Watched watched{job, some_trouble(GetParam())};
+    Watched watched{job, some_trouble(GetParam().seed), GetParam()};
     on_ranks(job, watched, [&](File& opened, std::size_t rank) {
         for (std::vector<Ask>& call : sequence.calls) {
             Ask& ask = call[rank];
@@ -80,14 +80,14 @@ TEST_P(CallsInTurn, WriteWhatTheOracleWritesAndReadItBack) {
 
 // The last rank refuses the fourth call, or its part of the disk is full from the start.
 TEST_P(CallsInTurn, TellEveryRankWhatOneMetAfterOthersHadMoved) {
-    Sequence sequence = random_sequence(GetParam());
+    Sequence sequence = random_sequence(GetParam().seed);
     Job& job = sequence.job;
-    const bool refuses = GetParam() % 2 == 0;
+    const bool refuses = GetParam().seed % 2 == 0;
     const std::size_t last = sequence.calls.front().size() - 1;
     adapters::Faults faults;
     faults.full_at =
         refuses ? faults.full_at : Offset{static_cast<std::int64_t>(last) * region_bytes + 5000};
-    Watched watched{job, faults};
+    Watched watched{job, faults, GetParam()};
     on_ranks(job, watched, [&](File& opened, std::size_t rank) {
         for (std::vector<Ask>& call : sequence.calls) {
             Ask& ask = call[rank];
@@ -127,7 +127,7 @@ std::vector<int> agreements(Job job, Direction direction, const pattern::View& v
     job.layout = {2, 16384};
     job.tuning.bypass_bytes_min = 4096;
     job.tuning.staging_bytes_max = 4 << 20;
-    Watched watched{job, {}};
+    Watched watched{job, {}, {}};
     watched.file.put(Offset{0}, std::vector<std::byte>(1 << 20));
     adapters::ClusterOptions cluster;
     cluster.node_sizes = job.nodes;
@@ -135,7 +135,7 @@ std::vector<int> agreements(Job job, Direction direction, const pattern::View& v
     std::vector<int> counts;
     adapters::run_ranks(cluster, [&](ports::Communicator& inner) {
         Counting communicator{inner};
-        File opened{communicator, watched.clock, watched.recorder,
+        File opened{communicator, watched.steady, watched.recorder,
                     [&](Direction way) { return watched.open(way); }, options_of(job)};
         const bool first = inner.place().rank.value() == 0;
         Ask ask;
@@ -170,7 +170,8 @@ TEST(Agreements, AreOneWhereTheLastCallBypassedAndNothingCanBeOnItsWay) {
     EXPECT_EQ(agreements(job, Direction::read, holes), (std::vector{2, 1, 1, 2, 1}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CallsInTurn, testing::Range<std::uint64_t>(1, 61));
+INSTANTIATE_TEST_SUITE_P(Seeds, CallsInTurn, testing::ValuesIn(runs(Ranks::threads, 60)), run_name);
+INSTANTIATE_TEST_SUITE_P(World, CallsInTurn, testing::ValuesIn(runs(Ranks::actors, 60)), run_name);
 
 }  // namespace
 }  // namespace forebay::engine

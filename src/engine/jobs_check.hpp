@@ -4,11 +4,14 @@
 
 #include "adapters/memory/communicator.hpp"
 #include "adapters/memory/storage.hpp"
+#include "adapters/memory/world_cluster.hpp"
+#include "adapters/memory/world_storage.hpp"
 #include "adapters/posix/clock.hpp"
 #include "engine/file.hpp"
 #include "plan/domain.hpp"
 
 #include <atomic>
+#include <gtest/gtest.h>
 #include <map>
 #include <numeric>
 #include <random>
@@ -215,6 +218,14 @@ inline void fill(Job& job) {
     }
 }
 
+inline adapters::NodesOptions nodes_of(const Job& job) {
+    const std::int32_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
+    adapters::NodesOptions nodes;
+    nodes.node_sizes = job.nodes;
+    nodes.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
+    return nodes;
+}
+
 inline FileOptions options_of(const Job& job) {
     FileOptions options;
     options.path = "/memory/file";
@@ -225,12 +236,36 @@ inline FileOptions options_of(const Job& job) {
     return options;
 }
 
+// What a job's ranks are: threads, or actors of a world of imagined time, where the seed repeats
+// all that happens.
+enum class Ranks { threads, actors };
+
+struct Run {
+    Ranks ranks = Ranks::threads;
+    std::uint64_t seed = 1;
+};
+
+inline std::vector<Run> runs(Ranks ranks, std::uint64_t seeds) {
+    std::vector<Run> all;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        all.push_back({ranks, seed});
+    }
+    return all;
+}
+
+// The number of a case is its seed, as it is to be given to --gtest_filter.
+inline std::string run_name(const testing::TestParamInfo<Run>& info) {
+    return std::to_string(info.param.seed);
+}
+
 // A file in memory, and what is seen of its use.
 struct Watched {
-    Watched(const Job& job, const adapters::Faults& faults) : file{faults}, meter{job.layout} {}
+    Watched(const Job& job, const adapters::Faults& faults, const Run& run)
+        : file{faults}, meter{job.layout}, how{run} {}
 
     Result<std::unique_ptr<ports::Storage>> open(Direction direction) {
-        auto storage = adapters::open_memory(file, direction);
+        auto storage = world == nullptr ? adapters::open_memory(file, direction)
+                                        : adapters::open_memory(*world, file, direction);
         if (!storage) {
             return storage;
         }
@@ -240,20 +275,48 @@ struct Watched {
     MemoryFile file;
     Meter meter;
     JobRecorder recorder;
-    adapters::SteadyClock clock;
+    adapters::SteadyClock steady;
+    Run how;
+    adapters::MemoryWorld* world = nullptr;                    // while its actors run
+    std::optional<std::pair<std::string, std::int64_t>> kill;  // an actor, and its step
+    adapters::Ending ending;                                   // of the last world
 };
+
+// What each rank does: opens the file and goes on with `body`.
+template <class Body>
+auto on_rank(const Job& job, Watched& watched, Body body) {
+    return [&job, &watched, body](ports::Communicator& communicator) {
+        const ports::Clock& clock = watched.world == nullptr
+                                        ? static_cast<const ports::Clock&>(watched.steady)
+                                        : *watched.world;
+        File opened{communicator, clock, watched.recorder,
+                    [&](Direction direction) { return watched.open(direction); }, options_of(job)};
+        body(opened, communicator.place().rank.position());
+    };
+}
+
+// As actors; how that ended is left in `watched`.
+template <class Body>
+void on_actors(const Job& job, Watched& watched, Body body) {
+    adapters::MemoryWorld world{{.seed = watched.how.seed, .quiet_ns_max = 20'000'000}};
+    if (watched.kill) {
+        world.kill(watched.kill->first, watched.kill->second);
+    }
+    watched.world = &world;
+    watched.ending =
+        adapters::run_ranks(world, nodes_of(job), on_rank(job, watched, std::move(body)));
+    watched.world = nullptr;
+}
 
 template <class Body>
 void on_ranks(const Job& job, Watched& watched, Body body) {
-    std::int32_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
-    adapters::ClusterOptions cluster;
-    cluster.node_sizes = job.nodes;
-    cluster.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
-    adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
-        File opened{communicator, watched.clock, watched.recorder,
-                    [&](Direction direction) { return watched.open(direction); }, options_of(job)};
-        body(opened, communicator.place().rank.position());
-    });
+    if (watched.how.ranks == Ranks::actors) {
+        on_actors(job, watched, std::move(body));
+        ASSERT_EQ(watched.ending.kind, adapters::Ending::Kind::ended) << watched.ending.report;
+        return;
+    }
+    adapters::run_ranks(adapters::ClusterOptions{nodes_of(job)},
+                        on_rank(job, watched, std::move(body)));
 }
 
 // Faults that a file system may have without anything being wrong.

@@ -15,6 +15,7 @@ const char* reason_of(Refusal refusal) noexcept {
         case Refusal::not_the_same_file: return "file was renamed, replaced or removed";
         case Refusal::cannot_open: return "file cannot be opened a second time by its name";
         case Refusal::gpu_memory: return "buffer is in GPU memory";
+        case Refusal::no_memory: return "a rank has no memory left for its datatypes";
         case Refusal::other: break;
     }
     return "for another reason";

@@ -47,9 +47,13 @@ std::optional<std::string> plain_path(std::string_view name) {
     return std::string(folder.data()) + "/" + std::string(name);
 }
 
-bool is_excluded(const std::string& path, const Settings& settings) {
-    const auto matches = [&](const std::string& prefix) {
-        return !prefix.empty() && path.starts_with(prefix);
+bool is_excluded(std::string_view path, const Settings& settings) {
+    const auto matches = [&](const std::string& excluded) {
+        if (excluded.empty() || !path.starts_with(excluded)) {
+            return false;
+        }
+        return path.size() == excluded.size() || excluded.ends_with('/') ||
+               path[excluded.size()] == '/';
     };
     return std::ranges::any_of(settings.list(Setting::exclude), matches);
 }

@@ -13,7 +13,7 @@ namespace forebay {
 // "lustre:" …) are stripped. nullopt where the prefix names something that is no plain path.
 [[nodiscard]] std::optional<std::string> plain_path(std::string_view name);
 
-// Whether a prefix of setting `exclude` matches.
-[[nodiscard]] bool is_excluded(const std::string& path, const Settings& settings);
+// Whether setting `exclude` has the file or a folder above it.
+[[nodiscard]] bool is_excluded(std::string_view path, const Settings& settings);
 
 }  // namespace forebay

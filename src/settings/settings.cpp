@@ -172,6 +172,20 @@ void Settings::set_number(Setting setting, std::int64_t number) {
     }
 }
 
+Settings::Numbers Settings::numbers() const noexcept {
+    Numbers numbers{};
+    for (std::size_t i = 0; i < setting_count; ++i) {
+        numbers[i] = values_[i].number;
+    }
+    return numbers;
+}
+
+void Settings::take_numbers(const Numbers& numbers) {
+    for (std::size_t i = 0; i < setting_count; ++i) {
+        set_number(static_cast<Setting>(i), numbers[i]);
+    }
+}
+
 std::int64_t Settings::number(Setting setting) const noexcept {
     return values_[static_cast<std::size_t>(setting)].number;
 }

@@ -23,8 +23,11 @@ public:
     // Takes `text` as the setting's value, or says why not (ErrorCode::argument) and keeps the old.
     Result<void> set(Setting setting, std::string_view text);
 
-    // A number that another rank has checked.
-    void set_number(Setting setting, std::int64_t number);
+    // All that rank 0 tells the other ranks, which take it unchecked; texts and lists stay as they
+    // are there.
+    using Numbers = std::array<std::int64_t, setting_count>;
+    [[nodiscard]] Numbers numbers() const noexcept;
+    void take_numbers(const Numbers& numbers);
 
     [[nodiscard]] std::int64_t number(Setting setting) const noexcept;  // enum: index of choice
     [[nodiscard]] bool flag(Setting setting) const noexcept { return number(setting) != 0; }
@@ -34,6 +37,8 @@ public:
     [[nodiscard]] plan::Tuning tuning() const noexcept;
 
 private:
+    void set_number(Setting setting, std::int64_t number);
+
     struct Value {
         std::int64_t number = 0;
         std::string text;

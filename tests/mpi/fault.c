@@ -48,16 +48,47 @@ static void tell_failure(const char* what, int code) {
     handler_calls = 0;
 }
 
-static int write_until_failure(MPI_File fh) {
+/* `told`: bytes of this rank that all calls together say they wrote. */
+static int write_until_failure(MPI_File fh, long long* told) {
     unsigned char* bytes = malloc(share);
     fill(bytes, share, job.rank, 0);
     int code = MPI_SUCCESS;
+    *told = 0;
     for (int i = 0; i < 64 && code == MPI_SUCCESS; i++) {
         MPI_Status status;
+        int count = 0;
         code = MPI_File_write_all(fh, bytes, share, MPI_BYTE, &status);
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        *told += count;
     }
     free(bytes);
     return code;
+}
+
+/* Where byte number `at` of what this rank writes lies in the file. */
+static long long place_of(long long at, int piece) {
+    return (at / piece * job.ranks + job.rank) * piece + at % piece;
+}
+
+/* What is told is in the file, and lies below one offset: no rank was told of a byte behind one
+ * that another rank was not told of. */
+static void check_told(const char* path, int piece, long long told) {
+    unsigned char *bytes = malloc(share), *got = malloc((size_t)piece);
+    const long long mine[2] = {told > 0 ? place_of(told - 1, piece) : -1, -place_of(told, piece)};
+    long long all[2];
+    fill(bytes, share, job.rank, 0);
+    MPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MAX, job.comm);
+    check(all[0] < -all[1], "byte %lld is told, byte %lld is not", all[0], -all[1]);
+    const int fd = open(path, O_RDONLY);
+    for (long long at = 0; at < told; at += piece) {
+        const size_t length = (size_t)(told - at < piece ? told - at : piece);
+        check(pread(fd, got, length, place_of(at, piece)) == (ssize_t)length &&
+                  memcmp(got, bytes + at % share, length) == 0,
+              "byte %lld and on are told, but not in the file", place_of(at, piece));
+    }
+    close(fd);
+    free(bytes);
+    free(got);
 }
 
 /* FILE.ballast is removed after the failure: then there is room again. */
@@ -69,8 +100,11 @@ static void full(const char* path, int piece) {
     MPI_File_create_errhandler(own_handler, &own);
     MPI_File_set_errhandler(fh, own);
     alternate(fh, piece);
-    int code = write_until_failure(fh);
+    long long told;
+    int code = write_until_failure(fh, &told);
     tell_failure("first", code);
+    check_told(path, piece, told);
+    MPI_Barrier(job.comm);
     if (job.rank == 0) {
         unlink(ballast);
     }
@@ -82,22 +116,26 @@ static void full(const char* path, int piece) {
 }
 
 static void full_fatal(const char* path, int piece) {
+    long long told;
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_errhandler(fh, MPI_ERRORS_ARE_FATAL);
     alternate(fh, piece);
-    write_until_failure(fh);
+    write_until_failure(fh, &told);
     give_up("a fatal error came back");
 }
 
 /* Bytes from 5 MiB on cannot be written, nor read; those before can. */
 static void failing(const char* path, int piece) {
     unsigned char* bytes = malloc(share);
+    long long told;
     MPI_Errhandler own;
     MPI_File_create_errhandler(own_handler, &own);
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_errhandler(fh, own);
     alternate(fh, piece);
-    tell_failure("write", write_until_failure(fh));
+    const int failed = write_until_failure(fh, &told);
+    tell_failure("write", failed);
+    check_told(path, piece, told);
     if (job.rank == 0 &&
         truncate(path, 16 << 20) != 0) { /* not the end of the file, but a bad place in it */
         give_up("truncate");

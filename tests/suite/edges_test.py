@@ -10,7 +10,7 @@ from _pytest.mark import ParameterSet
 
 from suite import mpi as m
 from suite.compare import RECORD
-from suite.on import ALL, FULL
+from suite.on import ALL, EACH, FULL
 from suite.record import Record
 from suite.verdict import ensure
 
@@ -76,6 +76,25 @@ def test_close_in_finalize(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     told = Record.read(folder / RECORD).of("file")
     told.ensure_taken(writes=2, reads=0)
     ensure([line.closed for line in told.lines] == [True], f"the record has {told.lines}")
+
+
+@EACH
+@pytest.mark.parametrize("case", ["alone", "datatypes", "together"])
+def test_no_memory(mpi: m.Mpi, case: str, folder: Path) -> None:
+    compiler = [mpi.tool(mpi.cxx), *CPP_FLAGS]
+    program = m.build_with(compiler, "no_memory.cpp", m.BUILD / "bin" / mpi.name)
+    command: list[str | Path] = [program, folder / "file", case]
+    ended = m.run(mpi, 3, command, environment=m.forebay(folder / RECORD))
+    if case != "together":
+        ensure("ok" in ended.ensure_success().text.split(), ended.tail)
+    if case == "datatypes":
+        left = [one for one in Record.read(folder / RECORD).of("file").left() if "_all" in one.call]
+        ensure([one.calls for one in left] == [2], f"the record has {left}")
+        ensure("no memory left" in left[0].reason, f"the record has {left}")
+    if case != "together":
+        return
+    ensure(not ended.late and ended.status != 0, f"the job goes on: {ended.tail}")
+    ensure("forebay: rank 1 cannot end a file call (no memory is left)" in ended.text, ended.tail)
 
 
 @pytest.mark.parametrize(

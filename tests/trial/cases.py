@@ -42,7 +42,7 @@ RIGHT = (
     Case("forebay simulate tsubame-2.5-thin nodes=1 targets=2 region_count=4 verify=1"),
     Case("forebay simulate lustre-96-ost nodes=1 region_count=2"),
     Case("forebay bench ior -np 2 -t 4k -b 64k -o f.ior", says=("Summary of all tests",)),
-    Case("forebay bench ior -np 2 --launcher mpiexec.mpich -t 4k -b 64k -o f.ior"),
+    Case("forebay bench ior --launcher 'mpiexec.mpich -n 2' -t 4k -b 64k -o f.ior"),
     Case(
         "forebay bench ior -np 2 -t 4k -b 64k -o f.ior --html ior.html --format json",
         says=('"schema"',),
@@ -52,12 +52,12 @@ RIGHT = (
     Case("forebay bench meta -np 2 -n 10 -d md", says=("File creation",)),
     Case("forebay bench meta -np 2 --storm all -n 10 --phase-time 1 -d md --html meta.html"),
     Case(
-        "forebay bench compare -np 2 --pairs 2 --seed 3 --margin 5% --run-time 60 "
+        "forebay bench compare -np 2 --pairs 8 --seed 3 --margin 5% --run-time 60 "
         "--format json ior -t 4k -b 64k -o f.ior -- ior -t 8k -b 64k -o f.ior",
         says=("forebay.bench.compare/1",),
     ),
     Case(
-        "forebay bench compare -np 2 --pairs 2 --early --launcher 'mpiexec.mpich' "
+        "forebay bench compare --pairs 8 --early --launcher 'mpiexec.mpich -n 2' "
         "--html compare.html ior -t 4k -b 64k -o f.ior -- ior -t 8k -b 64k -o f.ior"
     ),
     Case("mpiexec.mpich -n 2 forebay-ior -t 4k -b 64k -o f.ior"),
@@ -88,7 +88,7 @@ WRONG = (
     Case("forebay run -- sh -c 'kill -TERM $$'", 143),
     Case("forebay layout", 2),
     Case("forebay layout show /nonexistent", 1),
-    Case("forebay layout set -c 4 new.nc", 1, says=("stripe",)),
+    Case("forebay layout set -c 4 new.nc", 1, says=("Lustre",)),
     Case("forebay layout set -c zero new.nc", 2),
     Case("forebay simulate", 2),
     Case("forebay simulate nosuch", 2, says=("laptop",)),
@@ -97,8 +97,9 @@ WRONG = (
     Case("forebay bench", 2),
     Case("forebay bench ior -np 0", 1),
     Case("forebay bench ior -np 2 --nosuch", 1),
+    Case("forebay bench ior -np 2 --launcher mpiexec -o f.ior", 1, says=("exclude each other",)),
     Case("forebay bench ior -np 2 -t 3 -b 64k -o f.ior", 1),
-    Case("forebay bench ior -np 2 --launcher ./nosuch -o f.ior", 127),
+    Case("forebay bench ior --launcher ./nosuch -o f.ior", 1, says=("mpiexec",)),
     Case("forebay bench hpio -np 2 --pattern nosuch", 1),
     Case("forebay bench meta -np 2 --nosuch", 1),
     Case("forebay bench compare -np 2 ior", 1),

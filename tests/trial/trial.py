@@ -21,7 +21,7 @@ PLACES = (
     (r"mpiexec -n 8 python .*", "mpiexec -n 2 ./program"),
     (r"-np \d+", "-np 2"),
     (r"-n 1000\b", "-n 10"),
-    (r"-b (16|64)m\b", "-b 1m"),
+    (r"-b (16|64)m\b", "-b 4m"),
     (r"\bregion_count=\d+", "region_count=20"),
     (r"\$PREFIX", "{prefix}"),
 )
@@ -124,7 +124,8 @@ def prepare(trial: Trial) -> None:
     of_default = "openmpi" if "Open MPI" in trial.run("mpiexec --version")[1] else "mpich"
     shutil.copy(f"program.{of_default}", "program")
     Path("restarts").mkdir()
-    Path("f").write_text("a file\n", encoding="utf-8")
+    for name in ("f", "restart.nc"):
+        Path(name).write_text("a file\n", encoding="utf-8")
     Path("site.toml").write_text('cb_nodes = 2\ncb_buffer_size = "1 MiB"\n', encoding="utf-8")
     Path("wrong.toml").write_text("cb_node = 2\n", encoding="utf-8")
 

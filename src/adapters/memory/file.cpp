@@ -34,15 +34,15 @@ struct Stop {
     int system = 0;
 };
 
-std::optional<Stop> stop_in(const Faults& faults, Direction direction,
-                            const ports::Piece& piece) noexcept {
+std::optional<Stop> stop_in(const Faults& faults, Direction direction, const ports::Piece& piece,
+                            std::optional<Offset> full_at) noexcept {
     const Offset end = piece.at + Length{static_cast<std::int64_t>(piece.bytes.size())};
     std::optional<Stop> stop;
     if (faults.error_at && piece.at <= *faults.error_at && *faults.error_at < end) {
         stop = {*faults.error_at, faults.error};
     }
-    if (direction == Direction::write && faults.full_at && *faults.full_at < end) {
-        const Offset full = std::max(*faults.full_at, piece.at);
+    if (direction == Direction::write && full_at && *full_at < end) {
+        const Offset full = std::max(*full_at, piece.at);
         if (!stop || full < stop->at) {
             stop = {full, ENOSPC};
         }
@@ -157,6 +157,15 @@ ports::Completion MemoryFile::perform(const ports::Request& request, std::uint64
     return move_all(request, left);
 }
 
+// Where a write from `begin` on meets the disk's end.
+std::optional<Offset> MemoryFile::full_at(Offset begin) const noexcept {
+    if (!faults_.room) {
+        return faults_.full_at;
+    }
+    const Offset out_of_room = begin + Length{*faults_.room - taken_};
+    return std::min(out_of_room, faults_.full_at.value_or(out_of_room));
+}
+
 // An error is said only where it stops the next byte; a request that got some way into a piece is
 // short and the next one meets the error, as with the kernel.
 ports::Completion MemoryFile::move_all(const ports::Request& request, std::int64_t bytes_max) {
@@ -165,7 +174,8 @@ ports::Completion MemoryFile::move_all(const ports::Request& request, std::int64
     std::int64_t moved = 0;
     for (const ports::Piece& piece : request.pieces) {
         auto size = std::min(static_cast<std::int64_t>(piece.bytes.size()), bytes_max - moved);
-        const std::optional<Stop> stop = stop_in(faults_, request.direction, piece);
+        const std::optional<Stop> stop =
+            stop_in(faults_, request.direction, piece, full_at(piece.at));
         if (stop) {
             size = std::min(size, (stop->at - piece.at).bytes());
         }
@@ -176,6 +186,7 @@ ports::Completion MemoryFile::move_all(const ports::Request& request, std::int64
             log.push_back({piece.at, Length{done}});
         }
         moved += done;
+        taken_ += request.direction == Direction::write ? done : 0;
         if (stop && done == 0 && moved < bytes_max) {
             return {request.ticket, Length{moved}, stop->system};
         }

@@ -39,6 +39,8 @@ struct Faults {
     std::optional<Offset> error_at;
     std::optional<std::int64_t> error_at_request;
     std::optional<Offset> full_at;  // no byte can be written from here on: ENOSPC
+    // As many bytes can be written in all, by whoever comes first, like on a disk that fills up.
+    std::optional<std::int64_t> room;
 
     int open_error = 0;  // errno that opening fails with
     int sync_error = 0;
@@ -70,6 +72,7 @@ private:
     void put_locked(Offset at, std::span<const std::byte> bytes);
     void get_locked(Offset at, std::span<std::byte> bytes) const;
     std::int64_t move(Direction direction, const ports::Piece& piece, std::int64_t bytes);
+    [[nodiscard]] std::optional<Offset> full_at(Offset begin) const noexcept;
     ports::Completion move_all(const ports::Request& request, std::int64_t bytes_max);
 
     Faults faults_;
@@ -77,6 +80,7 @@ private:
     std::unordered_map<std::int64_t, std::unique_ptr<Block>> blocks_;
     std::int64_t size_ = 0;
     std::int64_t requests_ = 0;
+    std::int64_t taken_ = 0;  // of the room
     std::vector<Extent> written_;
     std::vector<Extent> read_;
 };

@@ -92,6 +92,17 @@ TEST(MemoryFile, ADiskFullAtByteNTakesTheBytesBeforeIt) {
     EXPECT_EQ(write_all(file, {extent(0, 1000)}).system, 0);
 }
 
+TEST(MemoryFile, ADiskWithRoomForNBytesGivesItToWhoComesFirst) {
+    Faults faults;
+    faults.room = 100;
+    MemoryFile file{faults};
+    EXPECT_EQ(write_all(file, {extent(5000, 70)}).system, 0);
+    const auto done = write_all(file, {extent(0, 50)});
+    EXPECT_EQ(done.system, ENOSPC);
+    EXPECT_EQ(done.bytes.bytes(), 30);
+    EXPECT_EQ(file.size().bytes(), 5070);
+}
+
 TEST(MemoryFile, AnErrorAtAByteStopsThere) {
     Faults faults;
     faults.error_at = Offset{25};

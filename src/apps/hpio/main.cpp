@@ -81,8 +81,8 @@ void warn_of_cache(const hpio::Command& request, Report& report) {
 
 ExitStatus run(Session& session, const hpio::Command& request, Report& report) {
     Leftover leftover(session.janitor());
-    session.watch({.stall_seconds = request.stall_seconds,
-                   .limit_seconds = request.budget.seconds,
+    session.watch({.stall_seconds = request.limits.stall_seconds,
+                   .limit_seconds = request.limits.budget.seconds,
                    .live = request.live,
                    .clean_up = [&leftover, &session] {
                        session.janitor().run_ends();
@@ -134,10 +134,10 @@ ExitStatus program(Session& session, const Words& words) {
     if (session.is_first()) {
         print(heading(*request, report));
     }
-    const Result<void> gate =
-        session.is_first()
-            ? measure::allowed(report.estimate, request->budget, free_bytes(request->directory))
-            : Result<void>{};
+    const Result<void> gate = session.is_first()
+                                  ? measure::allowed(report.estimate, request->limits.budget,
+                                                     free_bytes(request->directory))
+                                  : Result<void>{};
     if (auto fine = session.agreed(gate); !fine) {
         return session.is_first() ? complain(gate.error().message, ExitStatus::refused)
                                   : ExitStatus::refused;

@@ -102,8 +102,8 @@ std::vector<std::string> missing(const Session& session, const meta::Command& re
 ExitStatus run(Session& session, const meta::Command& request, Report& report) {
     const std::int64_t before = peak_memory_bytes();
     Made made(session.janitor(), missing(session, request));
-    session.watch({.stall_seconds = request.stall_seconds,
-                   .limit_seconds = request.budget.seconds,
+    session.watch({.stall_seconds = request.limits.stall_seconds,
+                   .limit_seconds = request.limits.budget.seconds,
                    .live = request.live,
                    .counted = measure::Counted::operations,
                    .clean_up = [&made] { made.remove(); }});
@@ -178,7 +178,7 @@ ExitStatus program(Session& session, const Words& words) {
     }
     const Result<void> gate =
         session.is_first()
-            ? measure::allowed(report.estimate, request->budget, least_free(*request))
+            ? measure::allowed(report.estimate, request->limits.budget, least_free(*request))
             : Result<void>{};
     if (auto fine = session.agreed(gate); !fine) {
         return refused(session, gate ? fine.error() : gate.error(), ExitStatus::refused);

@@ -1,6 +1,8 @@
 // See options.hpp.
 #include "bench/command_line/options.hpp"
 
+#include "base/switch_words.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -14,7 +16,7 @@ using Table = std::span<const Option>;
 
 std::optional<std::size_t> by_name(Table table, std::string_view name) {
     const auto found = std::find_if(table.begin(), table.end(), [name](const Option& one) {
-        return !one.name.empty() && one.name == name;
+        return !one.name.empty() && same_name(one.name, name);
     });
     if (found == table.end()) {
         return std::nullopt;
@@ -40,23 +42,25 @@ tl::unexpected<Error> unknown(std::string_view word) {
     return wrong(fmt::format("unknown option {} (see --help). Take it away or correct it.", word));
 }
 
+// "-1 in -F1": which letter of a group it is.
+tl::unexpected<Error> unknown_letter(char letter, std::string_view word) {
+    return word.size() == 2 ? unknown(word) : unknown(fmt::format("-{} in {}", letter, word));
+}
+
 // Goes through the words; each step takes one option with its value.
 class Reader {
 public:
     Reader(Table table, std::span<const std::string> words) : table_(table), words_(words) {}
 
-    Result<Parsed> read() {
+    Result<std::vector<Given>> read() {
         while (at_ < words_.size()) {
             const std::string_view word = words_[at_++];
             if (word == "--") {
-                parsed_.rest.insert(parsed_.rest.end(),
-                                    words_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                    words_.end());
-                break;
+                continue;
             }
             if (word.size() < 2 || word.front() != '-') {
-                parsed_.rest.emplace_back(word);
-                continue;
+                return wrong(fmt::format(
+                    "\"{}\" is no option. Take it away or put its option in front.", word));
             }
             auto fine =
                 word.starts_with("--") ? long_option(word, word.substr(2)) : short_one(word);
@@ -64,7 +68,7 @@ public:
                 return failure(fine.error());
             }
         }
-        return std::move(parsed_);
+        return std::move(given_);
     }
 
 private:
@@ -75,7 +79,7 @@ private:
             return unknown(word);
         }
         if (equals != std::string_view::npos) {
-            parsed_.given.push_back({*option, std::string(text.substr(equals + 1))});
+            given_.push_back({*option, std::string(text.substr(equals + 1))});
             return {};
         }
         return with_next_word(word, *option);
@@ -85,13 +89,13 @@ private:
         const bool flag = table_[option].takes == Takes::nothing ||
                           (table_[option].takes == Takes::number_if_there && !number_next());
         if (flag) {
-            parsed_.given.push_back({option, ""});
+            given_.push_back({option, ""});
             return {};
         }
         if (at_ == words_.size()) {
             return wrong(fmt::format("{} lacks its value (the line ends there). Give one.", word));
         }
-        parsed_.given.push_back({option, words_[at_++]});
+        given_.push_back({option, words_[at_++]});
         return {};
     }
 
@@ -99,7 +103,7 @@ private:
         for (std::size_t place = 1; place < word.size(); ++place) {
             const auto option = by_letter(table_, word[place]);
             if (!option) {
-                return unknown(word);
+                return unknown_letter(word[place], word);
             }
             const std::string_view rest = word.substr(place + 1);
             const bool equals = rest.starts_with('=');
@@ -107,13 +111,13 @@ private:
             const bool flag = takes == Takes::nothing ||
                               (takes == Takes::number_if_there && !rest.empty() && !number(rest));
             if (flag && !equals) {
-                parsed_.given.push_back({*option, ""});
+                given_.push_back({*option, ""});
                 continue;
             }
             if (rest.empty()) {
-                return with_next_word(word, *option);
+                return with_next_word(shown(table_[*option]), *option);
             }
-            parsed_.given.push_back({*option, std::string(equals ? rest.substr(1) : rest)});
+            given_.push_back({*option, std::string(equals ? rest.substr(1) : rest)});
             return {};
         }
         return {};
@@ -128,13 +132,53 @@ private:
     Table table_;
     std::span<const std::string> words_;
     std::size_t at_ = 0;
-    Parsed parsed_;
+    std::vector<Given> given_;
 };
 
 }  // namespace
 
-Result<Parsed> parse(Table table, std::span<const std::string> words) {
+bool same_name(std::string_view a, std::string_view b) noexcept {
+    const auto lower = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    };
+    return std::ranges::equal(a, b, [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+Result<std::vector<Given>> parse(Table table, std::span<const std::string> words) {
     return Reader(table, words).read();
+}
+
+std::string shown(const Option& option) {
+    return option.letter != 0 ? fmt::format("-{}", option.letter)
+                              : fmt::format("--{}", option.name);
+}
+
+bool is_of_a_module(std::string_view word, std::span<const std::string_view> modules) {
+    word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
+    const std::size_t dot = word.find('.');
+    return dot != std::string_view::npos &&
+           std::ranges::any_of(modules, [&](std::string_view module) {
+               return same_name(module, word.substr(0, dot));
+           });
+}
+
+std::vector<std::string> without_modules(std::span<const std::string> words,
+                                         std::span<const std::string_view> modules,
+                                         std::string_view why, std::vector<std::string>& advice) {
+    std::vector<std::string> rest;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const std::string& word = words[at];
+        if (!word.starts_with("--") || !is_of_a_module(word, modules)) {
+            rest.push_back(word);
+            continue;
+        }
+        advice.push_back(fmt::format("{} is ignored ({}).", word.substr(0, word.find('=')), why));
+        const bool has_value = word.find('=') != std::string::npos;
+        if (!has_value && at + 1 < words.size() && !words[at + 1].starts_with('-')) {
+            ++at;
+        }
+    }
+    return rest;
 }
 
 std::string help(Table table) {
@@ -167,14 +211,12 @@ Result<std::int64_t> whole_number(std::string_view option, std::string_view text
 }
 
 Result<bool> flag(std::string_view option, std::string_view text) {
-    if (text.empty() || text == "1") {
-        return true;
+    const auto on = text.empty() ? std::optional(true) : parse_switch(text);
+    if (on) {
+        return *on;
     }
-    if (text == "0") {
-        return false;
-    }
-    return wrong(
-        fmt::format("{} cannot be \"{}\" (it is on or off). Give 1, 0 or nothing.", option, text));
+    return wrong(fmt::format("{} cannot be \"{}\" (it is on or off). Give true, false or nothing.",
+                             option, text));
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

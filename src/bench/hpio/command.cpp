@@ -1,7 +1,6 @@
 // See command.hpp.
 #include "bench/hpio/command.hpp"
 
-#include "bench/command_line/options.hpp"
 #include "bench/hpio/grammar.hpp"
 #include "bench/measure/byte_units.hpp"
 #include "bench/measure/saturated.hpp"
@@ -109,15 +108,6 @@ Result<void> put_hint(Command& to, const std::string& text) {
         return wrong(fmt::format("no hint \"{}\" (it is KEY=VALUE). Write -H cb_nodes=2.", text));
     }
     to.hints.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-    return {};
-}
-
-template <class Value>
-Result<void> put_parsed(std::optional<Value>& to, Result<Value> value) {
-    if (!value) {
-        return failure(value.error());
-    }
-    to = *value;
     return {};
 }
 
@@ -267,26 +257,6 @@ constexpr Entry entries[]{
               s.request.csv_file = v;
               return Result<void>{};
           }},
-    Entry{{0, "budget-time", yes, "end the run after so long (60, 5m, 2h)", ""},
-          [](State& s, const std::string& v) {
-              return put_parsed(s.request.budget.seconds, measure::parse_seconds(v));
-          }},
-    Entry{{0, "budget-bytes", yes, "refuse to write more", ""},
-          [](State& s, const std::string& v) {
-              return put_parsed(s.request.budget.bytes, measure::parse_size(v));
-          }},
-    Entry{{0, "budget-files", yes, "refuse to create more", ""},
-          [](State& s, const std::string& v) {
-              return put_parsed(s.request.budget.files, measure::parse_size(v));
-          }},
-    Entry{{0, "budget-share", yes, "refuse to take more of the free space (10%)", "50%"},
-          [](State& s, const std::string& v) {
-              return put_parsed(s.request.budget.free_share, measure::parse_share(v));
-          }},
-    Entry{{0, "stall-limit", yes, "end the job when nothing happens for so long", "600"},
-          [](State& s, const std::string& v) {
-              return put_parsed(s.request.stall_seconds, measure::parse_seconds(v));
-          }},
     Entry{{0, "no-live", no, "no live line on a terminal", ""},
           [](State& s, const std::string& v) {
               bool off = true;
@@ -301,6 +271,8 @@ std::vector<Option> table() {
     for (const Entry& entry : entries) {
         result.push_back(entry.option);
     }
+    result.insert(result.end(), command_line::limit_options.begin(),
+                  command_line::limit_options.end());
     return result;
 }
 
@@ -505,18 +477,16 @@ Result<Command> parse_command(std::span<const std::string> words) {
     if (!parsed) {
         return failure(parsed.error());
     }
-    if (!parsed->rest.empty()) {
-        return wrong(fmt::format("\"{}\" is no option. Take it away or put its option in front.",
-                                 parsed->rest.front()));
-    }
     State state;
-    state.request.budget.free_share = 0.5;
-    for (const Given& given : parsed->given) {
-        if (auto fine = entries[given.option].put(state, given.value); !fine) {
-            const Option& option = known[given.option];
-            const std::string name = option.letter != 0 ? fmt::format("-{}", option.letter)
-                                                        : fmt::format("--{}", option.name);
-            return wrong(fmt::format("{}: {}", name, fine.error().message));
+    for (const Given& given : *parsed) {
+        const std::size_t own = std::size(entries);
+        const auto fine =
+            given.option < own
+                ? entries[given.option].put(state, given.value)
+                : command_line::put_limit(given.option - own, given.value, state.request.limits);
+        if (!fine) {
+            return wrong(fmt::format("{}: {}", command_line::shown(known[given.option]),
+                                     fine.error().message));
         }
     }
     state.request.points = points_of(state.axes);
@@ -587,7 +557,7 @@ Result<measure::Estimate> estimate(const Command& request, std::int32_t ranks) {
             total.bytes_kept_max = std::max(total.bytes_kept_max, one);
         }
     }
-    total.seconds = request.budget.seconds;
+    total.seconds = request.limits.budget.seconds;
     return total;
 }
 

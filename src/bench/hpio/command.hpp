@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "bench/command_line/limits.hpp"
 #include "bench/hpio/pattern.hpp"
-#include "bench/measure/budget.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -55,8 +55,9 @@ struct Command {
     bool version = false;
     std::string json_file;
     std::string csv_file;
-    measure::Budget budget;
-    std::optional<double> stall_seconds = 600;
+    command_line::Limits limits{
+        .budget = {.seconds = {}, .bytes = {}, .files = {}, .free_share = 0.5},
+        .stall_seconds = 600};
     bool live = true;
     std::vector<std::string> advice;  // on options that mean something else here
 };

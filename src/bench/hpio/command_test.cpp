@@ -131,7 +131,7 @@ TEST(Command, EstimateOfNonsenseDoesNotWrap) {
     const auto request = parse("-c 1048576 -s 256g -r 16").value();
     const auto total = estimate(request, 2).value();
     EXPECT_EQ(total.bytes_written, std::numeric_limits<std::int64_t>::max());
-    EXPECT_FALSE(measure::allowed(total, request.budget, std::int64_t{1} << 40));
+    EXPECT_FALSE(measure::allowed(total, request.limits.budget, std::int64_t{1} << 40));
     EXPECT_FALSE(estimate(parse("-c 1 -s 8000000000g").value(), 2));
 }
 

@@ -3,6 +3,8 @@
 #include "bench/ior/parse.hpp"
 #include "bench/measure/byte_units.hpp"
 
+#include "bench/command_line/options.hpp"
+
 #include <fmt/format.h>
 
 namespace forebay::ior {
@@ -18,9 +20,15 @@ PacketType Options::packet() const noexcept {
 
 bool Options::writes() const noexcept { return write || (!read && !check_write && !check_read); }
 
-bool Options::reads() const noexcept { return read || check_read || (!write && !check_write); }
+bool Options::reads() const noexcept {
+    return read || check_read || (!write && !check_write && own.read_percent == 0);
+}
 
 namespace {
+
+using command_line::same_name;
+
+constexpr std::int64_t queue_depth_max = 1024;
 
 tl::unexpected<Error> nonsense(std::string_view problem, std::string_view why,
                                std::string_view next) {
@@ -136,6 +144,37 @@ Result<void> check_contradictions(const Options& o) {
     return {};
 }
 
+// --iodepth, --rwmixpct, --limitwrite and --limitread.
+Result<void> check_load(const Options& o) {
+    const OwnOptions& own = o.own;
+    if (own.queue_depth < 1 || own.queue_depth > queue_depth_max) {
+        return nonsense(fmt::format("--iodepth {} cannot be had", own.queue_depth),
+                        fmt::format("it is from 1 to {}", queue_depth_max), "Give another.");
+    }
+    if (own.read_percent < 0 || own.read_percent > 99) {
+        return nonsense(fmt::format("--rwmixpct {} cannot be had", own.read_percent),
+                        "it is from 0 to 99 percent", "Give another, or -r to read only.");
+    }
+    if (own.write_rate_max < 0 || own.read_rate_max < 0) {
+        return nonsense("--limitwrite and --limitread cannot be negative", "0 is no limit",
+                        "Give them 0 or more.");
+    }
+    if (own.read_percent > 0 && (o.read || o.check_read || !o.writes())) {
+        return nonsense("--rwmixpct reads within the write phase", "there is to be another phase",
+                        "Leave -r and -R out, and -w in.");
+    }
+    if ((own.queue_depth > 1 || own.read_percent > 0) && !same_name(o.api, "POSIX")) {
+        return nonsense(fmt::format("--iodepth and --rwmixpct cannot be had with {}", o.api),
+                        "only POSIX has them", "Leave them out, or give -a POSIX.");
+    }
+    if (own.queue_depth > 1 && (o.fsync_per_write || o.single_attempt || o.posix.rangelocks ||
+                                o.delay_between_transfers_us > 0)) {
+        return nonsense("--iodepth cannot be had with -Y, -x, range locks or interIODelay",
+                        "they go from transfer to transfer", "Leave one of them out.");
+    }
+    return {};
+}
+
 void note_odd_ones(Parsed& parsed) {
     const Options& o = parsed.options;
     const auto note = [&](std::string line) { parsed.advice.push_back(std::move(line)); };
@@ -180,8 +219,8 @@ void note_new_files(Parsed& parsed) {
 }  // namespace
 
 Result<void> check_options(Parsed& parsed) {
-    for (const auto check :
-         {check_sizes, check_numbers, check_memory, check_words, check_contradictions}) {
+    for (const auto check : {check_sizes, check_numbers, check_memory, check_words,
+                             check_contradictions, check_load}) {
         if (auto done = check(parsed.options); !done) {
             return done;
         }

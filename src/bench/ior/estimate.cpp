@@ -52,8 +52,11 @@ Estimate estimate_of(const Planned& test) {
     const std::int64_t reads = (o.reads() ? 1 : 0) + (o.check_write ? 1 : 0);
     Estimate made;
     made.bytes_read = saturated_product(all, reads, o.repetitions);
+    if (o.own.read_percent > 0) {  // of the write phase
+        made.bytes_read = saturated_sum(made.bytes_read, saturated_product(all, o.repetitions));
+    }
     if (o.writes()) {
-        const bool filled = o.random_prefill > 0 && o.random_offset > 0;
+        const bool filled = (o.random_prefill > 0 && o.random_offset > 0) || o.own.read_percent > 0;
         made.bytes_written = saturated_product(all, o.repetitions, filled ? 2 : 1);
         if (o.api != "DUMMY") {
             made.bytes_kept_max = saturated_product(all, o.keep_file ? files : 1);

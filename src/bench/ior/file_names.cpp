@@ -44,11 +44,12 @@ FileName without_repetition(const Options& options, std::int64_t task) {
         return made;
     }
     if (options.unique_directory) {
+        // In a name without a directory, IOR's number follows its first letter: "tf" becomes
+        // "t0/f", and "f" a file without a name in "f0".
         const std::size_t slash = made.path.rfind('/');
-        const std::string parent = slash == std::string::npos ? "." : made.path.substr(0, slash);
-        const std::string file =
-            slash == std::string::npos ? made.path : made.path.substr(slash + 1);
-        const std::string directory = fmt::format("{}/{}", parent, task);
+        const std::size_t at = slash == std::string::npos ? 1 : slash + 1;
+        const std::string file = made.path.substr(at);
+        const std::string directory = fmt::format("{}{}", made.path.substr(0, at), task);
         made.directory = without_prefix(options, directory);
         made.path = directory + "/" + file;
     }

@@ -1,5 +1,6 @@
 // The files of a test, named as IOR names them: FILE, FILE.00000003 with -F, 3/FILE.00000003 with
-// -u, and .1 behind for the second repetition with -m. a@b@c are several names in turn.
+// -u (of a bare name: F3/ILE.00000003, as IOR has it), and .1 behind for the second repetition with
+// -m. a@b@c are several names in turn.
 #pragma once
 
 #include "bench/ior/options.hpp"

@@ -160,6 +160,20 @@ TEST(FileNames, the_kernel_knows_no_prefix_of_romio) {
     EXPECT_EQ(file_name(o, 3, 0).on_disk, file_name(o, 3, 0).path);
 }
 
+// IOR puts the number behind the first letter: f0/.00000000. Ours was ./0/f.00000000.
+TEST(FileNames, a_bare_name_in_a_directory_of_its_own_is_that_of_ior) {
+    Options o;
+    o.file_per_process = true;
+    o.unique_directory = true;
+    o.test_file = "f";
+    EXPECT_EQ(file_name(o, 0, 0).path, "f0/.00000000");
+    EXPECT_EQ(file_name(o, 0, 0).directory, "f0");
+    o.test_file = "tf";
+    EXPECT_EQ(file_name(o, 12, 0).path, "t12/f.00000012");
+    o.test_file = "/f";
+    EXPECT_EQ(file_name(o, 0, 0).path, "/0/f.00000000");
+}
+
 TEST(FileNames, are_those_of_ior) {
     Options o;
     o.test_file = "dir/tf";
@@ -171,7 +185,7 @@ TEST(FileNames, are_those_of_ior) {
     o.unique_directory = true;
     EXPECT_EQ(file_name(o, 3, 1).path, "dir/3/tf.00000003.1");
     EXPECT_EQ(file_name(o, 3, 1).directory, "dir/3");
-    o.test_file = "tf";
+    o.test_file = "./tf";
     EXPECT_EQ(shown_name(o).path, "./0/tf.00000000");
     o.unique_directory = false;
     o.test_file = "a/x@b/y";

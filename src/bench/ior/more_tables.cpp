@@ -1,4 +1,5 @@
-// What follows after IOR's summary. See tables.hpp.
+// What follows after IOR's summary. Its rows begin with a number, so that scripts which look for
+// lines that begin with "write" or "read" find IOR's alone. See tables.hpp.
 #include "bench/ior/tables.hpp"
 
 #include "bench/measure/statistics.hpp"
@@ -24,18 +25,27 @@ std::string quantile_text(const measure::Histogram& latency, double fraction) {
     return time_text(static_cast<double>(latency.quantile(fraction)) * 1e-9);
 }
 
+// Test#, iter (or reps) and access.
+std::string row_begin(const Test& test, std::int64_t repetition, std::string_view access) {
+    return fmt::format("{:>5} {:>5} {:<9}", test.id, repetition, access);
+}
+
+std::string head_begin(std::string_view repetition) {
+    return fmt::format("{:>5} {:>5} {:<9}", "Test#", repetition, "access");
+}
+
 std::string latency_row(const Test& test, const Phase& phase) {
     const auto& l = phase.latency;
-    return fmt::format("{:<9} {:>5} {:>5} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n",
-                       phase.access, test.id, phase.repetition, quantile_text(l, 0.5),
+    return fmt::format("{} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n",
+                       row_begin(test, phase.repetition, phase.access), quantile_text(l, 0.5),
                        quantile_text(l, 0.9), quantile_text(l, 0.99), quantile_text(l, 0.999),
                        time_text(static_cast<double>(l.max()) * 1e-9), l.total());
 }
 
 std::string done_row(const Test& test, const Phase& phase) {
-    return fmt::format("{:<9} {:>5} {:>5} {:>12} {:>14.2f} {:>11} {:>13.2f}\n", phase.access,
-                       test.id, phase.repetition, time_text(phase.first_done), phase.first_done_mib,
-                       time_text(phase.last_done), phase.last_done_mib);
+    return fmt::format("{} {:>12} {:>14.2f} {:>11} {:>13.2f}\n",
+                       row_begin(test, phase.repetition, phase.access), time_text(phase.first_done),
+                       phase.first_done_mib, time_text(phase.last_done), phase.last_done_mib);
 }
 
 std::string spread_row(const Test& test, const Phase& phase) {
@@ -50,24 +60,20 @@ std::string spread_row(const Test& test, const Phase& phase) {
         host = one.node == node ? one.host : host;
     }
     const NodeSpread& slowest = phase.nodes.front();
-    return fmt::format(
-        "{:<9} {:>5} {:>5} {:>10} {:>10} {:>10} {:>12} {}, slowest node {} "
-        "({:.2f} MiB/s)\n",
-        phase.access, test.id, phase.repetition, time_text(busy(phase.fastest_rank)),
-        time_text(phase.median_rank_seconds), time_text(busy(phase.slowest_rank)),
-        fmt::format("rank {}", phase.slowest_rank), "on " + host, slowest.host,
-        slowest.bandwidth_mib);
+    return fmt::format("{} {:>10} {:>10} {:>10} {:>12} {}, slowest node {} ({:.2f} MiB/s)\n",
+                       row_begin(test, phase.repetition, phase.access),
+                       time_text(busy(phase.fastest_rank)), time_text(phase.median_rank_seconds),
+                       time_text(busy(phase.slowest_rank)),
+                       fmt::format("rank {}", phase.slowest_rank), "on " + host, slowest.host,
+                       slowest.bandwidth_mib);
 }
 
-// Nothing where there is one repetition: its rate is in the summary, and it has no interval.
 std::string median_row(const Test& test, const SummaryRow& row) {
-    if (row.bandwidths.size() < 2) {
-        return {};
-    }
     const auto interval = measure::median_interval(row.bandwidths);
-    return fmt::format("{:<9} {:>5} {:>5} {:>14.2f} {:>10.2f} {:>10.2f} {:>9.1f}%\n", row.access,
-                       test.id, row.bandwidths.size(), measure::median(row.bandwidths),
-                       interval.lower, interval.upper, interval.coverage * 100);
+    return fmt::format("{} {:>14.2f} {:>10.2f} {:>10.2f} {:>9.1f}%\n",
+                       row_begin(test, std::ssize(row.bandwidths), row.access),
+                       measure::median(row.bandwidths), interval.lower, interval.upper,
+                       interval.coverage * 100);
 }
 
 template <class Row>
@@ -83,20 +89,19 @@ std::string of_all_phases(const Run& run, Row row) {
     return text;
 }
 
+// Of one repetition there is no median to speak of.
 std::string medians_text(const Run& run) {
     std::string rows;
     for (const Test& test : run.tests) {
         for (const SummaryRow& row : summary_rows(test)) {
-            rows += median_row(test, row);
+            rows += row.bandwidths.size() > 1 ? median_row(test, row) : std::string();
         }
     }
-    if (rows.empty()) {
-        return rows;
-    }
-    return "\nMedian of repetitions (MiB/s):\n" +
-           fmt::format("{:<9} {:>5} {:>5} {:>14} {:>10} {:>10} {:>10}\n", "access", "Test#", "reps",
-                       "median", "lower", "upper", "coverage") +
-           rows;
+    return rows.empty() ? rows
+                        : "\nMedian of repetitions (MiB/s):\n" +
+                              fmt::format("{} {:>14} {:>10} {:>10} {:>10}\n", head_begin("reps"),
+                                          "median", "lower", "upper", "coverage") +
+                              rows;
 }
 
 }  // namespace
@@ -107,14 +112,14 @@ std::string more_text(const Run& run) {
         return {};
     }
     std::string text = "\nLatency of transfers, all ranks together:\n";
-    text += fmt::format("{:<9} {:>5} {:>5} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n", "access",
-                        "Test#", "iter", "p50", "p90", "p99", "p99.9", "max", "transfers");
+    text += fmt::format("{} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n", head_begin("iter"), "p50",
+                        "p90", "p99", "p99.9", "max", "transfers");
     text += latency + "\nRanks done with their transfers:\n";
-    text += fmt::format("{:<9} {:>5} {:>5} {:>12} {:>14} {:>11} {:>13}\n", "access", "Test#",
-                        "iter", "first after", "at MiB/s", "last after", "at MiB/s");
+    text += fmt::format("{} {:>12} {:>14} {:>11} {:>13}\n", head_begin("iter"), "first after",
+                        "at MiB/s", "last after", "at MiB/s");
     text += of_all_phases(run, done_row) + "\nSpread of ranks:\n";
-    text += fmt::format("{:<9} {:>5} {:>5} {:>10} {:>10} {:>10} {:>12}\n", "access", "Test#",
-                        "iter", "fastest", "median", "slowest", "which");
+    text += fmt::format("{} {:>10} {:>10} {:>10} {:>12}\n", head_begin("iter"), "fastest", "median",
+                        "slowest", "which");
     text += of_all_phases(run, spread_row) + medians_text(run);
     std::string warnings;
     for (const Test& test : run.tests) {

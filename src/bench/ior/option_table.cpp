@@ -26,7 +26,12 @@ constexpr auto dummy = &Options::dummy;
 constexpr auto mmap = &Options::mmap;
 constexpr auto own = &Options::own;
 
-constexpr std::array<Spec, 140> table{{
+constexpr Spec limit(std::size_t which) noexcept {
+    const command_line::Option& option = command_line::limit_options.at(which);
+    return {'\0', option.name, Kind::limit, Limit{which}, option.meaning, ""};
+}
+
+constexpr std::array<Spec, 145> table{{
     {'a', "api", Kind::text, Text{at<&Options::api>},
      "back end: POSIX, MPIIO, HDF5, NCMPI, MMAP or DUMMY", ""},
     {'A', "refNum", Kind::number, Number{at<&Options::reference_number>},
@@ -216,22 +221,26 @@ constexpr std::array<Spec, 140> table{{
     {'\0', "aio.max-pending", Kind::number, Number{at<&Options::ignored_number>}, "", ""},
     {'\0', "aio.granularity", Kind::number, Number{at<&Options::ignored_number>}, "", ""},
     {'\0', "ior-compat", Kind::flag, Flag{in<own, &OwnOptions::ior_compat>},
-     "open(s), close(s), Latency(s) and Stonewall(MiB) as IOR computes them", ""},
+     "IOR's own data, and open(s), close(s), Latency(s), Stonewall(MiB) as IOR has them", ""},
     {'\0', "ior-compat-bugs", Kind::flag, Flag{in<own, &OwnOptions::ior_compat>}, "", ""},
     {'\0', "json", Kind::text, Text{in<own, &OwnOptions::json_file>},
      "write everything as JSON to this file too", ""},
     {'\0', "csv", Kind::text, Text{in<own, &OwnOptions::csv_file>},
      "write the results as CSV to this file too", ""},
-    {'\0', "budget-time", Kind::text, Text{in<own, &OwnOptions::budget_time>},
-     "end or refuse what takes longer: 90s, 5m, 2h", ""},
-    {'\0', "budget-bytes", Kind::size, Number{in<own, &OwnOptions::budget_bytes>},
-     "refuse to write more", ""},
-    {'\0', "budget-files", Kind::number, Number{in<own, &OwnOptions::budget_files>},
-     "refuse to make more files", ""},
-    {'\0', "budget-share", Kind::text, Text{in<own, &OwnOptions::budget_share>},
-     "refuse to hold more of the free space: 10%", ""},
-    {'\0', "stall-limit", Kind::text, Text{in<own, &OwnOptions::stall_limit>},
-     "end the run when one call takes longer (300 s)", ""},
+    {'\0', "iodepth", Kind::number, Number{in<own, &OwnOptions::queue_depth>},
+     "transfers under way at a time (POSIX)", ""},
+    {'\0', "rwmixpct", Kind::number, Number{in<own, &OwnOptions::read_percent>},
+     "percent of the write phase's transfers that are reads (POSIX)", ""},
+    {'\0', "rwmixread", Kind::number, Number{in<own, &OwnOptions::read_percent>}, "", ""},
+    {'\0', "limitwrite", Kind::rate, Number{in<own, &OwnOptions::write_rate_max>},
+     "bytes that each rank writes a second, at most", ""},
+    {'\0', "limitread", Kind::rate, Number{in<own, &OwnOptions::read_rate_max>},
+     "bytes that each rank reads a second, at most", ""},
+    limit(0),
+    limit(1),
+    limit(2),
+    limit(3),
+    limit(4),
     {'\0', "live", Kind::flag, Flag{in<own, &OwnOptions::live>},
      "the live line also where standard error is no terminal", ""},
     {'\0', "no-live", Kind::flag, Flag{in<own, &OwnOptions::no_live>}, "no live line", ""},
@@ -281,14 +290,6 @@ constexpr std::array<Spec, 140> table{{
      "BeeGFS is not built; set the chunk size with beegfs-ctl"},
 }};
 
-bool same(std::string_view a, std::string_view b) noexcept {
-    const auto lower = [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-    };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 }  // namespace
 
 std::span<const Spec> specs() noexcept { return table; }
@@ -302,17 +303,16 @@ const Spec* find_letter(char letter) noexcept {
 
 const Spec* find_name(std::string_view name) noexcept {
     const auto* found = std::find_if(table.begin(), table.end(), [&](const Spec& spec) {
-        return !spec.name.empty() && same(spec.name, name);
+        return !spec.name.empty() && command_line::same_name(spec.name, name);
     });
     return found == table.end() ? nullptr : found;
 }
 
-bool is_foreign_module(std::string_view name) noexcept {
-    constexpr std::array<std::string_view, 18> modules{
+std::span<const std::string_view> foreign_modules() noexcept {
+    static constexpr std::array<std::string_view, 18> modules{
         "dfs",   "chfs",    "finchfs", "cephfs",  "rados",  "hdfs", "ime",   "s3",   "s3-libs3",
         "s3-4c", "S3_plus", "S3_EMC",  "s3-curl", "libnfs", "nfs",  "gfarm", "pmdk", "im"};
-    return std::any_of(modules.begin(), modules.end(),
-                       [&](std::string_view module) { return same(module, name); });
+    return modules;
 }
 
 std::string help_text() {
@@ -332,6 +332,8 @@ std::string help_text() {
         how += spec.kind == Kind::flag || spec.kind == Kind::count ? ""
                : spec.kind == Kind::text                           ? "=TEXT"
                : spec.kind == Kind::size                           ? "=SIZE"
+               : spec.kind == Kind::rate                           ? "=SIZE"
+               : spec.kind == Kind::limit                          ? "=LIMIT"
                                                                    : "=N";
         text += fmt::format("  {:<42} {}\n", how, spec.help);
     }

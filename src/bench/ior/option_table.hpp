@@ -16,12 +16,15 @@ enum class Kind {
     number,  // an integer, units allowed
     size,
     text,
+    rate,   // a size a second, "/s" or not
+    limit,  // one of command_line::limit_options
 };
 
 using Flag = bool& (*)(Options&);
 using Number = std::int64_t& (*)(Options&);
 using Text = std::string& (*)(Options&);
-using Place = std::variant<Flag, Number, Text>;
+using Limit = std::size_t;
+using Place = std::variant<Flag, Number, Text, Limit>;
 
 struct Spec {
     char letter = '\0';     // '\0': none
@@ -37,7 +40,7 @@ struct Spec {
 // `name` without dashes, in any case.
 [[nodiscard]] const Spec* find_name(std::string_view name) noexcept;
 // Names such as "dfs" whose "--dfs.…" options belong to back ends that are not built.
-[[nodiscard]] bool is_foreign_module(std::string_view name) noexcept;
+[[nodiscard]] std::span<const std::string_view> foreign_modules() noexcept;
 
 [[nodiscard]] std::string help_text();
 

@@ -2,6 +2,8 @@
 // IOR's directives where a person would look for them; sizes are in bytes, times in seconds.
 #pragma once
 
+#include "bench/command_line/limits.hpp"
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -57,11 +59,13 @@ struct OwnOptions {
     bool no_live = false;
     std::string json_file;
     std::string csv_file;
-    std::string budget_time;
-    std::int64_t budget_bytes = -1;
-    std::int64_t budget_files = -1;
-    std::string budget_share;
-    std::string stall_limit = "300";
+    command_line::Limits limits{.budget = {}, .stall_seconds = 300};
+    // As fio and elbencho name them: transfers under way at a time, of which so many percent of the
+    // write phase are reads; bytes a second of each rank, 0: no limit.
+    std::int64_t queue_depth = 1;
+    std::int64_t read_percent = 0;
+    std::int64_t write_rate_max = 0;
+    std::int64_t read_rate_max = 0;
 };
 
 struct Options {

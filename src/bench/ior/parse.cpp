@@ -1,6 +1,9 @@
 // See parse.hpp.
 #include "bench/ior/parse.hpp"
 
+#include "base/byte_size.hpp"
+#include "base/switch_words.hpp"
+#include "bench/command_line/options.hpp"
 #include "bench/ior/option_table.hpp"
 #include "bench/measure/byte_units.hpp"
 
@@ -39,15 +42,41 @@ std::string_view in_seconds(const Spec& spec, std::string_view value) {
     return value;
 }
 
+// "2GB/s" as rates are read; "100m" is a size.
+Result<std::int64_t> rate(std::string_view value) {
+    return value.ends_with("/s") ? parse_rate(value).map([](double bytes) {
+        return static_cast<std::int64_t>(std::min(bytes, 9e18));
+    })
+                                 : measure::parse_size(value);
+}
+
+// The value of what is no text.
+Result<std::int64_t> number_of(const Spec& spec, std::string_view value) {
+    if (spec.kind == Kind::flag) {
+        if (const auto on = parse_switch(value)) {
+            return *on ? 1 : 0;
+        }
+    }
+    return spec.kind == Kind::rate ? rate(value) : measure::parse_size(in_seconds(spec, value));
+}
+
 Result<void> set_value(const Spec& spec, const std::string& shown, std::string_view value,
                        Parsed& parsed) {
+    const auto no_good = [&](const Error& why) {
+        return usage(fmt::format("{} has no good value: {}", shown, why.message));
+    };
     if (spec.kind == Kind::text) {
         std::get<Text>(spec.place)(parsed.options) = std::string(value);
         return {};
     }
-    const auto number = measure::parse_size(in_seconds(spec, value));
+    if (spec.kind == Kind::limit) {
+        const auto done = command_line::put_limit(std::get<Limit>(spec.place), std::string(value),
+                                                  parsed.options.own.limits);
+        return done ? done : no_good(done.error());
+    }
+    const auto number = number_of(spec, value);
     if (!number) {
-        return usage(fmt::format("{} has no good value: {}", shown, number.error().message));
+        return no_good(number.error());
     }
     if (spec.kind == Kind::flag) {
         std::get<Flag>(spec.place)(parsed.options) = *number != 0;
@@ -82,136 +111,81 @@ bool wants_value(const Spec& spec) noexcept {
     return spec.kind != Kind::flag && spec.kind != Kind::count;
 }
 
-// Walks over the words; each function takes what belongs to its option.
-class Walk {
-public:
-    explicit Walk(std::span<const std::string> words) : words_(words) {}
-
-    Result<Parsed> run() {
-        while (at_ < words_.size()) {
-            const std::string& word = words_[at_++];
-            if (word == "--") {
-                parsed_.advice.push_back(
-                    "what follows -- is ignored (options of back ends have names now). Write them "
-                    "as --dummy.delay-xfer=1000.");
-                break;
-            }
-            Result<void> done = word.starts_with("--") && word.size() > 2 ? long_option(word)
-                                : word.starts_with("-") && word.size() > 1
-                                    ? letters(word)
-                                    : usage(fmt::format("what is \"{}\" for (no option takes it)? "
-                                                        "Take it out, or see -h.",
-                                                        word));
-            if (!done) {
-                return tl::unexpected<Error>(done.error());
+Result<void> directives(std::string_view list, Parsed& parsed) {
+    for (const std::string& one : command_line::split(list, ',')) {
+        if (const std::string_view text = trimmed(one); !text.empty()) {
+            if (auto done = apply_directive(text, parsed); !done) {
+                return done;
             }
         }
-        return std::move(parsed_);
     }
+    return {};
+}
 
-private:
-    Result<std::string> next(const std::string& shown) {
-        if (at_ >= words_.size()) {
-            return usage(
-                fmt::format("{} has no value (it is the last word). Add one, or see -h.", shown));
-        }
-        return words_[at_++];
+// specs() for the parser that all benchmarks have, and -O behind them.
+std::vector<command_line::Option> table() {
+    std::vector<command_line::Option> options;
+    for (const Spec& spec : specs()) {
+        command_line::Option& option = options.emplace_back();
+        option.letter = spec.letter;
+        option.name = spec.name;
+        option.takes =
+            wants_value(spec) ? command_line::Takes::value : command_line::Takes::nothing;
     }
+    command_line::Option& directives = options.emplace_back();
+    directives.letter = 'O';
+    directives.takes = command_line::Takes::value;
+    return options;
+}
 
-    Result<void> directives(std::string_view list) {
-        for (std::size_t begin = 0; begin <= list.size();) {
-            const std::size_t comma = std::min(list.find(',', begin), list.size());
-            const std::string_view one = trimmed(list.substr(begin, comma - begin));
-            if (!one.empty()) {
-                if (auto done = apply_directive(one, parsed_); !done) {
-                    return done;
-                }
-            }
-            begin = comma + 1;
-        }
+Result<void> take(const command_line::Given& given, const std::string& shown, Parsed& parsed) {
+    if (given.option == specs().size()) {
+        return directives(given.value, parsed);
+    }
+    const Spec& spec = specs()[given.option];
+    advise(spec, shown, parsed);
+    if (given.value.empty() && !wants_value(spec)) {
+        switch_on(spec, parsed);
         return {};
     }
+    return set_value(spec, shown, given.value, parsed);
+}
 
-    // "-wr", "-vvv", "-t4k", "-t=4k", "-t" "4k", "-F=0", "-wt4k"
-    Result<void> letters(const std::string& word) {
-        for (std::size_t i = 1; i < word.size(); ++i) {
-            const char letter = word[i];
-            const std::string shown = {'-', letter};
-            const Spec* spec = find_letter(letter);
-            const bool attached = i + 1 < word.size();
-            const std::string_view rest = std::string_view(word).substr(i + 1);
-            if (letter != 'O' && spec == nullptr) {
-                return usage(
-                    fmt::format("there is no option -{} (in \"{}\"). See -h for those "
-                                "that there are.",
-                                letter, word));
-            }
-            if (letter == 'O' || wants_value(*spec)) {
-                const auto value = attached ? Result<std::string>(std::string(
-                                                  rest.starts_with('=') ? rest.substr(1) : rest))
-                                            : next(shown);
-                if (!value) {
-                    return tl::unexpected<Error>(value.error());
-                }
-                if (letter == 'O') {
-                    return directives(*value);
-                }
-                advise(*spec, shown, parsed_);
-                return set_value(*spec, shown, *value, parsed_);
-            }
-            advise(*spec, shown, parsed_);
-            if (rest.starts_with('=')) {
-                return set_value(*spec, shown, rest.substr(1), parsed_);
-            }
-            switch_on(*spec, parsed_);
-        }
-        return {};
+Result<void> take_all(std::span<const std::string> words, Parsed& parsed) {
+    const std::vector<command_line::Option> known = table();
+    const auto given = command_line::parse(
+        known, command_line::without_modules(words, foreign_modules(), "its back end is not built",
+                                             parsed.advice));
+    if (!given) {
+        return failure(given.error());
     }
-
-    Result<void> long_option(const std::string& word) {
-        const std::size_t equals = word.find('=');
-        const std::string shown = word.substr(0, equals);
-        const std::string_view name = std::string_view(shown).substr(2);
-        const Spec* spec = find_name(name);
-        if (spec == nullptr) {
-            return foreign(shown, name, equals != std::string::npos);
+    for (const command_line::Given& one : *given) {
+        if (auto done = take(one, command_line::shown(known[one.option]), parsed); !done) {
+            return done;
         }
-        advise(*spec, shown, parsed_);
-        if (equals != std::string::npos) {
-            return set_value(*spec, shown, std::string_view(word).substr(equals + 1), parsed_);
-        }
-        if (!wants_value(*spec)) {
-            switch_on(*spec, parsed_);
-            return {};
-        }
-        const auto value = next(shown);
-        if (!value) {
-            return tl::unexpected<Error>(value.error());
-        }
-        return set_value(*spec, shown, *value, parsed_);
     }
-
-    Result<void> foreign(const std::string& shown, std::string_view name, bool has_value) {
-        if (!is_foreign_module(name.substr(0, name.find('.'))) ||
-            name.find('.') == std::string_view::npos) {
-            return usage(
-                fmt::format("there is no option {}. See -h for those that there are.", shown));
-        }
-        parsed_.advice.push_back(fmt::format("{} is ignored (its back end is not built).", shown));
-        if (!has_value && at_ < words_.size() && !words_[at_].starts_with("-")) {
-            ++at_;
-        }
-        return {};
-    }
-
-    std::span<const std::string> words_;
-    std::size_t at_ = 0;
-    Parsed parsed_;
-};
+    return {};
+}
 
 }  // namespace
 
-Result<Parsed> parse_words(std::span<const std::string> words) { return Walk(words).run(); }
+Result<Parsed> parse_words(std::span<const std::string> words) {
+    Parsed parsed;
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    if (auto done = take_all({words.begin(), dashes}, parsed); !done) {
+        return failure(done.error());
+    }
+    Parsed more = parsed;
+    if (dashes != words.end() && dashes + 1 != words.end()) {
+        if (take_all({dashes + 1, words.end()}, more)) {
+            return more;
+        }
+        parsed.advice.emplace_back(
+            "what follows -- is ignored (options of back ends have names now). Write them as "
+            "--dummy.delay-xfer=1000.");
+    }
+    return parsed;
+}
 
 Result<void> apply_directive(std::string_view directive, Parsed& parsed) {
     const std::size_t equals = directive.find('=');
@@ -220,7 +194,7 @@ Result<void> apply_directive(std::string_view directive, Parsed& parsed) {
         name.remove_prefix(1);
     }
     const Spec* spec = find_name(name);
-    if (spec == nullptr && is_foreign_module(name.substr(0, name.find('.')))) {
+    if (spec == nullptr && command_line::is_of_a_module(name, foreign_modules())) {
         parsed.advice.push_back(fmt::format("{} is ignored (its back end is not built).", name));
         return {};
     }

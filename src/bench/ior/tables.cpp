@@ -4,6 +4,7 @@
 #include "bench/measure/byte_units.hpp"
 #include "bench/measure/statistics.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace forebay::ior {
@@ -174,6 +175,12 @@ std::string test_text(const Test& test) {
     text += line_of({"StartTime", test.started});
     text += line_of({"Path", test.path});
     text += file_system_line(test);
+    if (test.options.verbose >= 1) {
+        text += line_of(number("Participating tasks", test.geometry.tasks));
+        text += test.options.reorder_constant
+                    ? "Using reorderTasks '-C' (useful to avoid read cache in client)\n"
+                    : "";
+    }
     if (test.options.verbose >= 3) {
         text += "\nParameters: \n";
         for (const Named& named : parameter_block(test)) {
@@ -189,6 +196,21 @@ std::string test_text(const Test& test) {
 
 std::string seed_line(const Test& test) {
     return fmt::format("Using Time Stamp {0} ({0:#x}) for Data Signature\n", test.seed);
+}
+
+std::string hits_line(const std::vector<std::int64_t>& sources) {
+    std::vector<std::size_t> readers(sources.size(), 0);
+    for (const std::int64_t source : sources) {
+        ++readers[static_cast<std::size_t>(source)];
+    }
+    std::string text = "#File Hits Dist:";
+    std::size_t told = 0;
+    for (std::size_t count = 0; told < sources.size() && count < sources.size(); ++count) {
+        const auto files = static_cast<std::size_t>(std::ranges::count(readers, count));
+        text += fmt::format(" {}", files);
+        told += files;
+    }
+    return text + "\n";
 }
 
 std::string results_head(const Test& test) {

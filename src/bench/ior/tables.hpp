@@ -15,6 +15,8 @@ namespace forebay::ior {
 // "Results:" and the head of its table; -vv shows the data's seed between them.
 [[nodiscard]] std::string results_head(const Test& test);
 [[nodiscard]] std::string seed_line(const Test& test);
+// -vv with -Z: how many files nobody reads, one task, two …; `sources`: whose data each task reads.
+[[nodiscard]] std::string hits_line(const std::vector<std::int64_t>& sources);
 [[nodiscard]] std::string phase_row(const Phase& phase, const Options& options);
 // -vvv: when each rank began and ended what, by its own clock.
 [[nodiscard]] std::string moments_text(const Test& test, const Phase& phase);

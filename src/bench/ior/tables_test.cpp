@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sstream>
 
 namespace forebay::ior {
 namespace {
@@ -122,7 +123,7 @@ TEST(Results, name_the_slowest_and_when_the_first_was_done) {
 TEST(Tables, more_follows_after_the_summary) {
     ior::Run run;
     run.tests.push_back(a_test());
-    run.tests[0].phases.push_back(a_phase(run.tests[0].options));
+    run.tests[0].phases.assign(2, a_phase(run.tests[0].options));
     run.tests[0].warnings = {"something"};
     const std::string text = more_text(run);
     for (const char* part : {"p99.9", "first after", "rank 3 on vm", "something"}) {
@@ -130,13 +131,48 @@ TEST(Tables, more_follows_after_the_summary) {
     }
 }
 
-TEST(Tables, one_repetition_has_no_median_with_a_coverage_of_nothing) {
+// awk '/^write/{print $2}' got numbers of these tables among the bandwidths.
+TEST(Tables, only_rows_of_ior_begin_with_write_or_read) {
+    for (const bool compat : {false, true}) {
+        ior::Run run;
+        run.tests.push_back(a_test());
+        run.tests[0].options.own.ior_compat = compat;
+        for (const char* access : {"write", "read", "write", "read"}) {
+            run.tests[0].phases.push_back(a_phase(run.tests[0].options));
+            run.tests[0].phases.back().access = access;
+        }
+        std::istringstream lines(more_text(run));
+        int rows = 0;
+        for (std::string line; std::getline(lines, line);) {
+            EXPECT_FALSE(line.starts_with("write") || line.starts_with("read")) << line;
+            rows += line.find(" write ") != std::string::npos ? 1 : 0;
+        }
+        EXPECT_EQ(rows, 3 * 2 + 1);
+    }
+}
+
+// "coverage 0.0 %"
+TEST(Tables, one_repetition_has_no_median) {
     ior::Run run;
     run.tests.push_back(a_test());
     run.tests[0].phases.push_back(a_phase(run.tests[0].options));
-    EXPECT_THAT(more_text(run), Not(HasSubstr("coverage")));
-    run.tests[0].phases.push_back(a_phase(run.tests[0].options));
-    EXPECT_THAT(more_text(run), HasSubstr("coverage"));
+    EXPECT_THAT(more_text(run), testing::Not(HasSubstr("coverage")));
+}
+
+TEST(Tables, verbose_says_who_takes_part) {
+    ior::Test test = a_test();
+    EXPECT_THAT(test_text(test), testing::Not(HasSubstr("Participating")));
+    test.options.verbose = 1;
+    EXPECT_THAT(test_text(test), HasSubstr("Participating tasks : 4\n"));
+    test.options.reorder_constant = true;
+    EXPECT_THAT(test_text(test), HasSubstr("\nUsing reorderTasks '-C' "));
+}
+
+// 33-Z.txt: both of two tasks read one file.
+TEST(Tables, hits_of_files_are_those_of_the_reference) {
+    EXPECT_THAT(reference("33-Z.txt"), HasSubstr("\n" + hits_line({1, 1})));
+    EXPECT_EQ(hits_line({0, 1, 2, 3}), "#File Hits Dist: 0 4\n");
+    EXPECT_EQ(hits_line({0, 0, 1, 1}), "#File Hits Dist: 2 0 2\n");
 }
 
 }  // namespace

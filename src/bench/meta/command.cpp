@@ -1,7 +1,6 @@
 // See command.hpp.
 #include "bench/meta/command.hpp"
 
-#include "bench/command_line/options.hpp"
 #include "bench/measure/byte_units.hpp"
 #include "bench/measure/saturated.hpp"
 
@@ -53,15 +52,6 @@ Result<void> put_number(Command& to, const std::string& text) {
 template <std::string Command::* member>
 Result<void> put_text(Command& to, const std::string& text) {
     to.*member = text;
-    return {};
-}
-
-template <class Value>
-Result<void> put_parsed(std::optional<Value>& to, const Result<Value>& value) {
-    if (!value) {
-        return failure(value.error());
-    }
-    to = *value;
     return {};
 }
 
@@ -269,26 +259,6 @@ constexpr Entry entries[]{
           put_text<&Command::json_file>},
     Entry{{0, "csv", yes, "write a line for each row and iteration here", ""},
           put_text<&Command::csv_file>},
-    Entry{{0, "budget-time", yes, "end the run after so long (60, 5m, 2h)", ""},
-          [](Command& to, const std::string& v) {
-              return put_parsed(to.budget.seconds, measure::parse_seconds(v));
-          }},
-    Entry{{0, "budget-bytes", yes, "refuse to write more", ""},
-          [](Command& to, const std::string& v) {
-              return put_parsed(to.budget.bytes, measure::parse_size(v));
-          }},
-    Entry{{0, "budget-files", yes, "refuse to create more at a time", ""},
-          [](Command& to, const std::string& v) {
-              return put_parsed(to.budget.files, measure::parse_size(v));
-          }},
-    Entry{{0, "budget-share", yes, "refuse to take more of the free space (10%)", "50%"},
-          [](Command& to, const std::string& v) {
-              return put_parsed(to.budget.free_share, measure::parse_share(v));
-          }},
-    Entry{{0, "stall-limit", yes, "end the job when one call takes so long", "600"},
-          [](Command& to, const std::string& v) {
-              return put_parsed(to.stall_seconds, measure::parse_seconds(v));
-          }},
     Entry{{0, "no-live", no, "no live line on a terminal", ""}, put_flag<&Command::live, true>},
 };
 
@@ -306,32 +276,6 @@ constexpr std::array<std::string_view, 26> modules{
     "chfs",  "cephfs",  "finchfs", "rados",   "hdfs",   "ime",  "im",    "s3",  "s3-libs3",
     "s3-4c", "S3_plus", "S3_EMC",  "s3-curl", "libnfs", "nfs",  "gfarm", "pmdk"};
 
-bool is_of_a_module(std::string_view word) {
-    const std::size_t dot = word.find('.');
-    return word.starts_with("--") && dot != std::string_view::npos && dot > 2 &&
-           std::find(modules.begin(), modules.end(), word.substr(2, dot - 2)) != modules.end();
-}
-
-// The words without those options, for each of which there is a line of advice.
-std::vector<std::string> without_modules(std::span<const std::string> words,
-                                         std::vector<std::string>& advice) {
-    std::vector<std::string> rest;
-    for (std::size_t at = 0; at < words.size(); ++at) {
-        const std::string& word = words[at];
-        if (!is_of_a_module(word)) {
-            rest.push_back(word);
-            continue;
-        }
-        advice.push_back(fmt::format("{} is ignored (the calls are plain ones of POSIX).",
-                                     word.substr(0, word.find('='))));
-        const bool has_value = word.find('=') != std::string::npos;
-        if (!has_value && at + 1 < words.size() && !words[at + 1].starts_with('-')) {
-            ++at;
-        }
-    }
-    return rest;
-}
-
 std::vector<Option> table() {
     std::vector<Option> result;
     for (const Entry& entry : entries) {
@@ -340,7 +284,24 @@ std::vector<Option> table() {
     for (const auto& [option, member] : phase_entries) {
         result.push_back(option);
     }
+    result.insert(result.end(), command_line::limit_options.begin(),
+                  command_line::limit_options.end());
     return result;
+}
+
+// One option of table().
+Result<void> put(const command_line::Given& given, Command& request, Phases& phases) {
+    const std::size_t own = std::size(entries);
+    if (given.option < own) {
+        return entries[given.option].put(request, given.value);
+    }
+    if (given.option < own + phase_entries.size()) {
+        phases.*phase_entries[given.option - own].second = true;
+        phases.any = true;
+        return {};
+    }
+    return command_line::put_limit(given.option - own - phase_entries.size(), given.value,
+                                   request.limits);
 }
 
 Result<void> settle_items(Command& request) {
@@ -407,27 +368,17 @@ std::string_view name_of(Storm storm) noexcept {
 Result<Command> parse_command(std::span<const std::string> words) {
     const std::vector<Option> known = table();
     Command request;
-    const auto parsed = command_line::parse(known, without_modules(words, request.advice));
+    const auto parsed = command_line::parse(
+        known, command_line::without_modules(words, modules, "the calls are plain ones of POSIX",
+                                             request.advice));
     if (!parsed) {
         return failure(parsed.error());
     }
-    if (!parsed->rest.empty()) {
-        return wrong(fmt::format("\"{}\" is no option. Take it away or put its option in front.",
-                                 parsed->rest.front()));
-    }
-    request.budget.free_share = 0.5;
     Phases phases;
-    for (const command_line::Given& given : parsed->given) {
-        const Option& option = known[given.option];
-        if (given.option >= std::size(entries)) {
-            phases.*phase_entries[given.option - std::size(entries)].second = true;
-            phases.any = true;
-            continue;
-        }
-        if (auto fine = entries[given.option].put(request, given.value); !fine) {
-            const std::string name = option.letter != 0 ? fmt::format("-{}", option.letter)
-                                                        : fmt::format("--{}", option.name);
-            return wrong(fmt::format("{}: {}", name, fine.error().message));
+    for (const command_line::Given& given : *parsed) {
+        if (auto fine = put(given, request, phases); !fine) {
+            return wrong(fmt::format("{}: {}", command_line::shown(known[given.option]),
+                                     fine.error().message));
         }
     }
     if (phases.any) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "bench/measure/budget.hpp"
+#include "bench/command_line/limits.hpp"
 #include "bench/meta/tree.hpp"
 
 #include <cstdint>
@@ -73,8 +73,9 @@ struct Command {
     bool version = false;
     std::string json_file;
     std::string csv_file;
-    measure::Budget budget;
-    std::optional<double> stall_seconds = 600;
+    command_line::Limits limits{
+        .budget = {.seconds = {}, .bytes = {}, .files = {}, .free_share = 0.5},
+        .stall_seconds = 600};
     bool live = true;
     std::vector<std::string> advice;
 };

@@ -24,12 +24,31 @@ TEST(Tree, CountsAndPaths) {
     EXPECT_EQ((Tree{.branches = 1, .depth = 4}.directories()), 5);
     std::set<std::string> all;
     for (std::int64_t number = 0; number < tree.directories(); ++number) {
-        all.insert(tree.path("", 0, number));
+        all.insert(tree.path("", std::nullopt, number));
     }
     EXPECT_EQ(all.size(), 13U);
     EXPECT_FALSE(checked({.branches = 0}));
     EXPECT_FALSE(checked({.branches = 10, .depth = 30}));
     EXPECT_FALSE(checked({.branches = 1, .depth = 1'000'000'000}));
+}
+
+// Files that mdtest or another number of ranks had made could not be read: ours were in
+// test-dir.0-<tasks>/mdtest_tree.0.0.
+TEST(Tree, NamesAreThoseOfMdtest) {
+    const Tree tree{.branches = 3, .depth = 2};
+    EXPECT_EQ(base_name(2), "test-dir.2-0");
+    EXPECT_EQ(tree.path("/b", std::nullopt, 0), "/b/mdtest_tree.0");
+    EXPECT_EQ(tree.path("/b", std::nullopt, 7), "/b/mdtest_tree.0/mdtest_tree.2/mdtest_tree.7");
+    EXPECT_EQ(item_name(Kind::file, 3, 17), "file.mdtest.3.17");
+    EXPECT_EQ(item_name(Kind::directory, 0, 0), "dir.mdtest.0.0");
+    EXPECT_EQ(item_name(Kind::file, std::nullopt, 4), "file.mdtest.shared.4");
+    EXPECT_EQ(tree.named(34, 5), 34);
+    // With -L, four directories of five items each would come before the first leaf.
+    const Tree leaves{.branches = 3, .depth = 2, .items_at = Level::leaves};
+    EXPECT_EQ(leaves.named(0, 5), 20);
+    EXPECT_EQ(leaves.holder_of(0, 5), 4);
+    EXPECT_EQ(leaves.named(44, 5), 64);
+    EXPECT_EQ(leaves.holder_of(44, 5), 12);
 }
 
 TEST(Tree, ItemsAreSpreadOverHolders) {
@@ -73,6 +92,8 @@ TEST(Command, LinesOfIo500) {
     EXPECT_TRUE(hard.verify_read && hard.reads);
     EXPECT_FALSE(hard.creates);
 }
+
+TEST(Command, AFlagBehindTwoDashesIsTaken) { EXPECT_TRUE(parse("-n 4 -- -u").value().unique_tree); }
 
 TEST(Command, OldSpellings) {
     EXPECT_FALSE(parse("-n 10 -B -C").value().barriers);
@@ -134,7 +155,7 @@ TEST(Command, EstimateOfNonsenseDoesNotWrap) {
         const auto total = estimate(request, 4).value();
         EXPECT_EQ(total.files, most) << line;
         EXPECT_EQ(total.bytes_kept_max, most) << line;
-        EXPECT_FALSE(measure::allowed(total, request.budget, std::int64_t{1} << 40)) << line;
+        EXPECT_FALSE(measure::allowed(total, request.limits.budget, std::int64_t{1} << 40)) << line;
     }
     EXPECT_FALSE(parse("-I 9000000000000000000 -b 3 -z 2"));
 }

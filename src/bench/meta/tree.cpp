@@ -28,7 +28,13 @@ std::int64_t Tree::holder_of(std::int64_t item, std::int64_t items_each) const n
     return first + item / items_each % holders();
 }
 
-std::string Tree::path(const std::string& base, std::int64_t owner, std::int64_t number) const {
+std::int64_t Tree::named(std::int64_t item, std::int64_t items_each) const noexcept {
+    return item + (items_at == Level::leaves ? (directories() - leaves()) * items_each : 0);
+}
+
+std::string Tree::path(const std::string& base, std::optional<std::int64_t> owner,
+                       std::int64_t number) const {
+    const std::string name = owner ? fmt::format("mdtest_tree.{}", *owner) : "mdtest_tree";
     std::vector<std::int64_t> way;
     for (std::int64_t at = number; at > 0; at = (at - 1) / branches) {
         way.push_back(at);
@@ -36,7 +42,7 @@ std::string Tree::path(const std::string& base, std::int64_t owner, std::int64_t
     way.push_back(0);
     std::string text = base;
     for (auto at = way.rbegin(); at != way.rend(); ++at) {
-        text += fmt::format("/mdtest_tree.{}.{}", owner, *at);
+        text += fmt::format("/{}.{}", name, *at);
     }
     return text;
 }
@@ -63,8 +69,11 @@ std::int64_t shift_of(std::int64_t stride, std::span<const std::int32_t> node_of
     return stride % tasks * (by_block ? on_first : 1) % tasks;
 }
 
-std::string item_name(Kind kind, std::int64_t rank, std::int64_t item) {
-    return fmt::format("{}.mdtest.{}.{}", kind == Kind::file ? "file" : "dir", rank, item);
+std::string item_name(Kind kind, std::optional<std::int64_t> rank, std::int64_t item) {
+    return fmt::format("{}.mdtest.{}.{}", kind == Kind::file ? "file" : "dir",
+                       rank ? std::to_string(*rank) : "shared", item);
 }
+
+std::string base_name(std::int64_t iteration) { return fmt::format("test-dir.{}-0", iteration); }
 
 }  // namespace forebay::meta

@@ -1,37 +1,40 @@
 // See access.hpp.
 #include "entry/mpi/access.hpp"
 
+#include "entry/mpi/guard.hpp"
 #include "entry/mpi/process.hpp"
 
 namespace forebay::entry {
 
 namespace {
 
-int take(const Access& access, Direction direction, PassOn pass) {
+int take(const Access& access, Direction direction, PassOn pass) noexcept {
     OpenFile* file = find_file(access.file);
     if (file == nullptr) {
         return pass(access.file);
     }
     const Inside inside;
-    return file->access(access, direction, pass);
+    return guarded(access.file, file->waiting(),
+                   [&] { return file->access(access, direction, pass); });
 }
 
-int take_begin(const Access& access, Direction direction, PassOn pass) {
+int take_begin(const Access& access, Direction direction, PassOn pass) noexcept {
     OpenFile* file = find_file(access.file);
     if (file == nullptr) {
         return pass(access.file);
     }
     const Inside inside;
-    return file->begin(access, direction, pass);
+    return guarded(access.file, file->waiting(),
+                   [&] { return file->begin(access, direction, pass); });
 }
 
-int take_end(const Ending& ending, PassOn pass) {
+int take_end(const Ending& ending, PassOn pass) noexcept {
     OpenFile* file = find_file(ending.file);
     if (file == nullptr) {
         return pass(ending.file);
     }
     const Inside inside;
-    return file->end(ending, pass);
+    return guarded(ending.file, file->waiting(), [&] { return file->end(ending, pass); });
 }
 
 }  // namespace
@@ -62,7 +65,8 @@ int leave(const Left& left, PassOn pass, PassOn alone) noexcept {
         return pass(left.file);
     }
     const Inside inside;
-    return file->leave(left, pass, alone);
+    const Waiting waiting = left.collective ? file->waiting() : Waiting::nobody;
+    return guarded(left.file, waiting, [&] { return file->leave(left, pass, alone); });
 }
 
 }  // namespace forebay::entry

@@ -67,6 +67,11 @@ std::vector<std::unique_ptr<Circle>> Circles::stop_keeping() {
     return idle;
 }
 
+CircleNeeds needs_of(const Settings& settings) {
+    return {static_cast<std::int32_t>(settings.number(Setting::ranks_per_node)),
+            settings.number(Setting::staging_bytes_max)};
+}
+
 std::unique_ptr<Circle> make_circle(MPI_Comm communicator, std::uint64_t label,
                                     const CircleNeeds& needs, bool room) {
     auto circle = std::make_unique<Circle>();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "adapters/mpi/communicator.hpp"
+#include "settings/settings.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,8 @@ struct CircleNeeds {
     std::int64_t staging_bytes_max = 0;
     bool operator==(const CircleNeeds&) const noexcept = default;
 };
+
+[[nodiscard]] CircleNeeds needs_of(const Settings& settings);
 
 struct Circle {
     std::uint64_t label = 0;

@@ -2,6 +2,7 @@
 #include "entry/mpi/file_view.hpp"
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace forebay::entry {
@@ -17,6 +18,16 @@ Length round_up(std::int64_t span) noexcept { return Length{(span + 4095) / 4096
 }  // namespace
 
 FileView FileView::make(const ViewArguments& arguments, const LargeCountInquiry& inquiry) {
+    try {
+        return decoded(arguments, inquiry);
+    } catch (const std::bad_alloc&) {
+        FileView refused;
+        refused.refusal = engine::Refusal::no_memory;
+        return refused;
+    }
+}
+
+FileView FileView::decoded(const ViewArguments& arguments, const LargeCountInquiry& inquiry) {
     FileView made;
     const char* datarep = arguments.datarep;
     if (datarep == nullptr || std::strcmp(datarep, "native") != 0) {

@@ -28,13 +28,16 @@ struct FileView {
 
     // A view of a file's bytes from its start, as every file has after open.
     FileView() = default;
-    // What the program set; a filetype that cannot be decoded, and what the MPI will not take,
-    // give a refusal.
+    // What the program set; a filetype that cannot be decoded, or not with the memory there is, and
+    // what the MPI will not take, give a refusal.
     static FileView make(const ViewArguments& arguments, const LargeCountInquiry& inquiry);
 
     // Whether all of [position, position + length) of the data stream has a place in the file, with
     // a 63-bit offset.
     [[nodiscard]] bool reaches(std::int64_t position, std::int64_t length) const noexcept;
+
+private:
+    static FileView decoded(const ViewArguments& arguments, const LargeCountInquiry& inquiry);
 };
 
 }  // namespace forebay::entry

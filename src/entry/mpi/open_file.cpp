@@ -11,6 +11,7 @@
 #include "entry/mpi/status.hpp"
 
 #include <array>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -32,7 +33,7 @@ struct Known {  // what rank 0 tells the others before the first collective acce
     std::int64_t stripe_bytes = 0;
     ports::Identity identity;
     engine::FoundLimits limits;  // what earlier runs found
-    std::array<std::int64_t, setting_count> settings{};
+    Settings::Numbers settings{};
 };
 
 adapters::Preference preference_of(const Settings& settings) noexcept {
@@ -68,14 +69,10 @@ engine::File& OpenFile::engine() {
         if (remembers_limits(settings_)) {
             known.limits = recall_limits(settings_, facts_.path, layout);
         }
-        for (std::size_t i = 0; i < setting_count; ++i) {
-            known.settings[i] = settings_.number(static_cast<Setting>(i));
-        }
+        known.settings = settings_.numbers();
     }
     circle_->group->tell(std::as_writable_bytes(std::span{&known, 1}));
-    for (std::size_t i = 0; i < setting_count; ++i) {
-        settings_.set_number(static_cast<Setting>(i), known.settings[i]);
-    }
+    settings_.take_numbers(known.settings);
     layout_ = {known.targets, known.stripe_bytes};
     engine::FileOptions options;
     options.path = facts_.path;
@@ -150,7 +147,15 @@ OpenFile::Asked OpenFile::asked(const Access& access, Direction direction) const
 
 engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
     counters_->now_in(access.function);
-    Asked ask = asked(access, direction);
+    Asked ask;
+    try {
+        ask = asked(access, direction);
+    } catch (
+        const std::bad_alloc&) {  // as datatypes may need much; the other ranks do not know yet
+        ask = {};
+        ask.call.view = &view_.bytes;
+        ask.call.refusal = engine::Refusal::no_memory;
+    }
     ask.call.memory.nest = &ask.memory.nest;
     engine::File& file = engine();
     return direction == Direction::write ? file.write(ask.call) : file.read(ask.call);

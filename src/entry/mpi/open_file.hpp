@@ -7,6 +7,7 @@
 #include "entry/mpi/circle.hpp"
 #include "entry/mpi/counters.hpp"
 #include "entry/mpi/file_view.hpp"
+#include "entry/mpi/guard.hpp"
 #include "entry/mpi/held_view.hpp"
 #include "entry/mpi/opening.hpp"
 #include "settings/settings.hpp"
@@ -66,6 +67,10 @@ public:
     int finish();
 
     [[nodiscard]] bool ours() const noexcept { return facts_.standing == Standing::ours; }
+    // Who waits for this rank in a collective call.
+    [[nodiscard]] Waiting waiting() const noexcept {
+        return facts_.ranks > 1 ? Waiting::other_ranks : Waiting::nobody;
+    }
     [[nodiscard]] const FileFacts& facts() const noexcept { return facts_; }
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
     [[nodiscard]] Circle* circle() const noexcept { return circle_; }

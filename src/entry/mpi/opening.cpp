@@ -2,9 +2,9 @@
 #include "entry/mpi/opening.hpp"
 
 #include "entry/mpi/creation.hpp"
-#include "settings/path.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
+#include "settings/path.hpp"
 
 #include <cstring>
 
@@ -53,11 +53,6 @@ Standing standing_of(const OpeningRequest& request, int ranks, const Settings& s
     return Standing::ours;
 }
 
-CircleNeeds needs_of(const Settings& settings) {
-    return {static_cast<std::int32_t>(settings.number(Setting::ranks_per_node)),
-            settings.number(Setting::staging_bytes_max)};
-}
-
 bool creates(const OpeningRequest& request, const Settings& settings) {
     return (request.amode & MPI_MODE_CREATE) != 0 && settings.flag(Setting::enabled) &&
            !request.path.empty() && !is_excluded(request.path, settings);
@@ -93,9 +88,7 @@ Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
     if (creates(request, settings)) {
         create(request, settings, opening, warnings);
     }
-    for (std::size_t i = 0; i < setting_count; ++i) {
-        opening.numbers[i] = settings.number(static_cast<Setting>(i));
-    }
+    opening.settings = settings.numbers();
     return opening;
 }
 
@@ -149,9 +142,7 @@ const Opening& OpeningTalk::end() {
     }
     PMPI_Wait(&request_, MPI_STATUS_IGNORE);
     if (rank_ != 0 && opening_.failed == 0) {
-        for (std::size_t i = 0; i < setting_count; ++i) {
-            settings_.set_number(static_cast<Setting>(i), opening_.numbers[i]);
-        }
+        settings_.take_numbers(opening_.settings);
     }
     return opening_;
 }

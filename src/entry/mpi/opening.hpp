@@ -28,7 +28,7 @@ struct Opening {
     std::int32_t made = 0;     // rank 0 has made the file, with the layout that hints ask for
     std::int32_t targets = 0;  // of a file that hints gave a layout; 0: not known
     std::int64_t stripe_bytes = 0;
-    std::array<std::int64_t, setting_count> numbers{};
+    Settings::Numbers settings{};
 };
 
 // Rank 0's decision. `path` is empty when the name is no plain path.

@@ -1,5 +1,6 @@
 // The entry points of class `own` in functions.toml: one lookup, then the open file's own method.
 #include "entry/functions.hpp"
+#include "entry/mpi/guard.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/report.hpp"
 #include "entry/mpi/status.hpp"
@@ -45,11 +46,6 @@ FileFacts facts_of(const OpenArguments& arguments, const std::string& path) {
     PMPI_Comm_rank(arguments.communicator, &facts.rank);
     PMPI_Comm_size(arguments.communicator, &facts.ranks);
     return facts;
-}
-
-CircleNeeds needs_of(const Settings& settings) {
-    return {static_cast<std::int32_t>(settings.number(Setting::ranks_per_node)),
-            settings.number(Setting::staging_bytes_max)};
 }
 
 // The file is open, and must not be.
@@ -116,13 +112,15 @@ int close_file(MPI_File* fh) {
 
 // Calls `own` with the open file, or `other` when Forebay does not know it.
 template <class Own, class Other>
-int with_file(MPI_File fh, const Own& own, const Other& other) {
+int with_file(MPI_File fh, const Own& own, const Other& other,
+              Waiting waiting = Waiting::nobody) noexcept {
     OpenFile* file = find_file(fh);
     if (file == nullptr) {
         return other();
     }
     const Inside inside;
-    return own(*file);
+    return guarded(fh, waiting == Waiting::nobody ? waiting : file->waiting(),
+                   [&] { return own(*file); });
 }
 
 }  // namespace
@@ -135,7 +133,8 @@ int forebay_file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info i
         return real::open(comm, filename, amode, info, fh);
     }
     const Inside inside;
-    return open_file({comm, filename, amode, info, fh});
+    return guarded(MPI_FILE_NULL, Waiting::other_ranks,
+                   [&] { return open_file({comm, filename, amode, info, fh}); });
 }
 
 int forebay_file_close(MPI_File* fh) noexcept {
@@ -143,7 +142,7 @@ int forebay_file_close(MPI_File* fh) noexcept {
         return real::close(fh);
     }
     const Inside inside;
-    return close_file(fh);
+    return guarded(MPI_FILE_NULL, Waiting::other_ranks, [&] { return close_file(fh); });
 }
 
 int forebay_file_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype,
@@ -153,7 +152,8 @@ int forebay_file_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype ety
         [&](OpenFile& file) {
             return file.set_view({displacement, etype, filetype, datarep, info});
         },
-        [&] { return real::set_view(fh, displacement, etype, filetype, datarep, info); });
+        [&] { return real::set_view(fh, displacement, etype, filetype, datarep, info); },
+        Waiting::other_ranks);
 }
 
 int forebay_file_get_view(MPI_File fh, MPI_Offset* displacement, MPI_Datatype* etype,
@@ -173,7 +173,7 @@ int forebay_file_seek(MPI_File fh, MPI_Offset offset, int whence) noexcept {
 int forebay_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.seek_shared(offset, whence); },
-        [&] { return real::seek_shared(fh, offset, whence); });
+        [&] { return real::seek_shared(fh, offset, whence); }, Waiting::other_ranks);
 }
 
 int forebay_file_get_byte_offset(MPI_File fh, MPI_Offset offset,
@@ -192,7 +192,7 @@ int forebay_file_get_amode(MPI_File fh, int* amode) noexcept {
 int forebay_file_set_info(MPI_File fh, MPI_Info info) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.set_info(info); },
-        [&] { return real::set_info(fh, info); });
+        [&] { return real::set_info(fh, info); }, Waiting::other_ranks);
 }
 
 int forebay_file_get_info(MPI_File fh, MPI_Info* info) noexcept {
@@ -203,13 +203,14 @@ int forebay_file_get_info(MPI_File fh, MPI_Info* info) noexcept {
 
 int forebay_file_sync(MPI_File fh) noexcept {
     return with_file(
-        fh, [](OpenFile& file) { return file.sync(); }, [&] { return real::sync(fh); });
+        fh, [](OpenFile& file) { return file.sync(); }, [&] { return real::sync(fh); },
+        Waiting::other_ranks);
 }
 
 int forebay_file_set_atomicity(MPI_File fh, int flag) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.set_atomicity(flag); },
-        [&] { return real::set_atomicity(fh, flag); });
+        [&] { return real::set_atomicity(fh, flag); }, Waiting::other_ranks);
 }
 
 }  // extern "C"

@@ -1,6 +1,8 @@
 // See phase.hpp.
 #include "bench/ior/program/phase.hpp"
 
+#include "bench/ior/program/queue.hpp"
+
 #include <ctime>
 #include <fmt/format.h>
 
@@ -18,6 +20,8 @@ public:
     // What was done since the reading `since` is not counted.
     void resume_at(std::int64_t since) noexcept { stood_ = clock_.now_ns() - since; }
     [[nodiscard]] std::int64_t stood() const noexcept { return stood_; }
+    // Of the clock that does not stand still.
+    [[nodiscard]] std::int64_t real(std::int64_t now) const noexcept { return now + stood_; }
 
 private:
     measure::TransferClock clock_;
@@ -159,10 +163,9 @@ private:
         const Offset at = offsets_(0);
         const auto got = context_.backend->read(at, bytes());
         if (got && *got > 0) {
-            const auto found = request_.data->repetition_of(
+            request_.data->find_repetition(
                 at, bytes().first(static_cast<std::size_t>(*got)),
                 static_cast<std::uint64_t>(request_.repetitions_of_data));
-            request_.data->set_repetition(found.value_or(0));
         }
         clock_.resume_at(since);
     }
@@ -193,13 +196,52 @@ private:
         return goal;
     }
 
-    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return context_.buffer->bytes(); }
+    [[nodiscard]] std::size_t transfer_size() const noexcept {
+        return static_cast<std::size_t>(context_.geometry.transfer_bytes);
+    }
+    [[nodiscard]] std::span<std::byte> bytes(std::size_t slot = 0) const noexcept {
+        return context_.buffer->bytes().subspan(slot * transfer_size(), transfer_size());
+    }
+
+    // --rwmixpct: evenly dealt.
+    [[nodiscard]] bool reads_instead(std::int64_t index) const noexcept {
+        const std::int64_t percent = writes_ ? o_.own.read_percent : 0;
+        const std::int64_t within = index % 100;
+        return (within + 1) * percent / 100 != within * percent / 100;
+    }
+
+    // --limitwrite, --limitread: when the next transfer may begin, by the phase's clock.
+    [[nodiscard]] std::int64_t turn(bool reads) const noexcept {
+        const std::int64_t rate = reads ? o_.own.read_rate_max : o_.own.write_rate_max;
+        const bool limited = rate > 0 && request_.purpose != Purpose::check;
+        const double seconds = static_cast<double>(reads ? begun_read_ : begun_written_) /
+                               static_cast<double>(std::max<std::int64_t>(rate, 1));
+        const std::int64_t due = first_ + static_cast<std::int64_t>(seconds * 1e9);
+        return !limited ? 0 : wall_ != 0 ? std::min(due, wall_) : due;
+    }
+    void begins(bool reads) noexcept {
+        (reads ? begun_read_ : begun_written_) += context_.geometry.transfer_bytes;
+    }
+
+    // Part of the phase, of no transfer.
+    void wait_for_turn(bool reads) {
+        const std::int64_t due = turn(reads);
+        if (due > last_) {
+            sleep_ns(due - last_);
+            last_ = clock_.now();
+        }
+    }
+    static void sleep_ns(std::int64_t duration) {
+        const timespec wait{duration / 1'000'000'000, duration % 1'000'000'000};
+        ::clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr);
+    }
 
     // The next transfer's place and data. From the end of the last transfer on, nothing is timed.
     void prepare(std::int64_t index, std::int64_t count) {
         if (index < count) {
             at_ = offsets_(index);
-            if (writes_ && request_.data != nullptr) {
+            reads_now_ = !writes_ || reads_instead(index);
+            if (!reads_now_ && request_.data != nullptr) {
                 request_.data->fill(at_, bytes());
             }
         }
@@ -208,17 +250,22 @@ private:
 
     // From transfer `done` up to `count`, the wall or the first error; what was reached.
     std::int64_t run_to(std::int64_t done, std::int64_t count) {
+        if (o_.own.queue_depth > 1) {
+            return queued_to(done, count);
+        }
         last_ = clock_.now();
         for (prepare(done, count); done < count; prepare(++done, count)) {
+            wait_for_turn(reads_now_);
             if (wall_ != 0 && stops_here()) {
                 hit_wall_ = true;
                 break;
             }
-            const auto moved = writes_ ? write_one() : read_one();
+            begins(reads_now_);
+            const auto moved = reads_now_ ? read_one() : write_one();
             if (syncs_each() && (moved || together_)) {
                 keep(context_.backend->sync());
             }
-            note_end();
+            note_end(clock_.now());
             if (o_.delay_between_transfers_us > 0) {
                 delay();
             }
@@ -229,11 +276,9 @@ private:
                 }
                 continue;
             }
-            out_.times.bytes += *moved;
-            ++out_.times.transfers;
-            context_.session->slot().did(*moved);
+            count_one(reads_now_, *moved);
             if (!writes_ && request_.data != nullptr) {
-                compare();
+                compare(at_, bytes());
             }
             if (out_.wrong > 0 && o_.quit_on_error && !together_) {
                 break;
@@ -242,13 +287,111 @@ private:
         return done;
     }
 
-    void note_end() {
-        const std::int64_t now = clock_.now();
-        out_.latency.record(now - last_);
-        if (!o_.operations_prefix.empty()) {
-            note_operation(now);
-        }
+    [[nodiscard]] bool is_mixed(bool reads) const noexcept { return writes_ && reads; }
+
+    void count_one(bool reads, std::int64_t moved) {
+        (is_mixed(reads) ? out_.reads.bytes : out_.times.bytes) += moved;
+        ++(is_mixed(reads) ? out_.reads.transfers : out_.times.transfers);
+        context_.session->slot().did(moved);
+    }
+
+    void note_end(std::int64_t now) {
+        note_latency(reads_now_, last_, now);
         last_ = now;
+    }
+
+    void note_latency(bool reads, std::int64_t began, std::int64_t ended) {
+        (is_mixed(reads) ? out_.reads.latency : out_.latency).record(ended - began);
+        if (!o_.operations_prefix.empty()) {
+            note_operation(reads, began, ended);
+        }
+    }
+
+    // --iodepth. The clock goes on while data is made, since transfers are under way.
+    struct Slot {
+        Offset at;
+        std::int64_t began = 0;
+        bool reads = false;
+    };
+
+    std::int64_t queued_to(std::int64_t done, std::int64_t count) {
+        auto queue = TransferQueue::make(o_.own.queue_depth, context_.backend->descriptor(),
+                                         *context_.clock);
+        if (!queue) {
+            keep(queue);
+            return done;
+        }
+        slots_.assign(static_cast<std::size_t>(o_.own.queue_depth), {});
+        std::vector<std::size_t> free(slots_.size());
+        for (std::size_t slot = 0; slot < free.size(); ++slot) {
+            free[slot] = slot;
+        }
+        for (;;) {
+            last_ = clock_.now();
+            hit_wall_ = hit_wall_ || (wall_ != 0 && last_ >= wall_);
+            const bool goes_on = done < count && !hit_wall_ && !out_.error;
+            if (!goes_on && free.size() == slots_.size()) {
+                return done;
+            }
+            const bool reads = !writes_ || reads_instead(done);
+            const std::int64_t due = goes_on ? turn(reads) : 0;
+            const bool may = goes_on && !free.empty() && due <= last_;
+            if (may) {
+                start(**queue, free.back(), done++, reads);
+                free.pop_back();
+            } else if (const auto ended =
+                           (*queue)->wait(goes_on && !free.empty() ? clock_.real(due) : 0)) {
+                end(*ended);
+                free.push_back(ended->slot);
+            }
+        }
+    }
+
+    void start(TransferQueue& queue, std::size_t slot, std::int64_t index, bool reads) {
+        constexpr std::size_t piece = 65536;  // so that what ends meanwhile is noticed
+        Slot& one = slots_[slot];
+        one.at = offsets_(index);
+        one.reads = reads;
+        if (!reads && request_.data != nullptr) {
+            const std::size_t step = request_.data->in_pieces() ? piece : transfer_size();
+            for (std::size_t at = 0; at < transfer_size(); at += step) {
+                const std::size_t size = std::min(step, transfer_size() - at);
+                request_.data->fill(one.at + Length{static_cast<std::int64_t>(at)},
+                                    bytes(slot).subspan(at, size));
+                queue.note();
+            }
+        }
+        begins(reads);
+        one.began = clock_.now();
+        const auto way = reads ? TransferQueue::Way::read : TransferQueue::Way::write;
+        keep(queue.submit(way, slot, one.at, bytes(slot)));
+    }
+
+    void end(const TransferQueue::Finished& ended) {
+        const Slot& one = slots_[ended.slot];
+        note_latency(one.reads, one.began, ended.ended_ns - clock_.stood());
+        const auto moved = rest_of(one, ended);
+        if (!moved) {
+            keep(moved);
+            return;
+        }
+        count_one(one.reads, *moved);
+        if (!writes_ && request_.data != nullptr) {
+            compare(one.at, bytes(ended.slot));
+        }
+    }
+
+    // What a short transfer left, by the back end, which says what went wrong, too.
+    Result<std::int64_t> rest_of(const Slot& one, const TransferQueue::Finished& ended) {
+        const auto size = static_cast<std::int64_t>(transfer_size());
+        if (ended.result == size) [[likely]] {
+            return size;
+        }
+        const std::int64_t done = std::max<std::int64_t>(ended.result, 0);
+        const Offset at = one.at + Length{done};
+        const auto left = bytes(ended.slot).subspan(static_cast<std::size_t>(done));
+        const auto moved = one.reads ? read_part(at, left) : write_part(at, left);
+        return moved.map([done](std::int64_t more) { return done + more; });
     }
 
     [[nodiscard]] bool stops_here() const {
@@ -256,53 +399,57 @@ private:
         return together_ ? context_.session->from_first(mine ? 1 : 0) != 0 : mine;
     }
 
-    Result<std::int64_t> write_one() {
-        auto moved = context_.backend->write(at_, bytes());
-        if (moved && *moved < context_.geometry.transfer_bytes) [[unlikely]] {
+    Result<std::int64_t> write_one() { return write_part(at_, bytes()); }
+    Result<std::int64_t> read_one() { return read_part(at_, bytes()); }
+
+    Result<std::int64_t> write_part(Offset at, std::span<const std::byte> from) {
+        auto moved = context_.backend->write(at, from);
+        if (moved && *moved < static_cast<std::int64_t>(from.size())) [[unlikely]] {
             return failure({ErrorCode::no_space, 0,
                             fmt::format("cannot write {} at offset {} (only {} of {} bytes were "
                                         "taken). Free space there or write to another directory.",
-                                        request_.path, at_.bytes(), *moved,
-                                        context_.geometry.transfer_bytes)});
+                                        request_.path, at.bytes(), *moved, from.size())});
         }
         return moved;
     }
 
-    Result<std::int64_t> read_one() {
-        auto moved = context_.backend->read(at_, bytes());
-        if (moved && *moved < static_cast<std::int64_t>(bytes().size())) {
+    Result<std::int64_t> read_part(Offset at, std::span<std::byte> to) {
+        auto moved = context_.backend->read(at, to);
+        if (moved && *moved < static_cast<std::int64_t>(to.size())) {
             return failure({ErrorCode::input_output, 0,
                             fmt::format("cannot read {} at offset {} (the file ends {} bytes "
                                         "later). Write it with the same -b, -s, -t and -N, or "
                                         "with stoneWallingWearOut.",
-                                        request_.path, at_.bytes(), *moved)});
+                                        request_.path, at.bytes(), *moved)});
         }
         return moved;
     }
 
-    void compare() {
-        if (const auto mismatch = request_.data->check(at_, bytes())) {
+    void compare(Offset at, std::span<const std::byte> got) {
+        if (const auto mismatch = request_.data->check(at, got)) {
             ++out_.wrong;
             if (out_.mismatches.size() < mismatches_max) {
                 out_.mismatches.push_back(
                     fmt::format("{}, {}", request_.path, measure::describe(*mismatch)));
+            }
+            if (out_.wrong == 1) {
+                out_.origin = request_.data->origin(at, got);
             }
         }
     }
 
     // Part of the phase, of no transfer.
     void delay() {
-        const timespec wait{o_.delay_between_transfers_us / 1'000'000,
-                            (o_.delay_between_transfers_us % 1'000'000) * 1000};
-        ::clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr);
+        sleep_ns(o_.delay_between_transfers_us * 1000);
         last_ = clock_.now();
     }
 
-    void note_operation(std::int64_t now) {
-        const double seconds = measure::seconds_of(now - last_);
-        out_.operation_lines.push_back(
-            fmt::format("{:.9f},{:.9f},{:.3f}", measure::seconds_of(last_ - begin_), seconds,
-                        seconds > 0 ? static_cast<double>(o_.transfer_bytes) / seconds : 0.0));
+    void note_operation(bool reads, std::int64_t began, std::int64_t ended) {
+        const double seconds = measure::seconds_of(ended - began);
+        (is_mixed(reads) ? out_.reads.operation_lines : out_.operation_lines)
+            .push_back(
+                fmt::format("{:.9f},{:.9f},{:.3f}", measure::seconds_of(began - begin_), seconds,
+                            seconds > 0 ? static_cast<double>(o_.transfer_bytes) / seconds : 0.0));
     }
 
     const PhaseContext& context_;
@@ -315,6 +462,10 @@ private:
     PhaseOutcome out_;
     PhaseClock clock_;
     Offset at_;
+    bool reads_now_ = false;
+    std::vector<Slot> slots_;
+    std::int64_t begun_read_ = 0;  // bytes of transfers that have begun
+    std::int64_t begun_written_ = 0;
     std::int64_t begin_ = 0;
     std::int64_t first_ = 0;
     std::int64_t last_ = 0;  // when the last transfer and its delay ended

@@ -2,11 +2,11 @@
 // phase's clock stands still while data are made or compared.
 #pragma once
 
+#include "bench/ior/file_data.hpp"
 #include "bench/ior/program/backend.hpp"
 #include "bench/ior/program/test_ranks.hpp"
 #include "bench/ior/results.hpp"
 #include "bench/measure/aligned_bytes.hpp"
-#include "bench/measure/data_stream.hpp"
 #include "bench/measure/transfer_clock.hpp"
 
 #include <memory>
@@ -25,7 +25,7 @@ struct PhaseContext {
     const ior::Options* options = nullptr;
     ior::Geometry geometry;
     Backend* backend = nullptr;
-    measure::AlignedBytes* buffer = nullptr;  // of a transfer
+    measure::AlignedBytes* buffer = nullptr;  // of as many transfers as can be under way
 };
 
 struct PhaseRequest {
@@ -34,8 +34,16 @@ struct PhaseRequest {
     std::int64_t task = 0;           // whose part
     std::int64_t transfers_max = 0;  // all of a task's, or what was written of them
     // What is written, or expected; nullptr: nobody looks at it.
-    measure::DataStream* data = nullptr;
+    ior::FileData* data = nullptr;
     std::int64_t repetitions_of_data = 0;  // > 0: find out which repetition wrote the file
+};
+
+// What a phase of writing reads in between (--rwmixpct); its times are the phase's.
+struct MixedReads {
+    std::int64_t transfers = 0;
+    std::int64_t bytes = 0;
+    measure::Histogram latency;
+    std::vector<std::string> operation_lines;
 };
 
 // A rank's part; the error is its own and has yet to be agreed on.
@@ -45,8 +53,10 @@ struct PhaseOutcome {
     std::optional<Error> error;
     std::int64_t wrong = 0;                    // transfers with wrong data
     std::vector<std::string> mismatches;       // the first of them
+    std::string origin;                        // whose data it is instead, where that is known
     std::int64_t wall_transfers = 0;           // until the wear-out's end, of the fastest rank
     std::vector<std::string> operation_lines;  // of savePerOpDataCSV
+    MixedReads reads;
 };
 
 [[nodiscard]] PhaseOutcome run_phase(const PhaseContext& context, const PhaseRequest& request);

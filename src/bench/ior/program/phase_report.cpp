@@ -54,6 +54,12 @@ std::int64_t PhaseReport::wrong_data(const PhaseOutcome& outcome, const std::str
             begin = end + 1;
         }
     }
+    for (const std::string& origin : session_.gathered(outcome.origin)) {
+        if (!origin.empty()) {
+            warn_now(origin);
+            break;
+        }
+    }
     setting_.print(fmt::format("\nUsed Time Stamp {0} ({0:#x}) for Data Signature\n", test_.seed));
     return wrong;
 }
@@ -105,6 +111,10 @@ void PhaseReport::warn_of_data(const ior::Phase& phase) {
 void PhaseReport::tell_stonewall(const ior::Phase& phase) const {
     if (!phase.stonewalled || !o_.wear_out) {
         return;
+    }
+    for (std::size_t rank = 0; o_.verbose >= 1 && rank < phase.ranks.size(); ++rank) {
+        setting_.print(fmt::format("{}: stonewalling pairs accessed: {}\n", rank,
+                                   phase.ranks[rank].stonewall_transfers));
     }
     const double gib = 1073741824.0;
     const auto bytes = static_cast<double>(o_.transfer_bytes);

@@ -62,6 +62,7 @@ public:
 
     Result<void> close() override { return fd_.valid() ? fd_.close(path_) : Result<void>{}; }
 
+    [[nodiscard]] int descriptor() const noexcept override { return fd_.get(); }
     [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
     [[nodiscard]] std::int64_t short_transfers() const noexcept override { return shorts_; }
 

@@ -158,42 +158,11 @@ private:
         if (auto fits = ior::geometry_of(parsed.options, tasks_of(parsed.options)); !fits) {
             return tl::unexpected<Error>(fits.error());
         }
-        if (auto budget = budget_of(parsed.options.own); !budget) {
-            return tl::unexpected<Error>(budget.error());
-        }
         return {};
     }
 
     [[nodiscard]] std::int64_t tasks_of(const ior::Options& options) const noexcept {
         return options.tasks < 1 ? size_ : std::min<std::int64_t>(options.tasks, size_);
-    }
-
-    static Result<measure::Budget> budget_of(const ior::OwnOptions& own) {
-        measure::Budget made;
-        if (own.budget_bytes >= 0) {
-            made.bytes = own.budget_bytes;
-        }
-        if (own.budget_files >= 0) {
-            made.files = own.budget_files;
-        }
-        if (!own.budget_time.empty()) {
-            const auto seconds = measure::parse_seconds(own.budget_time);
-            if (!seconds) {
-                return tl::unexpected<Error>(seconds.error());
-            }
-            made.seconds = *seconds;
-        }
-        if (!own.budget_share.empty()) {
-            const auto share = measure::parse_share(own.budget_share);
-            if (!share) {
-                return tl::unexpected<Error>(share.error());
-            }
-            made.free_share = *share;
-        }
-        if (const auto stall = measure::parse_seconds(own.stall_limit); !stall) {
-            return tl::unexpected<Error>(stall.error());
-        }
-        return made;
     }
 
     // Rank 0 writes to standard output, or to summaryFile; as text, or at the end as JSON or CSV.
@@ -307,9 +276,8 @@ private:
         const measure::Estimate all = ior::estimate_of(plans);
         print(fmt::format("Estimate of all {} tests: {}.\n\n", tests_.size(),
                           measure::describe(all)));
-        const auto budget = budget_of(tests_.front().options.own);
-        const auto may =
-            rank_ == 0 && budget ? measure::allowed(all, *budget, free_bytes) : Result<void>{};
+        const auto& budget = tests_.front().options.own.limits.budget;
+        const auto may = rank_ == 0 ? measure::allowed(all, budget, free_bytes) : Result<void>{};
         int refused = may ? 0 : 1;
         MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
         return refused == 0 ? std::nullopt : std::optional<Error>(may ? Error{} : may.error());
@@ -396,10 +364,10 @@ private:
     }
 
     static std::optional<Error> gate(ior::Test& test, const TestRanks& session) {
-        const auto budget = budget_of(test.options.own);
+        const auto& budget = test.options.own.limits.budget;
         std::optional<Error> refused;
-        if (session.first() && budget) {
-            const auto may = measure::allowed(test.estimate, *budget, test.free_bytes);
+        if (session.first()) {
+            const auto may = measure::allowed(test.estimate, budget, test.free_bytes);
             refused = may ? std::nullopt : std::optional<Error>(may.error());
         }
         if (test.free_bytes && test.estimate.bytes_kept_max > *test.free_bytes) {
@@ -423,9 +391,9 @@ private:
         watch.slots = session.slots();
         watch.own = session.local_rank();
         watch.first_rank = session.rank() - static_cast<std::int64_t>(session.local_rank());
-        watch.stall_seconds = measure::parse_seconds(own.stall_limit).value_or(300.0);
-        if (session.first() && !own.budget_time.empty()) {
-            watch.limit_seconds = measure::parse_seconds(own.budget_time).value_or(0.0);
+        watch.stall_seconds = own.limits.stall_seconds;
+        if (session.first() && own.limits.budget.seconds) {
+            watch.limit_seconds = own.limits.budget.seconds;
             watch.spent_seconds = measure::seconds_of(measure::now_ns() - began_ns_);
         }
         watch.live = session.first() && !own.no_live && (own.live || speaks_to_terminal());

@@ -7,6 +7,7 @@
 #include "bench/ior/tables.hpp"
 #include "bench/measure/byte_units.hpp"
 #include "bench/measure/clock.hpp"
+#include "bench/measure/saturated.hpp"
 #include "bench/measure/statistics.hpp"
 
 #include <algorithm>
@@ -82,7 +83,8 @@ private:
             return tl::unexpected<Error>(made.error());
         }
         backend_ = std::move(*made);
-        auto buffer = transfer_memory(o_.transfer_bytes);
+        auto buffer =
+            transfer_memory(measure::saturated_product(o_.transfer_bytes, o_.own.queue_depth));
         if (!buffer) {
             return failure(buffer.error());
         }
@@ -146,14 +148,19 @@ private:
     }
 
     // What is in the file that `task` has written.
-    [[nodiscard]] measure::DataStream data_of(std::int64_t task) const {
+    [[nodiscard]] ior::FileData data_of(std::int64_t task) const {
         const bool own = o_.file_per_process;
-        return measure::DataStream(
+        const measure::DataStream stream(
             {test_.seed, measure::file_number(ior::identity(o_, own ? task : 0), own ? task : -1),
              static_cast<std::uint64_t>(repetition_)});
+        // Without -G, IOR takes the time, but for random data 0.
+        const bool zero = o_.packet() == ior::PacketType::random && o_.signature == 0;
+        const auto signature = static_cast<std::int32_t>(zero ? 0 : test_.seed);
+        return {o_.own.ior_compat ? ior::Makes::ior : ior::Makes::forebay, stream,
+                ior::IorKey{o_.packet(), signature, task}};
     }
 
-    [[nodiscard]] std::int64_t source(std::int64_t further, std::int64_t rep) const {
+    [[nodiscard]] ior::Reordering reordering(std::int64_t rep) const {
         ior::Reordering order;
         order.tasks = session_.size();
         order.tasks_of_node = test_.tasks_of_node;
@@ -162,7 +169,10 @@ private:
         order.random = o_.reorder_random;
         order.task_per_node_offset = o_.task_per_node_offset;
         order.seed = ior::reorder_seed(o_.reorder_seed, rep);
-        return order.source_of(session_.rank(), further);
+        return order;
+    }
+    [[nodiscard]] std::int64_t source(std::int64_t further, std::int64_t rep) const {
+        return reordering(rep).source_of(session_.rank(), further);
     }
 
     Wrong repetition(std::int64_t rep) {
@@ -205,9 +215,14 @@ private:
         }
         session_.barrier();
         hold_files();
-        if (o_.random_prefill > 0 && o_.random_offset > 0) {
+        if ((o_.random_prefill > 0 && o_.random_offset > 0) || o_.own.read_percent > 0) {
+            const std::int64_t begin = measure::now_ns();
             if (auto wrong = prefill()) {
                 return wrong;
+            }
+            if (o_.verbose >= 2 && o_.random_prefill > 0) {
+                setting_.print(fmt::format("Random prefill took: {:.6f}s\n",
+                                           measure::seconds_of(measure::now_ns() - begin)));
             }
         }
         auto data = data_of(session_.rank());
@@ -227,6 +242,9 @@ private:
         keep_status(outcome);
         const std::int64_t missing = warn_of_size();
         report_.finish(outcome, "write", repetition_);
+        if (o_.own.read_percent > 0) {
+            report_.finish(reads_of(std::move(outcome)), "read", repetition_);
+        }
         if (missing > 0) {
             return Error{ErrorCode::input_output, 0,
                          fmt::format("{} bytes that were written are not in {} (the back end "
@@ -234,6 +252,15 @@ private:
                                      missing, request.path)};
         }
         return std::nullopt;
+    }
+
+    // The reads of a mixed phase, as if they were a phase of the same time.
+    static PhaseOutcome reads_of(PhaseOutcome mixed) {
+        mixed.times.bytes = mixed.reads.bytes;
+        mixed.times.transfers = mixed.reads.transfers;
+        mixed.latency = std::move(mixed.reads.latency);
+        mixed.operation_lines = std::move(mixed.reads.operation_lines);
+        return mixed;
     }
 
     // From here on there are files that go, whatever ends the run. A node's janitor knows those of
@@ -303,10 +330,14 @@ private:
                                  o_.api, advice_on(ErrorCode::no_space))};
     }
 
-    // --randomPrefill: the whole file once in order, in pieces of its own, not timed.
+    // --randomPrefill and --rwmixpct: the whole file once in order, not timed; the first in pieces
+    // of its own.
     Wrong prefill() {
         ior::Options plain = o_;
-        plain.transfer_bytes = o_.random_prefill;
+        plain.own.queue_depth = 1;
+        plain.own.read_percent = 0;
+        plain.own.write_rate_max = 0;
+        plain.transfer_bytes = o_.random_prefill > 0 ? o_.random_prefill : o_.transfer_bytes;
         plain.random_offset = 0;
         plain.stonewall_seconds = 0;
         plain.duration_min_seconds = 0;
@@ -372,7 +403,7 @@ private:
         return told > 0 ? std::min(all, told) : all;
     }
 
-    PhaseRequest reading(Purpose purpose, std::int64_t task, measure::DataStream* data) const {
+    PhaseRequest reading(Purpose purpose, std::int64_t task, ior::FileData* data) const {
         PhaseRequest request;
         request.purpose = purpose;
         request.path = ior::file_name(o_, task, repetition_).path;
@@ -385,6 +416,10 @@ private:
     }
 
     Wrong check_phase() {
+        if (o_.verbose >= 1) {
+            setting_.print(fmt::format("Verifying contents of the file(s) just written.\n{}\n\n",
+                                       time_of_day()));
+        }
         const std::int64_t task = source(1, repetition_);
         auto data = data_of(task);
         PhaseOutcome outcome =
@@ -396,7 +431,20 @@ private:
         return std::nullopt;
     }
 
+    // -vv with -Z
+    void tell_hits() const {
+        if (o_.verbose < 2 || o_.reorder_random != 1) {
+            return;
+        }
+        std::vector<std::int64_t> sources;
+        for (std::int64_t task = 0; task < session_.size(); ++task) {
+            sources.push_back(reordering(repetition_).source_of(task, 0));
+        }
+        setting_.print(ior::hits_line(sources));
+    }
+
     Wrong read_phase() {
+        tell_hits();
         const std::int64_t task = source(0, repetition_);
         auto data = data_of(task);
         const PhaseRequest request =

@@ -59,21 +59,26 @@ std::string base_path(const Team& team, std::int64_t number) {
     return team.request.directories[at] + "/" + team.name;
 }
 
+// Whose tree a rank's items are in; a shared one is nobody's.
+std::optional<std::int64_t> owner_of(const Team& team, std::int64_t rank) {
+    return team.request.unique_tree ? std::optional(rank) : std::nullopt;
+}
+
 // Where an item of `rank` is.
 std::string item_path(const Team& team, Kind kind, std::int64_t rank, std::int64_t item) {
     const meta::Command& request = team.request;
-    const std::int64_t owner = request.unique_tree ? rank : 0;
-    const std::string folder = request.tree.path(base_path(team, rank), owner,
-                                                 request.tree.holder_of(item, request.items_each));
-    if (request.shared_file && kind == Kind::file) {
-        return folder + "/file.mdtest.shared";
-    }
-    return folder + "/" + meta::item_name(kind, rank, item);
+    const meta::Tree& tree = request.tree;
+    const std::string folder = tree.path(base_path(team, rank), owner_of(team, rank),
+                                         tree.holder_of(item, request.items_each));
+    const bool shared = request.shared_file && kind == Kind::file;
+    return folder + "/" +
+           meta::item_name(kind, shared ? std::nullopt : std::optional(rank),
+                           tree.named(item, request.items_each));
 }
 
 std::uint64_t stream_of(const Team& team, std::int64_t rank, std::int64_t item) {
     return team.request.shared_file
-               ? 0
+               ? static_cast<std::uint64_t>(item)
                : static_cast<std::uint64_t>(rank) << 40U | static_cast<std::uint64_t>(item);
 }
 
@@ -237,15 +242,15 @@ Result<void> read_file(Team& team, std::int64_t rank, std::int64_t item) {
 Result<void> trees(Team& team, bool create) {
     const meta::Tree& tree = team.request.tree;
     const bool unique = team.request.unique_tree;
-    const std::int64_t owner = unique ? team.rank : 0;
+    const std::int64_t first = unique ? team.rank : 0;
     const std::int64_t trees = unique ? 1 : team.rank == 0 ? bases(team) : 0;
     const std::int64_t count = tree.directories() * trees;
     return phase(
         team, create ? "Tree creation" : "Tree removal", count, 0, nullptr,
         [&](std::int64_t number) {
             const std::int64_t which = create ? number : count - 1 - number;
-            const std::string path = tree.path(base_path(team, owner + which / tree.directories()),
-                                               owner, which % tree.directories());
+            const std::string path = tree.path(base_path(team, first + which / tree.directories()),
+                                               owner_of(team, first), which % tree.directories());
             return create ? team.calls.make_directory(path) : team.calls.remove_directory(path);
         });
 }
@@ -291,16 +296,11 @@ Result<void> stat_items(Team& team, Kind kind) {
 Result<void> remove_items(Team& team, Kind kind) {
     const bool shared = team.request.shared_file && kind == Kind::file;
     const char* const name = kind == Kind::file ? "File removal" : "Directory removal";
-    std::int64_t count = team.items;
-    // One file a holder, in each directory.
-    const std::int64_t each = team.request.items_each;
-    const std::int64_t holders = (team.items + each - 1) / each;
-    if (shared) {
-        count = team.rank == 0 ? holders * bases(team) : 0;
-    }
+    // Rank 0 removes what all share, in each directory.
+    const std::int64_t count = !shared ? team.items : team.rank == 0 ? team.items * bases(team) : 0;
     return phase(team, name, count, 0, nullptr, [&](std::int64_t number) {
         const std::string path =
-            shared ? item_path(team, kind, number / holders, number % holders * each)
+            shared ? item_path(team, kind, number / team.items, number % team.items)
                    : item_path(team, kind, seen_rank(team, Look::remove), number);
         return kind == Kind::file ? team.calls.unlink(path) : team.calls.remove_directory(path);
     });
@@ -495,7 +495,7 @@ Result<void> run_mdtest(Session& session, const meta::Command& request, std::int
             std::this_thread::sleep_for(std::chrono::seconds(request.delay_seconds));
             Team team{session,     request,        ranks,
                       tasks,       session.rank(), items_of(request),
-                      shift,       iteration,      fmt::format("test-dir.{}-{}", iteration, tasks),
+                      shift,       iteration,      meta::base_name(iteration),
                       calls,       data,           outcome,
                       wrong_files, wrong};
             result = iterate(team, made);
