@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -79,6 +80,45 @@ def test_captured_output() -> None:
     hangs = processes.capture(["sleep", "60"], environment=environment, seconds_max=0.1)
     assert hangs.status is None
     assert processes.capture(["no-such"], environment={}, seconds_max=1).status == 127
+
+
+@pytest.mark.parametrize("how", ["run", "capture"])
+def test_a_child_whose_signal_another_thread_was_given_is_waited_for_no_longer(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenBLAS has threads that block no signal: what came between a look and the wait was lost."""
+    over, looks, real = threading.Event(), count(), os.waitpid
+    other = threading.Thread(target=over.wait)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    other.start()
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def still_waiting(*_: object) -> None:
+        raise TimeoutError("the child has ended, and is waited for")
+
+    def ends_behind_the_look(pid: int, options: int) -> tuple[int, int]:
+        if next(looks) == 0:
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            signal.sigtimedwait({signal.SIGCHLD}, 0)  # where it was not given to the other
+            return 0, 0
+        return real(pid, options)
+
+    monkeypatch.setattr(os, "waitpid", ends_behind_the_look)
+    before = signal.signal(signal.SIGALRM, still_waiting)
+    signal.alarm(20)
+    try:
+        if how == "run":
+            assert run("sh", "-c", "exit 7") == 7
+        else:
+            words = ["sh", "-c", "exit 7"]
+            done = ForegroundProcesses().capture(words, environment=os.environ, seconds_max=60)
+            assert done.status == 7
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        over.set()
+        other.join()
+    assert next(looks) < 5
 
 
 CAPTURE = (
@@ -159,7 +199,7 @@ def late(folder: Path, script: str, *, grace: float, patch: pytest.MonkeyPatch) 
 
 
 def test_what_takes_too_long_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forebay.adapters.processes._WAIT_SECONDS_MAX", 0.01)
+    monkeypatch.setattr("forebay.adapters.processes._LOOK_SECONDS", 0.01)
     assert late(tmp_path, CLEANS_UP, grace=60, patch=monkeypatch).status is None
     assert (tmp_path / "gone").exists()
     for file in ("gone", "up"):

@@ -126,6 +126,9 @@ def run(step: Step) -> tuple[str, list[Result], int]:
             end(process)
             status = process.returncode or 1
             log.write(f"\n{step.name} ran out of time ({step.seconds_max} s). See what hangs.\n")
+        except BaseException:  # we are stopped: so is what we started
+            end(process)
+            raise
     return path.read_text(encoding="utf-8", errors="replace"), read(left), status
 
 
@@ -172,5 +175,11 @@ def main(words: Sequence[str]) -> int:
     return 1 if total.failed else 0
 
 
+def stopped(number: int, _: object) -> None:
+    """Ends this program, by way of what its steps clean up."""
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, stopped)
     sys.exit(main(sys.argv[1:]))

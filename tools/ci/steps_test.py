@@ -1,6 +1,7 @@
 """How the steps of `make test` run, and what is said of them at the end."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,25 @@ def test_a_step_out_of_time_may_take_down_what_it_set_up(
     log, _, status = steps.run(steps.Step("late", (str(script),), 1))
     assert status != 0
     assert "ran out of time" in log
+    assert (tmp_path / "down").exists()
+
+
+def test_a_run_that_is_stopped_leaves_no_step_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LOGS", tmp_path)
+    os.mkfifo(tmp_path / "p")
+    script = tmp_path / "step.sh"
+    script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nread -r _ < {tmp_path}/p\n")
+
+    def interrupted(process: subprocess.Popen[bytes], seconds: float) -> int:
+        monkeypatch.undo()
+        with (tmp_path / "p").open("w"):  # it is up
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        steps.run(steps.Step("long", (str(script),), 60))
     assert (tmp_path / "down").exists()
 
 

@@ -22,7 +22,7 @@ _FORWARDED = (
     signal.SIGUSR2,
 )
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-_WAIT_SECONDS_MAX = 3600  # at a time: longer ones may not fit the kernel's clock
+_LOOK_SECONDS = 1.0  # another thread, of a library, may have been given the child's signal
 _BY_KERNEL = 128  # si_code of what the terminal sends: the program has it already
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
@@ -120,7 +120,9 @@ def _wait(pid: int, watched: set[signal.Signals]) -> int:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended == pid:
             return _as_shells_say(os.waitstatus_to_exitcode(status))
-        arrived = signal.sigwaitinfo(watched)
+        arrived = signal.sigtimedwait(watched, _LOOK_SECONDS)
+        if arrived is None:
+            continue
         if arrived.si_signo != signal.SIGCHLD and arrived.si_code != _BY_KERNEL:
             os.kill(pid, arrived.si_signo)
 
@@ -142,7 +144,7 @@ def _wait_within(
             is_late = is_late or stopped_by is None
             deadline = math.inf if was_asked else time.monotonic() + grace_seconds
             continue
-        arrived = signal.sigtimedwait(watched, min(left, _WAIT_SECONDS_MAX))
+        arrived = signal.sigtimedwait(watched, min(left, _LOOK_SECONDS))
         if arrived is None or arrived.si_signo == signal.SIGCHLD:
             continue
         if arrived.si_code != _BY_KERNEL:
