@@ -40,8 +40,7 @@ int main(int argc, char** argv) {
     char data[PIECE * PIECES], back[PIECE * PIECES];
     memset(data, 'a' + rank % 26, sizeof data);
     MPI_File file;
-    MPI_File_open(
-        MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
     MPI_File_set_view(file, (MPI_Offset)PIECE * rank, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
     MPI_File_write_at_all(file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
     MPI_File_read_at_all(file, 0, back, sizeof back, MPI_BYTE, MPI_STATUS_IGNORE);
