@@ -79,12 +79,15 @@ TEST_F(HeldViewOf, ACallThatFailedStaysAsItWas) {
 
 TEST_F(HeldViewOf, TheMpiIsToldBeforeACollectiveCallAndKeepsItsPointer) {
     HeldView held{handle_, path_, MPI_MODE_RDWR, none_};
-    ASSERT_EQ(held.set(arguments(), true, ranks_of_file), MPI_SUCCESS);
+    ViewArguments integers = arguments();
+    integers.etype = MPI_INT;
+    ASSERT_EQ(held.set(integers, true, ranks_of_file), MPI_SUCCESS);
     file_of(handle_).position = 33;
     ASSERT_EQ(held.tell(ranks_of_file), MPI_SUCCESS);
     EXPECT_FALSE(held.here());
     EXPECT_FALSE(held.anywhere());
     EXPECT_EQ(script().types.at(file_of(handle_).filetype).combiner, MPI_COMBINER_HVECTOR);
+    EXPECT_EQ(file_of(handle_).etype, MPI_INT);
     EXPECT_EQ(file_of(handle_).displacement, 10);
     EXPECT_EQ(file_of(handle_).position, 33);
 }
