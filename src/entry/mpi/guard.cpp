@@ -2,6 +2,7 @@
 #include "entry/mpi/guard.hpp"
 
 #include "entry/mpi/status.hpp"
+#include "kernel/calls.hpp"
 
 #include <array>
 #include <cstdio>
@@ -58,7 +59,7 @@ void say_without_memory(const ExceptionRow& row) noexcept {
                                      "forebay: rank %d cannot end a file call (%s). %s\n", rank,
                                      row.why, row.next);
     [[maybe_unused]] const auto written =
-        ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
+        kernel::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
 }
 
 }  // namespace
