@@ -92,18 +92,22 @@ function(forebay_family_tests name family sources)
     endforeach()
 endfunction()
 
-function(forebay_layer_tests name sources)
-    string(REPLACE "/" "_" id ${name})
-    set(test ${id}_test)
+# GoogleTest cases of archive `target`, which is of layer `name`.
+function(forebay_test_program test name target sources)
     add_executable(${test} ${sources})
-    forebay_layer_target(target ${name} "")
     target_link_libraries(
         ${test} PRIVATE ${target} GTest::gtest_main GTest::gmock rapidcheck rapidcheck_gtest)
-    forebay_link_layers(${test} PRIVATE "" ${FOREBAY_${id}_test_uses})
     target_compile_definitions(
         ${test} PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                         FOREBAY_TEST_DIR="${CMAKE_CURRENT_BINARY_DIR}")
     forebay_shards(${test} ${name})
+endfunction()
+
+function(forebay_layer_tests name sources)
+    string(REPLACE "/" "_" id ${name})
+    forebay_layer_target(target ${name} "")
+    forebay_test_program(${id}_test ${name} ${target} "${sources}")
+    forebay_link_layers(${id}_test PRIVATE "" ${FOREBAY_${id}_test_uses})
 endfunction()
 
 # The cases of a program in processes of some cases each: starting one for every case took longer

@@ -5,8 +5,10 @@
 // last known round the token goes round once more, when all notices have come: then nothing is
 // under way.
 //
-//   token:      station 0 ──▶ station 1 ──▶ station 2 ──▶ station 0 …     window number = round ·
-//   stations + station notice:        ╰── follows ──▶ ─╯
+//   token:   station 0 ──▶ station 1 ──▶ station 2 ──▶ station 0 …
+//   notice:          ╰── follows ──▶ ─╯
+//
+// A window's number is round · stations + station.
 //
 // Why nobody waits for ever: the token waits at a station for its window to be filled (which
 // depends on earlier rounds only), or for a notice (sent when a started window ends, and always
