@@ -1,6 +1,7 @@
 // See pattern.hpp.
 #include "bench/hpio/pattern.hpp"
 
+#include "base/counted.hpp"
 #include "bench/hpio/grid.hpp"
 
 #include <fmt/format.h>
@@ -231,7 +232,7 @@ std::string describe(const Pattern& pattern) {
         if (one.count != one.size) {
             text += fmt::format(", part {}+{}", one.start, one.count);
         }
-        text += fmt::format(" over {} ranks", one.ranks);
+        text += " over " + counted(one.ranks, "rank");
         text += one.block > 0 ? fmt::format(" cyclic by {}", one.block) : std::string(" in blocks");
         text += one.halo > 0 ? fmt::format(", halo {}]", one.halo) : std::string("]");
     }

@@ -1,9 +1,10 @@
 // See session.hpp.
 #include "bench/session/session.hpp"
 
+#include "base/counted.hpp"
+#include "bench/measure/statistics.hpp"
 #include "bench/session/terminal.hpp"
 #include "bench/session/together.hpp"
-#include "bench/measure/statistics.hpp"
 
 #include <algorithm>
 #include <array>
@@ -201,10 +202,11 @@ std::optional<std::string> Session::oversubscribed() const {
         return std::nullopt;
     }
     return fmt::format(
-        "{} ranks share the {} cores of {} (waiting ranks of an MPI spin). Times "
+        "{} share the {} of {} (waiting ranks of an MPI spin). Times "
         "are those of the scheduler as much as of the file system: use at most {} "
-        "ranks a node.",
-        node_.ranks(), node_.cores(), host(), node_.cores());
+        "a node.",
+        counted(node_.ranks(), "rank"), counted(node_.cores(), "core"), host(),
+        counted(node_.cores(), "rank"));
 }
 
 std::string Session::mpi_version() const {

@@ -1,6 +1,7 @@
 // See report.hpp.
 #include "entry/mpi/report.hpp"
 
+#include "base/counted.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
 #include "record/lines.hpp"
@@ -107,8 +108,8 @@ void announce(const OpenFile& file) {
         say(warning);
     }
     if (file.ours()) {
-        say(fmt::format("{}: collective calls of {} ranks on {} nodes are taken over",
-                        file.facts().path, file.facts().ranks, nodes_of(file)));
+        say(fmt::format("{}: collective calls of {} on {} are taken over", file.facts().path,
+                        counted(file.facts().ranks, "rank"), counted(nodes_of(file), "node")));
     } else {
         say(fmt::format("{}: left to the MPI ({})", file.facts().path,
                         reason_of(file.facts().standing)));

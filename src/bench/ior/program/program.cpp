@@ -1,6 +1,7 @@
 // See program.hpp.
 #include "bench/ior/program/program.hpp"
 
+#include "base/counted.hpp"
 #include "bench/ior/documents/documents.hpp"
 #include "bench/ior/estimate.hpp"
 #include "bench/ior/file_names.hpp"
@@ -317,9 +318,10 @@ private:
         look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
             test.advice.push_back(
-                fmt::format("{} ranks share {} cores of a node (oversubscribed). Waiting ranks "
+                fmt::format("{} share {} of a node (oversubscribed). Waiting ranks "
                             "take time from working ones; use fewer for numbers that count.",
-                            session.ranks_of_node(), session.cores_of_node()));
+                            counted(session.ranks_of_node(), "rank"),
+                            counted(session.cores_of_node(), "core")));
         }
         return test;
     }

@@ -1,6 +1,7 @@
 // See report.hpp.
 #include "bench/meta/program/report.hpp"
 
+#include "base/counted.hpp"
 #include "bench/measure/csv.hpp"
 #include "bench/measure/saturated.hpp"
 #include "bench/measure/statistics.hpp"
@@ -77,7 +78,7 @@ std::string latency_rows(const Report& report) {
 std::string rank_rows(const Report& report) {
     std::string text = "\nSeconds of each rank, last iteration:\n";
     for (const Row& row : report.outcome.rows.all()) {
-        text += fmt::format("   {} ({} ranks): {:.6f}\n", row.name, row.ranks,
+        text += fmt::format("   {} ({}): {:.6f}\n", row.name, counted(row.ranks, "rank"),
                             fmt::join(row.spread.ranks, " "));
     }
     return text;
