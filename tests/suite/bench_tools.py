@@ -109,6 +109,17 @@ def meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     ensure_clean(folder, "s.json", "s.csv")
 
 
+def meta_reads_what_other_ranks_made(mpi: m.Mpi, folder: Path) -> None:
+    """The number of ranks was in the name of the directory."""
+    for extra in ([], ["-u"], ["-b", "2", "-z", "1", "-L"]):
+        words = ["-n", "6", "-F", "-d", folder / "md", *extra]
+        run(mpi, "meta", 3, [*words, "-C", "-w", "64"], GOOD)
+        run(mpi, "meta", 2, [*words, "-T", "-E", "-e", "64"], GOOD)
+        first = f"test-dir.0-0/mdtest_tree.{'0.' * (extra == ['-u'])}0"
+        ensure((folder / "md" / first).is_dir(), f"no {first}")
+        run(mpi, "meta", 3, [*words, "-r"], GOOD)
+
+
 def statuses(mpi: m.Mpi, folder: Path) -> None:
     """Every documented status, with a message; nothing is left."""
     cases: list[tuple[str, Sequence[str | Path], int, str]] = [
@@ -473,6 +484,7 @@ def tests() -> Iterator[Test]:
         for ranks in (1, 2, 3, 4, 7):
             yield test(f"bench-hpio-{mpi.name}-{ranks}", hpio_is_right, mpi, ranks)
             yield test(f"bench-meta-{mpi.name}-{ranks}", meta_is_right, mpi, ranks)
+        yield test(f"bench-meta_of_others-{mpi.name}", meta_reads_what_other_ranks_made, mpi)
         yield test(f"bench-statuses-{mpi.name}", statuses, mpi)
         yield test(f"bench-wrong_data-{mpi.name}", wrong_data, mpi)
         for name, bits in (("individual", "10"), ("collective", "01"), ("posix", "001")):

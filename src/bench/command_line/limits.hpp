@@ -18,7 +18,7 @@ struct Limits {
     std::optional<double> stall_seconds;
 };
 
-inline constexpr std::array limit_options{
+inline constexpr std::array<Option, 5> limit_options{
     Option{0, "budget-time", Takes::value, "end or refuse what takes longer: 90s, 5m, 2h", ""},
     Option{0, "budget-bytes", Takes::value, "refuse to write more", ""},
     Option{0, "budget-files", Takes::value, "refuse to make more files", ""},
