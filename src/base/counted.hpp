@@ -8,8 +8,9 @@
 
 namespace forebay {
 
-[[nodiscard]] inline std::string counted(std::int64_t number, std::string_view noun) {
-    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+// `one`: the thing's name, whose plural ends in s.
+[[nodiscard]] inline std::string counted(std::int64_t number, std::string_view one) {
+    return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
 }
 
 }  // namespace forebay

@@ -1,8 +1,8 @@
 // Every key is a row of a table.
 #include "simulate/options.hpp"
 
-#include "simulate/variants.hpp"
 #include "plan/plan.hpp"
+#include "simulate/variants.hpp"
 
 #include <algorithm>
 #include <array>

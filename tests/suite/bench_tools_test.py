@@ -126,6 +126,18 @@ def test_meta_is_right(mpi: m.Mpi, ranks: int, folder: Path) -> None:
 
 
 @BENCHMARK
+def test_meta_reads_what_other_ranks_made(mpi: m.Mpi, folder: Path) -> None:
+    """The number of ranks was in the name of the directory."""
+    for extra in ([], ["-u"], ["-b", "2", "-z", "1", "-L"]):
+        words = ["-n", "6", "-F", "-d", folder / "md", *extra]
+        run(mpi, "meta", 3, [*words, "-C", "-w", "64"], GOOD)
+        run(mpi, "meta", 2, [*words, "-T", "-E", "-e", "64"], GOOD)
+        first = f"test-dir.0-0/mdtest_tree.{'0.' * (extra == ['-u'])}0"
+        ensure((folder / "md" / first).is_dir(), f"no {first}")
+        run(mpi, "meta", 3, [*words, "-r"], GOOD)
+
+
+@BENCHMARK
 def test_statuses(mpi: m.Mpi, folder: Path) -> None:
     """Every documented status, with a message; nothing is left."""
     cases: list[tuple[str, Sequence[str | Path], int, str]] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import shutil
@@ -224,4 +225,39 @@ def test_advice_is_no_warning(mpi: m.Mpi, folder: Path) -> None:
         ensure(made["exit_status"] == status, f"{made['exit_status']} of {words}")
         ensure(bool(made["errors"]) == (status != GOOD), f"{made['errors']}")
         ensure(("had warnings" in text) == (status != GOOD), text[-800:])
+    run.ensure_clean("a.json")
+
+
+@BENCHMARK
+def test_iors_own_data_is_called_corrupt(mpi: m.Mpi, folder: Path) -> None:
+    """A file of the real IOR with the same -G; random data from its definition and rand_r."""
+    run = Ior(mpi=mpi, folder=folder)
+    words = bytearray()
+    for at in range(0, 1 << 18, 1 << 16):  # 2 ranks, one block of two transfers each
+        word = ctypes.CDLL(None).rand_r(ctypes.byref(ctypes.c_uint(42 + (at >> 17) + at)))
+        for _ in range(1 << 13):
+            word = (word * 0x9E37FFFFFFFC0001 % (1 << 64)) >> 3
+            words += word.to_bytes(8, "little")
+    (folder / "tf").write_bytes(words)
+    line = "-t 64k -b 128k -l random -G 42 -k -o tf"
+    run(f"-r -R --ior-compat {line}")
+    text = run(f"-r -R {line}", status=DATA_WRONG)
+    ensure("looks like IOR's (-l random). Add --ior-compat" in text, text[-2000:])
+    run(f"-w --ior-compat {line}")
+    ensure((folder / "tf").read_bytes() == words, "other data than IOR's is written")
+
+
+@BENCHMARK
+def test_queues_and_mixed_transfers_move_all(mpi: m.Mpi, folder: Path) -> None:
+    run = Ior(mpi=mpi, folder=folder)
+    for words in ("-r -R -G 3 --iodepth=8", "--rwmixpct=30 --iodepth=4", "--rwmixpct=30 -z"):
+        run(f"-w -W {words} -t 4k -b 1m -o tf --json a.json")
+        results = json.loads((folder / "a.json").read_text())["tests"][0]["Results"]
+        moved = {one["access"]: one["latency_of_transfers"]["transfers"] for one in results}
+        mixed = "mix" in words
+        ensure(sum(moved.values()) == (512 if mixed else 1024), f"{words}: {moved}")
+        ensure(150 <= moved["read"] <= 155 or not mixed, f"{words}: {moved}")
+    run("-w --limitwrite=4m -t 64k -b 1m -o tf --json a.json")
+    result = json.loads((folder / "a.json").read_text())["tests"][0]["Results"][0]
+    ensure(result["wrRdTime"] > 0.23, f"no limit: {result}")
     run.ensure_clean("a.json")

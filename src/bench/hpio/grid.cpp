@@ -1,6 +1,7 @@
 // See grid.hpp.
 #include "bench/hpio/grid.hpp"
 
+#include "base/counted.hpp"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -37,9 +38,9 @@ Result<std::vector<std::int32_t>> grid_of(const Array& array, std::int32_t ranks
                                   [](const Dimension& one) { return one.ranks == 0; });
     if (given > ranks || ranks % given != 0 || (all && given != ranks)) {
         return failure({.code = ErrorCode::argument,
-                        .message = fmt::format("the grid does not suit {} ranks (it is for {}). "
-                                               "Give a grid of {} ranks, or leave it out.",
-                                               ranks, given, ranks)});
+                        .message = fmt::format("the grid does not suit {0} (it is for {1}). "
+                                               "Give a grid of {0}, or leave it out.",
+                                               counted(ranks, "rank"), given)});
     }
     for (const std::int32_t factor : prime_factors(static_cast<std::int32_t>(ranks / given))) {
         std::size_t widest = 0;

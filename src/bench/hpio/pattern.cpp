@@ -1,9 +1,8 @@
 // See pattern.hpp.
 #include "bench/hpio/pattern.hpp"
 
-#include "bench/hpio/grid.hpp"
-
 #include "base/counted.hpp"
+#include "bench/hpio/grid.hpp"
 
 #include <fmt/format.h>
 #include <numeric>

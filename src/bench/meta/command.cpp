@@ -1,6 +1,7 @@
 // See command.hpp.
 #include "bench/meta/command.hpp"
 
+#include "base/counted.hpp"
 #include "bench/measure/byte_units.hpp"
 #include "bench/measure/saturated.hpp"
 
@@ -420,9 +421,10 @@ Result<std::vector<std::int64_t>> ramp_of(const Command& request, std::int64_t r
              tasks += request.step_tasks) {
             ramp.push_back(tasks);
         }
-        return ramp.empty() ? wrong(fmt::format("no task to run on (-f {} -l {} of {} ranks). "
+        return ramp.empty() ? wrong(fmt::format("no task to run on (-f {} -l {} of {}). "
                                                 "Start more ranks.",
-                                                request.first_tasks, request.last_tasks, ranks))
+                                                request.first_tasks, request.last_tasks,
+                                                counted(ranks, "rank")))
                             : Result<std::vector<std::int64_t>>(ramp);
     }
     for (const std::int64_t tasks : ramp) {

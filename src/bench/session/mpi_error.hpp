@@ -34,6 +34,9 @@ inline Error mpi_error(int code, std::string_view doing) {
     std::string why(text.data(), static_cast<std::size_t>(length));
     std::replace(why.begin(), why.end(), '\n', ' ');  // MPICH shows a stack of calls
     const ErrorCode ours = code_of_mpi(code, why);
+    if (ours == ErrorCode::no_space) {  // of a full disk MPICH says twice that there is an error
+        why = "No space left on device";
+    }
     return {ours, 0, fmt::format("cannot {} ({}). {}", doing, why, advice_on(ours))};
 }
 

@@ -2,7 +2,6 @@
 #include "bench/session/session.hpp"
 
 #include "base/counted.hpp"
-
 #include "bench/measure/statistics.hpp"
 #include "bench/session/terminal.hpp"
 #include "bench/session/together.hpp"
@@ -203,10 +202,11 @@ std::optional<std::string> Session::oversubscribed() const {
         return std::nullopt;
     }
     return fmt::format(
-        "{} ranks share the {} of {} (waiting ranks of an MPI spin). Times "
+        "{} share the {} of {} (waiting ranks of an MPI spin). Times "
         "are those of the scheduler as much as of the file system: use at most {} "
         "a node.",
-        node_.ranks(), counted(node_.cores(), "core"), host(), counted(node_.cores(), "rank"));
+        counted(node_.ranks(), "rank"), counted(node_.cores(), "core"), host(),
+        counted(node_.cores(), "rank"));
 }
 
 std::string Session::mpi_version() const {

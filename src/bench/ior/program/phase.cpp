@@ -213,11 +213,13 @@ private:
     // --limitwrite, --limitread: when the next transfer may begin, by the phase's clock.
     [[nodiscard]] std::int64_t turn(bool reads) const noexcept {
         const std::int64_t rate = reads ? o_.own.read_rate_max : o_.own.write_rate_max;
-        const bool limited = rate > 0 && request_.purpose != Purpose::check;
-        const double seconds = static_cast<double>(reads ? begun_read_ : begun_written_) /
-                               static_cast<double>(std::max<std::int64_t>(rate, 1));
+        if (rate <= 0 || request_.purpose == Purpose::check) {
+            return 0;
+        }
+        const double seconds =
+            static_cast<double>(reads ? begun_read_ : begun_written_) / static_cast<double>(rate);
         const std::int64_t due = first_ + static_cast<std::int64_t>(seconds * 1e9);
-        return !limited ? 0 : wall_ != 0 ? std::min(due, wall_) : due;
+        return wall_ != 0 ? std::min(due, wall_) : due;
     }
     void begins(bool reads) noexcept {
         (reads ? begun_read_ : begun_written_) += context_.geometry.transfer_bytes;

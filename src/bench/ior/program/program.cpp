@@ -318,9 +318,10 @@ private:
         look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
             test.advice.push_back(
-                fmt::format("{} ranks share the {} of a node (oversubscribed). Waiting ranks "
+                fmt::format("{} share {} of a node (oversubscribed). Waiting ranks "
                             "take time from working ones; use fewer for numbers that count.",
-                            session.ranks_of_node(), counted(session.cores_of_node(), "core")));
+                            counted(session.ranks_of_node(), "rank"),
+                            counted(session.cores_of_node(), "core")));
         }
         return test;
     }

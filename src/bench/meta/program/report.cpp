@@ -1,13 +1,12 @@
 // See report.hpp.
 #include "bench/meta/program/report.hpp"
 
+#include "base/counted.hpp"
 #include "bench/measure/csv.hpp"
 #include "bench/measure/saturated.hpp"
 #include "bench/measure/statistics.hpp"
 #include "bench/meta/table.hpp"
 #include "bench/session/json.hpp"
-
-#include "base/counted.hpp"
 
 #include <algorithm>
 #include <array>
