@@ -1,5 +1,6 @@
 # forebay_layer(<name>): src/<name>/*.cpp become the static archive forebay_<name> ('/' → '_');
-# its *_test.cpp one GoogleTest executable, run in shards, its *_fuzz.cpp one executable each.
+# its *_test.cpp one GoogleTest executable, run in shards, its *_fuzz.cpp and *_bench.cpp one
+# executable each. Its *_wrong.cpp must not compile (tools/checks/wrong.py).
 # A layer with `families = true` becomes one archive per MPI family: forebay_<name>_<family>.
 # A layer with `program = "<name>"` becomes an executable of that name in lib/, and one per family in
 # lib/<family>/. What it may link comes from layers.toml and from nowhere else.
@@ -160,6 +161,17 @@ function(forebay_layer_fuzzers name sources)
     endforeach()
 endfunction()
 
+# Run by hand: build/release/bin/pattern_copy_bench.
+function(forebay_layer_benches name sources)
+    string(REPLACE "/" "_" id ${name})
+    forebay_layer_target(target ${name} "")
+    foreach(source IN LISTS sources)
+        get_filename_component(stem ${source} NAME_WE)
+        add_executable(${id}_${stem} ${source})
+        target_link_libraries(${id}_${stem} PRIVATE ${target})
+    endforeach()
+endfunction()
+
 # The executable of a layer that is a program, installed where it is built below the libraries.
 function(forebay_layer_program name family sources)
     string(REPLACE "/" "_" id ${name})
@@ -188,9 +200,11 @@ function(forebay_layer name)
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     set(tests ${sources})
     set(fuzzers ${sources})
+    set(benches ${sources})
     list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
     list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cpp$")
-    list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cpp$")
+    list(FILTER benches INCLUDE REGEX "_bench\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench|wrong)\\.cpp$")
     if(FOREBAY_${id}_program AND FOREBAY_${id}_families)
         foreach(family IN LISTS FOREBAY_MPI_FAMILIES)
             forebay_layer_program(${name} ${family} "${sources}")
@@ -215,6 +229,9 @@ function(forebay_layer name)
     forebay_layer_archive(${name} forebay_${id} "" "${sources}")
     if(tests)
         forebay_layer_tests(${name} "${tests}")
+    endif()
+    if(benches AND FOREBAY_BENCH)
+        forebay_layer_benches(${name} "${benches}")
     endif()
     if(fuzzers AND FOREBAY_FUZZ)
         forebay_layer_fuzzers(${name} "${fuzzers}")

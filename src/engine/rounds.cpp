@@ -38,7 +38,7 @@ bool Rounds::reach(std::int64_t round, Crew& crew, const pattern::View& view,
     crew.attend_until([&crew] { return crew.keeps_up(); });
     const std::int64_t blocks_max = plan_.window_bytes / plan_.block_bytes;
     const plan::Claims mine =
-        plan::claim(view, request, plan_.block_bytes, next_block_, blocks_max);
+        plan::claim(view, request, {plan_.block_bytes, next_block_}, blocks_max);
     const plan::Claims all = crew.agree(mine, blocks_max);
     if (all.finished()) {
         complete_ = true;

@@ -29,18 +29,18 @@ bool Claims::add(std::int64_t block) noexcept {
     return true;
 }
 
-Claims claim(const pattern::View& view, const pattern::Range& request, std::int64_t block_bytes,
-             std::int64_t from, std::int64_t blocks_max) {
+Claims claim(const pattern::View& view, const pattern::Range& request, const BlocksFrom& blocks,
+             std::int64_t blocks_max) {
     Claims claims;
     const std::int64_t end_position = request.position + request.length;
-    std::int64_t block = from;
+    std::int64_t block = blocks.from;
     for (std::int64_t taken = 0; taken < blocks_max; ++taken) {
-        const Offset begin{checked_multiply(block, block_bytes)};
+        const Offset begin{checked_multiply(block, blocks.block_bytes)};
         const std::int64_t position = std::max(view.bytes_below(begin), request.position);
         if (position >= end_position) {
             return claims;
         }
-        const std::int64_t next = view.offset_of(position).bytes() / block_bytes;
+        const std::int64_t next = view.offset_of(position).bytes() / blocks.block_bytes;
         if (!claims.add(next)) {
             claims.horizon = next;
             return claims;

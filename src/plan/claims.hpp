@@ -33,9 +33,15 @@ struct Claims {
     bool add(std::int64_t block) noexcept;
 };
 
-// The next blocks, at most `blocks_max`, from block `from` on that the request has bytes in.
+// Which blocks are looked at: of so many bytes each, from number `from` on.
+struct BlocksFrom {
+    std::int64_t block_bytes = 0;
+    std::int64_t from = 0;
+};
+
+// The next blocks, at most `blocks_max`, that the request has bytes in.
 [[nodiscard]] Claims claim(const pattern::View& view, const pattern::Range& request,
-                           std::int64_t block_bytes, std::int64_t from, std::int64_t blocks_max);
+                           const BlocksFrom& blocks, std::int64_t blocks_max);
 
 // The claims of several, cut at the lowest horizon and at `blocks_max`.
 [[nodiscard]] Claims merge(std::span<const Claims> claims, std::int64_t blocks_max);

@@ -42,7 +42,7 @@ RC_GTEST_PROP(Claims, MergedRoundsAreExactlyTheBlocksWithData, ()) {
     while (true) {
         std::vector<Claims> all;
         for (std::size_t i = 0; i < ranks; ++i) {
-            all.push_back(claim(views[i], requests[i], block, from, blocks_max));
+            all.push_back(claim(views[i], requests[i], {block, from}, blocks_max));
         }
         const Claims round = merge(all, blocks_max);
         if (round.finished()) {

@@ -12,7 +12,7 @@ from pathlib import Path
 from checks import layer_table
 from checks.report import Finding, Outcome, Place, run
 
-_BARE = ["c++", "-std=c++20", "-DFMT_HEADER_ONLY=1"]
+BARE = ["c++", "-std=c++20", "-DFMT_HEADER_ONLY=1"]
 _DROPPED_WITH_VALUE = {"-o", "-MF", "-MT", "-c"}
 _DROPPED = {"-MD", "-Werror"}
 
@@ -77,7 +77,7 @@ def check(place: Place) -> Outcome:
         layer = layer_table.layer_of(layers, header.relative_to(source).as_posix())
         if layer is not None and layer.families and layer.name not in flags:
             return ""  # no MPI here: nothing of this layer is compiled either
-        return first_error(header, source, flags.get(layer.name if layer else "", _BARE))
+        return first_error(header, source, flags.get(layer.name if layer else "", BARE))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         errors = list(pool.map(error_of, headers))

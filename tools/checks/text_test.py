@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import docs, exports, headers, layers, sizes, tidy
+from checks import docs, exports, headers, layers, sizes, tidy, wrong
 from checks.report import Finding, Place, run
 
 TABLE = """
@@ -150,3 +150,45 @@ def test_finding_reads_problem_why_todo(place: Place, capsys: pytest.CaptureFixt
     write(place, "README.md", "[gone](gone.md)\n")
     assert run(docs.check, ["--root", str(place.root)]) == 1
     assert "README.md: gone.md does not exist (" in capsys.readouterr().out
+
+
+SNIPPETS = """#include <string>
+namespace own {
+// RIGHT: a text
+std::string right() { return "a"; }
+// WRONG: a number as a text
+std::string wrong_number() { return 1.5; }
+%s
+}  // namespace own
+"""
+
+
+@pytest.mark.parametrize(
+    ("added", "problem"),
+    [
+        ("", ""),
+        ("// WRONG: a text as a text\nstd::string fine() { return {}; }", "compiles"),
+        ("// RIGHT: a number\nstd::string broken() { return 1.5; }", "does not compile"),
+        ("// WRONG: a text\nstd::string fine() { return {}; }\n// RIGHT: one\n", "compiles"),
+    ],
+)
+def test_a_snippet_that_compiles_though_it_must_not_is_found(
+    place: Place, added: str, problem: str
+) -> None:
+    write(place, "src/base/text_wrong.cpp", SNIPPETS % added)
+    problems = [finding.problem for finding in wrong.check(place).findings]
+    assert len(problems) == (1 if problem else 0)
+    assert all(problem in one for one in problems)
+
+
+def test_a_snippet_that_fails_for_what_it_shares_is_found(place: Place) -> None:
+    text = (SNIPPETS % "").replace("#include <string>", '#include "missing.hpp"')
+    write(place, "src/base/text_wrong.cpp", text)
+    problems = [finding.problem for finding in wrong.check(place).findings]
+    assert any("another reason" in one for one in problems)
+
+
+def test_a_file_of_snippets_without_a_wrong_one_is_found(place: Place) -> None:
+    write(place, "src/base/text_wrong.cpp", "// RIGHT: nothing\n")
+    problems = [finding.problem for finding in wrong.check(place).findings]
+    assert problems == ["no // WRONG:"]

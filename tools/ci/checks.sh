@@ -17,7 +17,7 @@ count() {  # count NAME COMMAND…
     if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
-for check in layers headers purity kernel statics exports sizes docs; do
+for check in layers headers wrong purity kernel statics exports sizes docs; do
     count "$check" "$python" -m "checks.$check" --build "$build"
 done
 
