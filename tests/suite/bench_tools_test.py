@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -250,9 +251,9 @@ def test_wrong_data(mpi: m.Mpi, folder: Path) -> None:
     ended = run(mpi, "meta", 2, [*files, "-E", "-G", "2"], DATA_WRONG)
     ensure("12 file(s) hold other data" in ended.text, ended.tail)
     run(mpi, "meta", 2, [*files, "-E", "-r", "-G", "1"], GOOD)
-    run(mpi, "meta", 2, [*files, "-C", "-G", "1", "-l", "2"], GOOD)
-    ended = run(mpi, "meta", 2, [*files, "-E", "-r", "-G", "2", "-l", "2"], DATA_WRONG)
-    ensure("18 file(s) hold other data" in ended.text, ended.tail)
+    # Each number of tasks would meet the others' files.
+    ended = run(mpi, "meta", 2, [*files, "-C", "-l", "2"], USAGE)
+    ensure("several numbers of tasks" in ended.text, ended.tail)
     ensure_clean(folder, "md")
 
 
@@ -268,9 +269,11 @@ def test_wrong_data(mpi: m.Mpi, folder: Path) -> None:
 def test_full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
     """Somebody else fills the disk between two repetitions."""
     with mounted_tmpfs(folder / "small", "12m") as small:
+        empty = small.stat().st_mtime_ns  # changes with the first file, however soon it goes
 
         def fill() -> None:
-            ensure(until(lambda: any(small.iterdir()), PATIENCE), "nothing was begun")
+            begun = until(lambda: small.stat().st_mtime_ns != empty, PATIENCE)
+            ensure(begun, "nothing was begun")
             ensure(until(lambda: not any(small.iterdir()), PATIENCE), "the file stays")
             with (small / "ballast").open("wb", buffering=0) as file:
                 try:
@@ -335,7 +338,11 @@ def test_killed_rank(mpi: m.Mpi, tool: str, line: str, rank: int, folder: Path) 
     (folder / "md").mkdir()
     with (folder / "out").open("w") as out, m.started([*mpi.start(3, {}), *words], out) as process:
         os.kill(_a_rank(words, rank, seconds_max=20), signal.SIGKILL)
-        status = process.wait(20)  # the others do not go on for long
+        ensure(until(lambda: not _ranks(words)[0], 20), "the others go on for long")
+        # Open MPI's launcher may hang where a rank dies while another connects to it.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(5)
+        status = process.poll()
     ensure(status != 0, "a killed rank passes for success")
     _wait_until_empty(folder / "md")
 

@@ -231,7 +231,7 @@ def test_settings_typo(mpi: m.Mpi, folder: Path) -> None:
 @on(m.MPICH, full=[m.OPEN_MPI])
 def test_good_settings(mpi: m.Mpi, folder: Path) -> None:
     settings = folder / "forebay.toml"
-    settings.write_text(f'cb_nodes = 1\nexclude = ["/nowhere", "{folder}/full"]\n')
+    settings.write_text(f'cb_nodes = 1\nexclude = ["/nowhere", "{folder}/full.dat"]\n')
     program = m.build(mpi, "fault.c")
     for name in ("data", "full.dat"):
         environment = {**m.forebay(folder / RECORD), "FOREBAY_SETTINGS": str(settings)}

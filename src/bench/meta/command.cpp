@@ -421,6 +421,11 @@ Result<std::vector<std::int64_t>> ramp_of(const Command& request, std::int64_t r
              tasks += request.step_tasks) {
             ramp.push_back(tasks);
         }
+        if (ramp.size() > 1 && !(request.creates && request.removes)) {
+            return wrong(
+                "cannot run several numbers of tasks (-f, -l, -s) without creating and removing "
+                "(they use the same directories, as mdtest's do). Give one number, or all phases.");
+        }
         return ramp.empty() ? wrong(fmt::format("no task to run on (-f {} -l {} of {}). "
                                                 "Start more ranks.",
                                                 request.first_tasks, request.last_tasks,
