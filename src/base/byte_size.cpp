@@ -131,7 +131,7 @@ Result<double> parse_rate(std::string_view text) {
     double value = 0.0;
     const auto [end, code] =
         std::from_chars(rest.data(), rest.data() + rest.size(), value, std::chars_format::fixed);
-    if (code != std::errc{} || !(value >= 0)) {
+    if (code != std::errc{} || value < 0 || !std::isfinite(value)) {
         return no_rate("it is no number of at least 0");
     }
     const std::string_view unit =

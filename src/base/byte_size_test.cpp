@@ -45,7 +45,8 @@ TEST(ByteSize, ARateIsASizeBeforeSWithDecimalLetters) {
     EXPECT_DOUBLE_EQ(parse_rate("9.8 GB/s").value_or(-1), 9.8e9);
     EXPECT_DOUBLE_EQ(parse_rate("100 MiB/s").value_or(-1), 100.0 * 1048576);
     EXPECT_DOUBLE_EQ(parse_rate("5 B/s").value_or(-1), 5);
-    for (const char* text : {"2GB", "fast", "/s", "-2GB/s", "2 xB/s", "1.2.3k/s"}) {
+    for (const char* text :
+         {"2GB", "fast", "/s", "-2GB/s", "2 xB/s", "1.2.3k/s", "inf B/s", "nan/s"}) {
         EXPECT_FALSE(parse_rate(text).has_value()) << text;
     }
 }
