@@ -189,3 +189,10 @@ def test_proc_is_no_place_to_write(make_world: MakeWorld) -> None:
 def test_one_core_is_not_cores(make_world: MakeWorld) -> None:
     findings = look(make_world(machine={"cores": 1}), ranks=1)
     assert any(one.detail == "1 rank on 1 core" for one in findings)
+
+
+def test_a_file_system_that_does_not_tell_its_size_is_not_full(make_world: MakeWorld) -> None:
+    findings = look(make_world(machine={"directory_facts": {"free_bytes": None}}))
+    assert not any(
+        one.topic is Topic.DIRECTORY and one.status is Status.PROBLEM for one in findings
+    )

@@ -145,6 +145,8 @@ def test_a_hint_that_is_listed_is_no_typing_mistake(table: SettingsTable) -> Non
     assert value_of(table, environment=environment) == ("enable", Origin.ENVIRONMENT)
     environment["FOREBAY_COLLECTIVE_WRITE"] = "disable"
     assert value_of(table, environment=environment) == ("disable", Origin.ENVIRONMENT)
+    environment["FOREBAY_ROMIO_CB_WRITE"] = "nonsense"  # does not count, so it is not looked at
+    assert value_of(table, environment=environment) == ("disable", Origin.ENVIRONMENT)
     assert table.suspicious(["FOREBAY_ROMIO_CB_WRITE"]) == ()
 
 

@@ -61,6 +61,9 @@ Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::
     part = part.substr(0, last == std::string_view::npos ? 0 : last + 1);
     const std::string all = std::string(whole) + std::string(part);
     std::int64_t value = 0;
+    if (all.empty()) {  // ".0"
+        return 0;
+    }
     const auto [end, code] = std::from_chars(all.data(), all.data() + all.size(), value);
     int shift = 10 * power - static_cast<int>(part.size());
     for (std::size_t i = 0; i < part.size() && code == std::errc{}; ++i) {

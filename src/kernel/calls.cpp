@@ -1,6 +1,7 @@
 // Each function is one system call; `contents` is a few.
 #include "kernel/calls.hpp"
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -36,6 +37,9 @@ int close(int fd) noexcept { return status(SYS_close, fd); }
 ssize_t read(int fd, void* to, std::size_t bytes) noexcept { return call(SYS_read, fd, to, bytes); }
 ssize_t write(int fd, const void* from, std::size_t bytes) noexcept {
     return call(SYS_write, fd, from, bytes);
+}
+ssize_t writev(int fd, const iovec* pieces, int count) noexcept {
+    return call(SYS_writev, fd, pieces, static_cast<long>(count));
 }
 ssize_t pread(int fd, void* to, std::size_t bytes, off_t at) noexcept {
     return call(SYS_pread64, fd, to, bytes, at);
@@ -93,22 +97,22 @@ std::optional<std::string> contents(const std::string& path, std::size_t bytes_m
     if (fd < 0) {
         return std::nullopt;
     }
+    struct Closing {
+        int fd;
+        ~Closing() { close(fd); }
+    };
     std::string text;
-    constexpr std::size_t part = 4096;
+    std::array<char, 4096> part;
     ssize_t got = 0;
-    while (text.size() <= bytes_max) {
-        const std::size_t before = text.size();
-        text.resize(before + part);
+    int why = 0;
+    {
+        const Closing closing{fd};
         do {
-            got = read(fd, text.data() + before, part);
-        } while (got < 0 && errno == EINTR);
-        text.resize(before + static_cast<std::size_t>(got > 0 ? got : 0));
-        if (got <= 0) {
-            break;
-        }
+            got = read(fd, part.data(), part.size());
+            text.append(part.data(), static_cast<std::size_t>(got > 0 ? got : 0));
+        } while (text.size() <= bytes_max && (got > 0 || (got < 0 && errno == EINTR)));
+        why = got < 0 ? errno : EFBIG;
     }
-    const int why = got < 0 ? errno : EFBIG;
-    close(fd);
     if (got < 0 || text.size() > bytes_max) {
         errno = why;
         return std::nullopt;

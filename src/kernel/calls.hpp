@@ -3,7 +3,8 @@
 // program calls libc's open, pwrite and the like (tools/checks/kernel.py looks).
 //
 // Names, arguments and results are the kernel's: -1 and errno where a call fails, nothing is
-// retried. Safe in signal handlers.
+// retried. All but contents() are safe in signal handlers. Folders are listed by libc (opendir),
+// whose own calls nobody captures.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@ int close(int fd) noexcept;
 
 ssize_t read(int fd, void* to, std::size_t bytes) noexcept;
 ssize_t write(int fd, const void* from, std::size_t bytes) noexcept;
+ssize_t writev(int fd, const iovec* pieces, int count) noexcept;
 ssize_t pread(int fd, void* to, std::size_t bytes, off_t at) noexcept;
 ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t at) noexcept;
 ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept;

@@ -41,7 +41,8 @@ std::optional<std::string> plain_path(std::string_view name) {
         return std::string(name);
     }
     std::array<char, 4096> folder{};
-    if (kernel::getcwd(folder.data(), folder.size()) < 0) {
+    // The kernel says "(unreachable)/…" where libc fails.
+    if (kernel::getcwd(folder.data(), folder.size()) < 0 || folder.front() != '/') {
         return std::nullopt;
     }
     return std::string(folder.data()) + "/" + std::string(name);

@@ -234,7 +234,7 @@ const char* nearest_setting(std::string_view name) {
 Result<void> read_settings_environment(Settings& settings) {
     for (std::size_t i = 0; i < setting_count; ++i) {
         const SettingRow& row = setting_rows[i];
-        for (const std::string_view name : {row.hint, row.name}) {  // the setting's own name wins
+        for (const std::string_view name : {row.name, row.hint}) {
             const std::string variable = variable_of(name);
             const char* value = name.empty() ? nullptr : std::getenv(variable.c_str());
             if (value == nullptr) {
@@ -243,6 +243,7 @@ Result<void> read_settings_environment(Settings& settings) {
             if (const auto done = settings.set(static_cast<Setting>(i), value); !done) {
                 return failure({ErrorCode::argument, 0, variable + ": " + done.error().message});
             }
+            break;  // the setting's own name wins
         }
     }
     return {};

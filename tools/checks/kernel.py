@@ -9,8 +9,11 @@ from checks import binary, layer_table
 from checks.report import Finding, Outcome, Place, run
 
 LOADED = ("entry/mpi",)
-"""What a program loads; everything that these layers use is loaded with them."""
+"""What a program loads; everything that these layers use is loaded with them. The libraries that
+are made of them are looked at, too."""
 KERNEL = "kernel"
+NO_ARCHIVE = frozenset({"ports"})
+"""Layers of headers only."""
 
 # libc's calls on files that a library in front of libc may capture, in all their spellings.
 _CAPTURED = re.compile(
@@ -51,6 +54,20 @@ def findings(archive: Path, layer: str) -> Iterator[Finding]:
             )
 
 
+def library_findings(library: Path) -> Iterator[Finding]:
+    """Calls of a shared library, whatever it was linked from, that the loader binds to libc."""
+    lines = binary.tool("nm", "-D", "--undefined-only", library).splitlines()
+    wanted = sorted({line.split()[-1].partition("@")[0] for line in lines})
+    for name in binary.demangle(wanted):
+        if _CAPTURED.match(name):
+            yield Finding(
+                library.name,
+                f"calls libc's {name}",
+                "it is loaded into programs whose libc calls are captured",
+                "Call the function of the same name in src/kernel/calls.hpp.",
+            )
+
+
 def check(place: Place) -> Outcome:
     """What is loaded into programs makes its file calls through src/kernel only."""
     layers = layer_table.read(place.root / "layers.toml")
@@ -61,8 +78,20 @@ def check(place: Place) -> Outcome:
         for archive in layers[name].archives()
         if (place.build / "archives" / archive).exists()
     ]
+    libraries = sorted((place.build / "lib").glob("libforebay_*.so"))
     found = [finding for name, archive in archives for finding in findings(archive, name)]
-    return Outcome(f"file calls of {len(archives)} archives", found)
+    found += [finding for library in libraries for finding in library_findings(library)]
+    missing = sorted(loaded - {KERNEL} - {name for name, _ in archives} - NO_ARCHIVE)
+    for name in [f"layer {name}" for name in missing] + ["the libraries"] * (not libraries):
+        found.append(
+            Finding(
+                name,
+                "was not looked at",
+                f"there is nothing of it in {place.build}",
+                "Build it, or name another folder with --build.",
+            )
+        )
+    return Outcome(f"file calls of {len(archives)} archives, {len(libraries)} libraries", found)
 
 
 if __name__ == "__main__":

@@ -50,12 +50,13 @@ class LocalMachine:
                     f"{path.parent}."
                 )
             mount = mount_of(real, _MOUNTINFO.read_text(encoding="utf-8", errors="replace"))
+            usage = shutil.disk_usage(real)
             return DirectoryFacts(
                 path=real,
                 mount_point=mount.point,
                 file_system=mount.file_system,
                 device=mount.device,
-                free_bytes=shutil.disk_usage(real).free,
+                free_bytes=usage.free if usage.total > 0 else None,
                 is_writable=os.access(real, os.W_OK | os.X_OK),
             )
         except OSError as error:

@@ -284,6 +284,8 @@ def _look_at(facts: DirectoryFacts, world: World) -> tuple[DirectoryDiagnosis, S
 
 def _space(facts: DirectoryFacts) -> Finding:
     where = f"{facts.file_system} ({facts.device} on {facts.mount_point})"
+    if facts.free_bytes is None:
+        return _good(Topic.DIRECTORY, str(facts.path), where)
     detail = f"{where}, {human_bytes(facts.free_bytes)} free"
     if facts.free_bytes > 0:
         return _good(Topic.DIRECTORY, str(facts.path), detail)

@@ -66,7 +66,8 @@ class DirectoryFacts:
     mount_point: Path
     file_system: str
     device: str
-    free_bytes: int
+    free_bytes: int | None
+    """None: the file system does not say."""
     is_writable: bool
 
 

@@ -191,11 +191,10 @@ class SettingsTable:
         for override in _once(self, file):
             given[self.of(override).name] = (self.check(override), Origin.FILE)
         for setting in self.settings:
-            for variable in setting.variables:
-                text = (environment or {}).get(variable)
-                if text is not None:
-                    value = _of_environment(setting, variable, text)
-                    given[setting.name] = (value, Origin.ENVIRONMENT)
+            named = [one for one in setting.variables if one in (environment or {})]
+            if named:  # the setting's own name, the last one, wins
+                value = _of_environment(setting, named[-1], (environment or {})[named[-1]])
+                given[setting.name] = (value, Origin.ENVIRONMENT)
         for override in options:
             given[self.of(override).name] = (self.check(override), Origin.OPTION)
         return tuple(

@@ -12,7 +12,8 @@ enum class Waiting { nobody, other_ranks };
 
 // Within a handler of an exception: says what it was, as the MPI does of its own errors. `file`'s
 // error handler is called and the error class returned; but where other ranks wait, which would be
-// for ever, the job ends.
+// forever, the job ends. Opening and closing count as such whatever the communicator: half of it
+// may have been done.
 int convert_exception(MPI_File file, Waiting waiting) noexcept;
 
 // An entry point's body: an MPI error code instead of an exception, errno as before on success.

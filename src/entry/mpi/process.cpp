@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -40,6 +41,7 @@ struct Process {
     std::atomic<bool> recorded{false};
     std::atomic<bool> told_of_stripes{false};
     bool finalize_is_watched = false;
+    pid_t finalized_by = 0;
 };
 
 // Never destroyed: at exit there is no MPI any more to give anything back to.
@@ -65,6 +67,9 @@ Function find_in(void* libmpi, const char* name) noexcept {
 }
 
 void at_exit() {
+    if (getpid() != process().finalized_by) {
+        return;  // a child of fork
+    }
     for (const auto& [handle, file] : process().files) {
         report_unclosed(*file);
     }
@@ -83,6 +88,7 @@ int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/
     idle.clear();  // collective: no lock
     const std::shared_lock lock(p.files_mutex);
     if (!p.files.empty()) {
+        p.finalized_by = getpid();
         std::atexit(&at_exit);
     }
     return MPI_SUCCESS;

@@ -5,6 +5,7 @@
 #include "kernel/calls.hpp"
 
 #include <array>
+#include <string_view>
 #include <unistd.h>
 
 namespace forebay::entry {
@@ -67,8 +68,13 @@ int raise(MPI_File file, int code) noexcept {
 }
 
 void say(const std::string& message) noexcept {
-    const std::string line = "forebay: " + message + "\n";
-    [[maybe_unused]] const auto written = kernel::write(STDERR_FILENO, line.data(), line.size());
+    // Needs no memory: also said where there is none left.
+    std::string_view name = "forebay: ";
+    std::string_view end = "\n";
+    const std::array<iovec, 3> line{iovec{const_cast<char*>(name.data()), name.size()},
+                                    iovec{const_cast<char*>(message.data()), message.size()},
+                                    iovec{const_cast<char*>(end.data()), end.size()}};
+    [[maybe_unused]] const auto written = kernel::writev(STDERR_FILENO, line.data(), 3);
 }
 
 }  // namespace forebay::entry

@@ -41,7 +41,7 @@ bool disabled() noexcept {
     if (value == nullptr) {
         return false;
     }
-    for (const char* no : {"false", "0", "no", "off"}) {
+    for (const char* no : {"false", "0", "no", "off", "disable"}) {  // base/switch_words
         if (strcasecmp(value, no) == 0) {
             return true;
         }
