@@ -261,3 +261,15 @@ def test_queues_and_mixed_transfers_move_all(mpi: m.Mpi, folder: Path) -> None:
     result = json.loads((folder / "a.json").read_text())["tests"][0]["Results"][0]
     ensure(result["wrRdTime"] > 0.23, f"no limit: {result}")
     run.ensure_clean("a.json")
+
+
+@BENCHMARK
+def test_a_queue_wears_out(mpi: m.Mpi, folder: Path) -> None:
+    """Behind the wall nothing more was submitted: the ranks kept files of different lengths."""
+    run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
+    line = "-a POSIX -F -k -G 5 -t 64 -b 512m -o tf --iodepth=4 -O stoneWallingStatusFile=s"
+    run(f"{line} -w -D 1 -O stoneWallingWearOut=1")
+    sizes = [(folder / f"tf.0000000{rank}").stat().st_size for rank in range(2)]
+    ensure(sizes[0] == sizes[1] and 0 < sizes[0] < 512 << 20, f"{sizes}")
+    run(f"{line} -r -R")
+    run.ensure_clean("s", "tf.00000000", "tf.00000001")

@@ -328,10 +328,12 @@ private:
         for (std::size_t slot = 0; slot < free.size(); ++slot) {
             free[slot] = slot;
         }
+        bool walled = false;  // a later call may go on behind the wall
         for (;;) {
             last_ = clock_.now();
-            hit_wall_ = hit_wall_ || (wall_ != 0 && last_ >= wall_);
-            const bool goes_on = done < count && !hit_wall_ && !out_.error;
+            walled = walled || (wall_ != 0 && last_ >= wall_);
+            hit_wall_ = hit_wall_ || walled;
+            const bool goes_on = done < count && !walled && !out_.error;
             if (!goes_on && free.size() == slots_.size()) {
                 return done;
             }
