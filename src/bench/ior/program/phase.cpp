@@ -341,17 +341,26 @@ private:
             const std::int64_t due = goes_on ? turn(reads) : 0;
             const bool may = goes_on && !free.empty() && due <= last_;
             if (may) {
-                start(**queue, free.back(), done++, reads);
-                free.pop_back();
-            } else if (const auto ended =
-                           (*queue)->wait(goes_on && !free.empty() ? clock_.real(due) : 0)) {
-                end(*ended);
-                free.push_back(ended->slot);
+                if (start(**queue, free.back(), done, reads)) {
+                    free.pop_back();
+                    ++done;
+                }
+                continue;
+            }
+            const auto ended = (*queue)->wait(goes_on && !free.empty() ? clock_.real(due) : 0);
+            if (!ended) {
+                keep(ended);
+                return done;
+            }
+            if (*ended) {
+                end(**ended);
+                free.push_back((*ended)->slot);
             }
         }
     }
 
-    void start(TransferQueue& queue, std::size_t slot, std::int64_t index, bool reads) {
+    // Whether it is under way; otherwise the error is kept.
+    bool start(TransferQueue& queue, std::size_t slot, std::int64_t index, bool reads) {
         constexpr std::size_t piece = 65536;  // so that what ends meanwhile is noticed
         Slot& one = slots_[slot];
         one.at = offsets_(index);
@@ -368,7 +377,9 @@ private:
         begins(reads);
         one.began = clock_.now();
         const auto way = reads ? TransferQueue::Way::read : TransferQueue::Way::write;
-        keep(queue.submit(way, slot, one.at, bytes(slot)));
+        const auto submitted = queue.submit(way, slot, one.at, bytes(slot));
+        keep(submitted);
+        return submitted.has_value();
     }
 
     void end(const TransferQueue::Finished& ended) {
