@@ -323,3 +323,12 @@ __attribute__((constructor)) static void refuse(void) {
     }
 }
 """
+
+
+@BENCHMARK
+def test_a_limited_rate_is_no_stall(mpi: m.Mpi, folder: Path) -> None:
+    """A rank that slept for its turn was said to stand still."""
+    run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
+    for words in ("", "--iodepth=2"):
+        run(f"-w --limitwrite=200k -t 1m -b 2m --stall-limit 2s {words} -o tf")
+    run.ensure_clean()

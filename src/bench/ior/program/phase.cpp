@@ -233,9 +233,12 @@ private:
             last_ = clock_.now();
         }
     }
-    static void sleep_ns(std::int64_t duration) {
+    // Not standing still, as in meet().
+    void sleep_ns(std::int64_t duration) const {
         const timespec wait{duration / 1'000'000'000, duration % 1'000'000'000};
+        working(0);
         ::clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr);
+        working(1);
     }
 
     // The next transfer's place and data. From the end of the last transfer on, nothing is timed.
@@ -345,6 +348,10 @@ private:
                     free.pop_back();
                     ++done;
                 }
+                continue;
+            }
+            if (free.size() == slots_.size()) {
+                wait_for_turn(reads);
                 continue;
             }
             const auto ended = (*queue)->wait(goes_on && !free.empty() ? clock_.real(due) : 0);
