@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -273,3 +274,61 @@ def test_a_queue_wears_out(mpi: m.Mpi, folder: Path) -> None:
     ensure(sizes[0] == sizes[1] and 0 < sizes[0] < 512 << 20, f"{sizes}")
     run(f"{line} -r -R")
     run.ensure_clean("s", "tf.00000000", "tf.00000001")
+
+
+@BENCHMARK
+def test_a_queue_that_the_kernel_refuses_ends(mpi: m.Mpi, folder: Path) -> None:
+    """A transfer that could not be submitted was waited for, and a failing wait repeated, for
+    ever."""
+    (folder / "refuse.c").write_text(REFUSING_RING)
+    compiler = shutil.which(mpi.cc)
+    ensure(compiler, f"no {mpi.cc}. See apt-packages.txt.")
+    shim = folder / "refuse.so"
+    subprocess.run(
+        [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "refuse.c")], check=True
+    )
+    run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
+    os.mkfifo(folder / "full")  # what a pipe has no room for is under way until someone reads
+    line = "-w -k -E -a POSIX --iodepth=4 -t 64k -b 1m -o"
+    for call in ("submit", "wait for"):
+        text = run(f"{line} full", status=INPUT_OUTPUT, LD_PRELOAD=str(shim), REFUSED_CALL=call)
+        ensure(f"cannot {call} a transfer (" in text, text[-800:])
+    run.ensure_clean("full", "refuse.c", "refuse.so")
+
+
+REFUSING_RING = """
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+__attribute__((constructor)) static void refuse(void) {
+    const char *call = getenv("REFUSED_CALL");
+    const int submits = call != NULL && strcmp(call, "submit") == 0;
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_enter, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, submits ? 1 : 0, submits ? 0 : 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+        abort();
+    }
+}
+"""
+
+
+@BENCHMARK
+def test_a_limited_rate_is_no_stall(mpi: m.Mpi, folder: Path) -> None:
+    """A rank that slept for its turn was said to stand still."""
+    run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
+    for words in ("", "--iodepth=2"):
+        run(f"-w --limitwrite=200k -t 1m -b 2m --stall-limit 2s {words} -o tf")
+    run.ensure_clean()

@@ -233,9 +233,12 @@ private:
             last_ = clock_.now();
         }
     }
-    static void sleep_ns(std::int64_t duration) {
+    // Not standing still, as in meet().
+    void sleep_ns(std::int64_t duration) const {
         const timespec wait{duration / 1'000'000'000, duration % 1'000'000'000};
+        working(0);
         ::clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr);
+        working(1);
     }
 
     // The next transfer's place and data. From the end of the last transfer on, nothing is timed.
@@ -341,17 +344,30 @@ private:
             const std::int64_t due = goes_on ? turn(reads) : 0;
             const bool may = goes_on && !free.empty() && due <= last_;
             if (may) {
-                start(**queue, free.back(), done++, reads);
-                free.pop_back();
-            } else if (const auto ended =
-                           (*queue)->wait(goes_on && !free.empty() ? clock_.real(due) : 0)) {
-                end(*ended);
-                free.push_back(ended->slot);
+                if (start(**queue, free.back(), done, reads)) {
+                    free.pop_back();
+                    ++done;
+                }
+                continue;
+            }
+            if (free.size() == slots_.size()) {
+                wait_for_turn(reads);
+                continue;
+            }
+            const auto ended = (*queue)->wait(goes_on && !free.empty() ? clock_.real(due) : 0);
+            if (!ended) {
+                keep(ended);
+                return done;
+            }
+            if (*ended) {
+                end(**ended);
+                free.push_back((*ended)->slot);
             }
         }
     }
 
-    void start(TransferQueue& queue, std::size_t slot, std::int64_t index, bool reads) {
+    // Whether it is under way; otherwise the error is kept.
+    bool start(TransferQueue& queue, std::size_t slot, std::int64_t index, bool reads) {
         constexpr std::size_t piece = 65536;  // so that what ends meanwhile is noticed
         Slot& one = slots_[slot];
         one.at = offsets_(index);
@@ -368,7 +384,9 @@ private:
         begins(reads);
         one.began = clock_.now();
         const auto way = reads ? TransferQueue::Way::read : TransferQueue::Way::write;
-        keep(queue.submit(way, slot, one.at, bytes(slot)));
+        const auto submitted = queue.submit(way, slot, one.at, bytes(slot));
+        keep(submitted);
+        return submitted.has_value();
     }
 
     void end(const TransferQueue::Finished& ended) {

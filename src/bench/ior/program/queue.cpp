@@ -45,8 +45,8 @@ Result<void> TransferQueue::submit(Way way, std::size_t slot, Offset at,
     do {
         submitted = ::io_uring_submit(&ring_);
     } while (submitted == -EINTR || submitted == -EAGAIN);
-    if (submitted < 0) {
-        return failure(system_error(-submitted, "submit a transfer"));
+    if (submitted < 1) {
+        return failure(system_error(submitted < 0 ? -submitted : EBUSY, "submit a transfer"));
     }
     note();
     return {};
@@ -60,19 +60,24 @@ void TransferQueue::note() noexcept {
     }
 }
 
-std::optional<TransferQueue::Finished> TransferQueue::wait(std::int64_t until_ns) {
+Result<std::optional<TransferQueue::Finished>> TransferQueue::wait(std::int64_t until_ns) {
     note();
     while (ended_.empty()) {
         io_uring_cqe* entry = nullptr;
+        int waited = 0;
         if (until_ns == 0) {
-            ::io_uring_wait_cqe(&ring_, &entry);
+            waited = ::io_uring_wait_cqe(&ring_, &entry);
         } else {
             const std::int64_t left = until_ns - clock_.now_ns();
             if (left <= 0) {
                 return std::nullopt;
             }
             __kernel_timespec limit{left / 1'000'000'000, left % 1'000'000'000};
-            ::io_uring_wait_cqe_timeout(&ring_, &entry, &limit);
+            waited = ::io_uring_wait_cqe_timeout(&ring_, &entry, &limit);
+        }
+        const bool again = waited == 0 || waited == -EINTR || waited == -ETIME || waited == -EAGAIN;
+        if (!again) {
+            return failure(system_error(-waited, "wait for a transfer"));
         }
         note();
     }

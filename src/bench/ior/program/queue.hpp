@@ -34,12 +34,14 @@ public:
     TransferQueue(TransferQueue&&) = delete;
     TransferQueue& operator=(TransferQueue&&) = delete;
 
-    // `slot`: any number of the caller's; `bytes` stay until it has finished.
+    // `slot`: any number of the caller's; `bytes` stay until it has finished. After an error it is
+    // not under way.
     Result<void> submit(Way way, std::size_t slot, Offset at, std::span<std::byte> bytes);
     // Notes what has ended until now, without waiting.
     void note() noexcept;
     // The next that has ended; nullopt when none has at `until_ns` (0: waits for ever).
-    [[nodiscard]] std::optional<Finished> wait(std::int64_t until_ns);
+    // After an error nothing is known of what is under way.
+    [[nodiscard]] Result<std::optional<Finished>> wait(std::int64_t until_ns);
 
 private:
     TransferQueue(int fd, const measure::TransferClock& clock) noexcept : fd_(fd), clock_(clock) {}
