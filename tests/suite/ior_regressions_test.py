@@ -332,3 +332,16 @@ def test_a_limited_rate_is_no_stall(mpi: m.Mpi, folder: Path) -> None:
     for words in ("", "--iodepth=2"):
         run(f"-w --limitwrite=200k -t 1m -b 2m --stall-limit 2s {words} -o tf")
     run.ensure_clean()
+
+
+@BENCHMARK
+def test_a_queue_quits_on_wrong_data(mpi: m.Mpi, folder: Path) -> None:
+    """-q was heeded by transfers one by one only."""
+    run = Ior(mpi=mpi, folder=folder)
+    line = "-k -a POSIX -t 4k -b 1m -o tf"
+    run(f"{line} -w -G 5")
+    for depth in (1, 4):
+        text = run(f"{line} -r -R -q -G 6 --iodepth={depth}", status=DATA_WRONG)
+        found = re.search(r"Incorrect data on read \((\d+) errors found\)", text)
+        ensure(found and 2 <= int(found[1]) <= 2 * depth, text[-800:])
+    run.ensure_clean("tf")

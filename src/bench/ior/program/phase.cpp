@@ -173,7 +173,7 @@ private:
     // Not after the wall, and not nothing: the clock would stand still.
     [[nodiscard]] bool repeats_again(std::int64_t done) {
         const bool mine =
-            done > 0 && !hit_wall_ && !out_.error &&
+            done > 0 && !hit_wall_ && !out_.error && !quits() &&
             measure::seconds_of(last_ - first_) < static_cast<double>(o_.duration_min_seconds);
         return together_ ? context_.session->from_first(mine ? 1 : 0) != 0 : mine;
     }
@@ -195,6 +195,9 @@ private:
         working(1);
         return goal;
     }
+
+    // -q
+    [[nodiscard]] bool quits() const noexcept { return out_.wrong > 0 && o_.quit_on_error; }
 
     [[nodiscard]] std::size_t transfer_size() const noexcept {
         return static_cast<std::size_t>(context_.geometry.transfer_bytes);
@@ -285,7 +288,7 @@ private:
             if (!writes_ && request_.data != nullptr) {
                 compare(at_, bytes());
             }
-            if (out_.wrong > 0 && o_.quit_on_error && !together_) {
+            if (quits() && !together_) {
                 break;
             }
         }
@@ -336,7 +339,7 @@ private:
             last_ = clock_.now();
             walled = walled || (wall_ != 0 && last_ >= wall_);
             hit_wall_ = hit_wall_ || walled;
-            const bool goes_on = done < count && !walled && !out_.error;
+            const bool goes_on = done < count && !walled && !out_.error && !quits();
             if (!goes_on && free.size() == slots_.size()) {
                 return done;
             }
