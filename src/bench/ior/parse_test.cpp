@@ -110,6 +110,14 @@ TEST(Parse, queue_depth_mix_and_rates_have_the_names_of_fio_and_elbencho) {
     EXPECT_THAT(complaint("--limitread=-1"), HasSubstr("--limitread"));
 }
 
+TEST(Parse, queued_transfers_of_4_GiB_are_refused) {
+    // Their size wrapped to 0.
+    const auto message = complaint("--iodepth=2 -t 4g -b 4g");
+    EXPECT_THAT(message, HasSubstr("-t 4294967296 cannot be had with --iodepth"));
+    EXPECT_EQ(options("--iodepth=2 -t 4294967288 -b 4294967288").own.queue_depth, 2);
+    EXPECT_EQ(options("--iodepth=1 -t 4g -b 4g").own.queue_depth, 1);
+}
+
 TEST(Parse, what_is_not_understood_is_named) {
     EXPECT_THAT(complaint("--bogus"), HasSubstr("--bogus"));
     EXPECT_THAT(complaint("-L"), HasSubstr("-L"));
