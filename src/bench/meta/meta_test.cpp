@@ -148,6 +148,18 @@ TEST(Command, RampAndEstimate) {
     EXPECT_EQ(estimate(parse("-n 10 -d a@b@c").value(), 2).value().files, 2 * 20 + 2);
 }
 
+TEST(Command, SharedFilesAreCountedOnce) {
+    // They were counted for each rank, and the help told of one file.
+    const auto shared = estimate(parse("-S -F -n 10 -w 4096 -e 4096").value(), 4).value();
+    EXPECT_EQ(shared.files, 10 + 1);
+    EXPECT_EQ(shared.bytes_written, 4 * 10 * 4096);
+    EXPECT_EQ(shared.bytes_read, 4 * 10 * 4096);
+    EXPECT_EQ(shared.bytes_kept_max, 10 * 4096 + 11 * 4096);
+    EXPECT_EQ(estimate(parse("-S -F -n 10 -d a@b@c").value(), 2).value().files, 2 * (10 + 1));
+    EXPECT_EQ(estimate(parse("-S -F -n 10 -u").value(), 4).value().files, 4 * (10 + 1));
+    EXPECT_NE(help_text().find("files that all ranks open"), std::string::npos);
+}
+
 TEST(Command, EstimateOfNonsenseDoesNotWrap) {
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     for (const char* line : {"-n 9000000000000000000", "-n 9000000000000000000 --storm all"}) {
