@@ -316,6 +316,7 @@ std::span<const std::string_view> foreign_modules() noexcept {
 }
 
 std::string help_text() {
+    const auto limits = command_line::limit_options_of({.free_share = "", .stall = "300s"});
     std::string text =
         "forebay-ior: IOR's benchmark of parallel I/O. Use it as ior is used:\n"
         "  mpirun -np 4 forebay-ior -t 1m -b 16m -s 16 -F -C -e\n\n"
@@ -335,7 +336,10 @@ std::string help_text() {
                : spec.kind == Kind::rate                           ? "=SIZE"
                : spec.kind == Kind::limit                          ? "=LIMIT"
                                                                    : "=N";
-        text += fmt::format("  {:<42} {}\n", how, spec.help);
+        const Limit* const which = std::get_if<Limit>(&spec.place);
+        const std::string_view initial = which != nullptr ? limits.at(*which).initial : "";
+        text += fmt::format("  {:<42} {}{}\n", how, spec.help,
+                            initial.empty() ? "" : fmt::format(" [{}]", initial));
     }
     return text + "\nDirectives (-O a=1,b=2) may also be written as long options (--a=1).\n";
 }

@@ -3,6 +3,7 @@
 
 #include "bench/ior/option_table.hpp"
 
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -234,6 +235,14 @@ TEST(Table, has_every_name_and_letter_once) {
         }
     }
     EXPECT_THAT(help_text(), HasSubstr("--posix.odirect"));
+}
+
+TEST(Table, help_names_the_default_limits) {
+    const command_line::Limits limits = Options{}.own.limits;
+    EXPECT_FALSE(limits.budget.free_share.has_value());
+    EXPECT_THAT(help_text(), HasSubstr("free space: 10%\n"));
+    EXPECT_THAT(help_text(), HasSubstr(fmt::format("call takes longer [{:.0f}s]\n",
+                                                   limits.stall_seconds.value())));
 }
 
 TEST(Script, directives_that_no_run_follows_are_an_error) {

@@ -285,8 +285,8 @@ std::vector<Option> table() {
     for (const auto& [option, member] : phase_entries) {
         result.push_back(option);
     }
-    result.insert(result.end(), command_line::limit_options.begin(),
-                  command_line::limit_options.end());
+    const auto limits = command_line::limit_options_of({.free_share = "50%", .stall = "600s"});
+    result.insert(result.end(), limits.begin(), limits.end());
     return result;
 }
 
