@@ -315,8 +315,19 @@ std::span<const std::string_view> foreign_modules() noexcept {
     return modules;
 }
 
-std::string help_text() {
+namespace {
+
+// " [300s]", or "" where there is none.
+std::string initial_limit(const Spec& spec) {
     const auto limits = command_line::limit_options_of({.free_share = "", .stall = "300s"});
+    const Limit* const which = std::get_if<Limit>(&spec.place);
+    const std::string_view initial = which != nullptr ? limits.at(*which).initial : "";
+    return initial.empty() ? "" : fmt::format(" [{}]", initial);
+}
+
+}  // namespace
+
+std::string help_text() {
     std::string text =
         "forebay-ior: IOR's benchmark of parallel I/O. Use it as ior is used:\n"
         "  mpirun -np 4 forebay-ior -t 1m -b 16m -s 16 -F -C -e\n\n"
@@ -336,10 +347,7 @@ std::string help_text() {
                : spec.kind == Kind::rate                           ? "=SIZE"
                : spec.kind == Kind::limit                          ? "=LIMIT"
                                                                    : "=N";
-        const Limit* const which = std::get_if<Limit>(&spec.place);
-        const std::string_view initial = which != nullptr ? limits.at(*which).initial : "";
-        text += fmt::format("  {:<42} {}{}\n", how, spec.help,
-                            initial.empty() ? "" : fmt::format(" [{}]", initial));
+        text += fmt::format("  {:<42} {}{}\n", how, spec.help, initial_limit(spec));
     }
     return text + "\nDirectives (-O a=1,b=2) may also be written as long options (--a=1).\n";
 }
