@@ -5,6 +5,7 @@
 
 #include <ctime>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace forebay::bench {
 
@@ -331,9 +332,7 @@ private:
         }
         slots_.assign(static_cast<std::size_t>(o_.own.queue_depth), {});
         std::vector<std::size_t> free(slots_.size());
-        for (std::size_t slot = 0; slot < free.size(); ++slot) {
-            free[slot] = slot;
-        }
+        std::iota(free.begin(), free.end(), std::size_t{0});
         bool walled = false;  // a later call may go on behind the wall
         for (;;) {
             last_ = clock_.now();
