@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace forebay::command_line {
 
@@ -25,6 +26,19 @@ inline constexpr std::array<Option, 5> limit_options{
     Option{0, "budget-share", Takes::value, "refuse to hold more of the free space: 10%", ""},
     Option{0, "stall-limit", Takes::value, "end the run when one call takes longer", ""},
 };
+
+// What a program allows without these options, for its help; empty: everything.
+struct LimitDefaults {
+    std::string_view free_share;
+    std::string_view stall;
+};
+
+[[nodiscard]] constexpr std::array<Option, 5> limit_options_of(LimitDefaults program) noexcept {
+    std::array<Option, 5> options = limit_options;
+    options[3].initial = program.free_share;
+    options[4].initial = program.stall;
+    return options;
+}
 
 // The value of limit_options[which].
 [[nodiscard]] Result<void> put_limit(std::size_t which, const std::string& text, Limits& to);

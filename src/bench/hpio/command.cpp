@@ -271,8 +271,8 @@ std::vector<Option> table() {
     for (const Entry& entry : entries) {
         result.push_back(entry.option);
     }
-    result.insert(result.end(), command_line::limit_options.begin(),
-                  command_line::limit_options.end());
+    const auto limits = command_line::limit_options_of({.free_share = "50%", .stall = "600s"});
+    result.insert(result.end(), limits.begin(), limits.end());
     return result;
 }
 

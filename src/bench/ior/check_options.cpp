@@ -5,7 +5,9 @@
 
 #include "bench/command_line/options.hpp"
 
+#include <cstdint>
 #include <fmt/format.h>
+#include <limits>
 
 namespace forebay::ior {
 
@@ -29,6 +31,7 @@ namespace {
 using command_line::same_name;
 
 constexpr std::int64_t queue_depth_max = 1024;
+constexpr std::int64_t queued_bytes_max = std::numeric_limits<std::uint32_t>::max();
 
 tl::unexpected<Error> nonsense(std::string_view problem, std::string_view why,
                                std::string_view next) {
@@ -166,6 +169,11 @@ Result<void> check_load(const Options& o) {
     if ((own.queue_depth > 1 || own.read_percent > 0) && !same_name(o.api, "POSIX")) {
         return nonsense(fmt::format("--iodepth and --rwmixpct cannot be had with {}", o.api),
                         "only POSIX has them", "Leave them out, or give -a POSIX.");
+    }
+    if (own.queue_depth > 1 && o.transfer_bytes > queued_bytes_max) {
+        return nonsense(fmt::format("-t {} cannot be had with --iodepth", o.transfer_bytes),
+                        "io_uring counts a transfer's bytes in 32 bits",
+                        "Give -t less than 4g, or leave --iodepth out.");
     }
     if (own.queue_depth > 1 && (o.fsync_per_write || o.single_attempt || o.posix.rangelocks ||
                                 o.delay_between_transfers_us > 0)) {

@@ -315,6 +315,31 @@ std::span<const std::string_view> foreign_modules() noexcept {
     return modules;
 }
 
+namespace {
+
+std::string_view value_of(Kind kind) {
+    switch (kind) {
+        case Kind::flag:
+        case Kind::count: return "";
+        case Kind::text: return "=TEXT";
+        case Kind::size:
+        case Kind::rate: return "=SIZE";
+        case Kind::limit: return "=LIMIT";
+        case Kind::number: break;
+    }
+    return "=N";
+}
+
+// " [300s]", or "" where there is none.
+std::string initial_limit(const Spec& spec) {
+    const auto limits = command_line::limit_options_of({.free_share = "", .stall = "300s"});
+    const Limit* const which = std::get_if<Limit>(&spec.place);
+    const std::string_view initial = which != nullptr ? limits.at(*which).initial : "";
+    return initial.empty() ? "" : fmt::format(" [{}]", initial);
+}
+
+}  // namespace
+
 std::string help_text() {
     std::string text =
         "forebay-ior: IOR's benchmark of parallel I/O. Use it as ior is used:\n"
@@ -329,13 +354,8 @@ std::string help_text() {
         std::string how = spec.letter != '\0' ? fmt::format("-{}, ", spec.letter) : "    ";
         const bool directive = spec.name.find_first_of(".-") == std::string_view::npos;
         how += (directive ? "-O " : "--") + std::string(spec.name);
-        how += spec.kind == Kind::flag || spec.kind == Kind::count ? ""
-               : spec.kind == Kind::text                           ? "=TEXT"
-               : spec.kind == Kind::size                           ? "=SIZE"
-               : spec.kind == Kind::rate                           ? "=SIZE"
-               : spec.kind == Kind::limit                          ? "=LIMIT"
-                                                                   : "=N";
-        text += fmt::format("  {:<42} {}\n", how, spec.help);
+        how += value_of(spec.kind);
+        text += fmt::format("  {:<42} {}{}\n", how, spec.help, initial_limit(spec));
     }
     return text + "\nDirectives (-O a=1,b=2) may also be written as long options (--a=1).\n";
 }

@@ -3,6 +3,7 @@
 
 #include "bench/ior/option_table.hpp"
 
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -108,6 +109,14 @@ TEST(Parse, queue_depth_mix_and_rates_have_the_names_of_fio_and_elbencho) {
     EXPECT_THAT(complaint("--iodepth=4 -a MPIIO"), HasSubstr("POSIX"));
     EXPECT_THAT(complaint("--iodepth=4 -Y"), HasSubstr("-Y"));
     EXPECT_THAT(complaint("--limitread=-1"), HasSubstr("--limitread"));
+}
+
+TEST(Parse, queued_transfers_of_4_GiB_are_refused) {
+    // Their size wrapped to 0.
+    const auto message = complaint("--iodepth=2 -t 4g -b 4g");
+    EXPECT_THAT(message, HasSubstr("-t 4294967296 cannot be had with --iodepth"));
+    EXPECT_EQ(options("--iodepth=2 -t 4294967288 -b 4294967288").own.queue_depth, 2);
+    EXPECT_EQ(options("--iodepth=1 -t 4g -b 4g").own.queue_depth, 1);
 }
 
 TEST(Parse, what_is_not_understood_is_named) {
@@ -226,6 +235,14 @@ TEST(Table, has_every_name_and_letter_once) {
         }
     }
     EXPECT_THAT(help_text(), HasSubstr("--posix.odirect"));
+}
+
+TEST(Table, help_names_the_default_limits) {
+    const command_line::Limits limits = Options{}.own.limits;
+    EXPECT_FALSE(limits.budget.free_share.has_value());
+    EXPECT_THAT(help_text(), HasSubstr("free space: 10%\n"));
+    EXPECT_THAT(help_text(), HasSubstr(fmt::format("call takes longer [{:.0f}s]\n",
+                                                   limits.stall_seconds.value())));
 }
 
 TEST(Script, directives_that_no_run_follows_are_an_error) {

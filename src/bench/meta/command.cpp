@@ -184,7 +184,7 @@ constexpr Entry entries[]{
     Entry{{'U', "", no, "rename directories, too, with -C, -T, -E or -r", ""},
           put_flag<&Command::renames>},
     Entry{{'u', "", no, "a tree of its own for each rank", ""}, put_flag<&Command::unique_tree>},
-    Entry{{'S', "", no, "one file that all ranks open", ""}, put_flag<&Command::shared_file>},
+    Entry{{'S', "", no, "files that all ranks open", ""}, put_flag<&Command::shared_file>},
     Entry{{'c', "", no, "rank 0 creates everything", ""}, put_flag<&Command::collective_create>},
     Entry{{'R', "", maybe, "stat in random order, of this seed", ""},
           [](Command& to, const std::string& v) {
@@ -285,8 +285,8 @@ std::vector<Option> table() {
     for (const auto& [option, member] : phase_entries) {
         result.push_back(option);
     }
-    result.insert(result.end(), command_line::limit_options.begin(),
-                  command_line::limit_options.end());
+    const auto limits = command_line::limit_options_of({.free_share = "50%", .stall = "600s"});
+    result.insert(result.end(), limits.begin(), limits.end());
     return result;
 }
 
@@ -475,19 +475,22 @@ measure::Estimate estimate_of_phases(const Command& request, const Ramp& ramp) {
     const std::int64_t trees =
         request.unique_tree ? most : std::min(most, std::ssize(request.directories));
     const std::int64_t kinds = (request.files ? 1 : 0) + (request.folders ? 1 : 0);
-    const std::int64_t made = saturated_sum(saturated_product(most, request.items, kinds),
+    // With -S all ranks of a tree open the same files.
+    const std::int64_t makers = request.shared_file ? trees : most;
+    const std::int64_t made = saturated_sum(saturated_product(makers, request.items, kinds),
                                             saturated_product(trees, request.tree.directories()));
     const std::int64_t rounds =
         saturated_product(request.iterations, static_cast<std::int64_t>(ramp.size()));
-    const std::int64_t files = request.files ? saturated_product(most, request.items) : 0;
+    const std::int64_t opened = request.files ? saturated_product(most, request.items) : 0;
+    const std::int64_t files = request.files ? saturated_product(makers, request.items) : 0;
     measure::Estimate total;
     if (request.creates) {
         total.files = saturated_product(made, rounds);
-        total.bytes_written = saturated_product(files, request.write_bytes, rounds);
+        total.bytes_written = saturated_product(opened, request.write_bytes, rounds);
         total.bytes_kept_max = saturated_sum(saturated_product(files, request.write_bytes),
                                              saturated_product(made, item_bytes));
     }
-    total.bytes_read = request.reads ? saturated_product(files, request.read_bytes, rounds) : 0;
+    total.bytes_read = request.reads ? saturated_product(opened, request.read_bytes, rounds) : 0;
     return total;
 }
 

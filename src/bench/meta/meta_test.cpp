@@ -4,6 +4,7 @@
 #include "bench/command_line/options.hpp"
 #include "bench/meta/table.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <limits>
 #include <set>
@@ -146,6 +147,27 @@ TEST(Command, RampAndEstimate) {
     EXPECT_EQ(files.bytes_written, 2 * 40 * 100);
     // A shared tree is in each directory that a rank is given.
     EXPECT_EQ(estimate(parse("-n 10 -d a@b@c").value(), 2).value().files, 2 * 20 + 2);
+}
+
+TEST(Command, SharedFilesAreCountedOnce) {
+    // They were counted for each rank, and the help told of one file.
+    const auto shared = estimate(parse("-S -F -n 10 -w 4096 -e 4096").value(), 4).value();
+    EXPECT_EQ(shared.files, 10 + 1);
+    EXPECT_EQ(shared.bytes_written, 4 * 10 * 4096);
+    EXPECT_EQ(shared.bytes_read, 4 * 10 * 4096);
+    EXPECT_EQ(shared.bytes_kept_max, 10 * 4096 + 11 * 4096);
+    EXPECT_EQ(estimate(parse("-S -F -n 10 -d a@b@c").value(), 2).value().files, 2 * (10 + 1));
+    EXPECT_EQ(estimate(parse("-S -F -n 10 -u").value(), 4).value().files, 4 * (10 + 1));
+    EXPECT_NE(help_text().find("files that all ranks open"), std::string::npos);
+}
+
+TEST(Command, HelpNamesTheDefaultLimits) {
+    const command_line::Limits limits = Command{}.limits;
+    const std::string text = help_text();
+    EXPECT_NE(text.find(fmt::format("10% [{:.0f}%]\n", 100 * limits.budget.free_share.value())),
+              std::string::npos);
+    EXPECT_NE(text.find(fmt::format("call takes longer [{:.0f}s]\n", limits.stall_seconds.value())),
+              std::string::npos);
 }
 
 TEST(Command, EstimateOfNonsenseDoesNotWrap) {

@@ -5,6 +5,7 @@
 
 #include <ctime>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace forebay::bench {
 
@@ -331,9 +332,7 @@ private:
         }
         slots_.assign(static_cast<std::size_t>(o_.own.queue_depth), {});
         std::vector<std::size_t> free(slots_.size());
-        for (std::size_t slot = 0; slot < free.size(); ++slot) {
-            free[slot] = slot;
-        }
+        std::iota(free.begin(), free.end(), std::size_t{0});
         bool walled = false;  // a later call may go on behind the wall
         for (;;) {
             last_ = clock_.now();
@@ -357,16 +356,24 @@ private:
                 wait_for_turn(reads);
                 continue;
             }
-            const auto ended = (*queue)->wait(goes_on && !free.empty() ? clock_.real(due) : 0);
-            if (!ended) {
-                keep(ended);
+            if (!wait_for_one(**queue, goes_on && !free.empty() ? clock_.real(due) : 0, free)) {
                 return done;
             }
-            if (*ended) {
-                end(**ended);
-                free.push_back((*ended)->slot);
-            }
         }
+    }
+
+    // Until `until` at most (0: for ever). Whether waiting worked; otherwise the error is kept.
+    bool wait_for_one(TransferQueue& queue, std::int64_t until, std::vector<std::size_t>& free) {
+        const auto ended = queue.wait(until);
+        if (!ended) {
+            keep(ended);
+            return false;
+        }
+        if (*ended) {
+            end(**ended);
+            free.push_back((*ended)->slot);
+        }
+        return true;
     }
 
     // Whether it is under way; otherwise the error is kept.
