@@ -467,3 +467,17 @@ def test_pip_puts_the_platforms_into_the_package() -> None:
     packages = project["tool"]["scikit-build"]["wheel"]["packages"]
     assert packages["forebay/platforms"] == "platforms"
     assert (ROOT / "platforms" / "laptop.toml").is_file()
+
+
+def test_the_simulator_that_a_checkout_built_is_found(tmp_path: Path) -> None:
+    """The build moved its programs to lib/, and tests that looked in bin/ were skipped."""
+    package = tmp_path / "python" / "forebay"
+    built = tmp_path / "build" / "release" / "lib" / "forebay_sim"
+    for file in (package / "__init__.py", built):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    assert NativeSimulator(environment={}, package=package).program() == str(built)
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    assert presets["configurePresets"][0]["binaryDir"].endswith("build/${presetName}")
+    layer = (ROOT / "cmake" / "layer.cmake").read_text(encoding="utf-8")
+    assert "RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib" in layer

@@ -71,7 +71,7 @@ class NativeSimulator:
             if not Path(given).is_file():
                 raise _unusable(given, "there is no such file")
             return given
-        built = ("lib", "lib/forebay", "build/release/bin", "build/dev/bin", "build/sim/bin")
+        built = ("lib", "lib/forebay", "build/release/lib", "build/dev/lib", "build/sim/lib")
         for folder in self._folders(*built):
             if (folder / "forebay_sim").is_file():
                 return str(folder / "forebay_sim")
