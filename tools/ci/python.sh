@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests of the Python package and of the tools.
+# Tests of the Python package and of the tools. Those that simulate are in sim.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-exec tools/ci/pytest.sh python tools bench
+exec tools/ci/pytest.sh python tools bench --ignore python/tests/simulate_test.py
