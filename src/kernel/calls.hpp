@@ -4,7 +4,7 @@
 //
 // Names, arguments and results are the kernel's: -1 and errno where a call fails, nothing is
 // retried. All but contents() are safe in signal handlers. Folders are listed by libc (opendir),
-// whose own calls nobody captures.
+// whose own calls nobody captures; io_uring's data goes through liburing, which makes system calls.
 #pragma once
 
 #include <cstddef>
