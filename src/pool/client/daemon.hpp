@@ -1,0 +1,43 @@
+// What a process needs of the daemon of its node while it writes and reads, beside the memory that
+// they share.
+#pragma once
+
+#include "pool/shared/directory.hpp"
+#include "pool/shared/log.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace forebay::pool {
+
+class Daemon {
+public:
+    Daemon(const Daemon&) = delete;
+    Daemon& operator=(const Daemon&) = delete;
+
+    // A load, no system call.
+    [[nodiscard]] virtual bool alive() const noexcept = 0;
+    // CLOCK_MONOTONIC, the same for all processes of the node.
+    [[nodiscard]] virtual std::int64_t now_ns() const noexcept = 0;
+    // It looks at the logs at once, not only the next time that it would anyway.
+    virtual void kick() noexcept = 0;
+    // Sleeps until `word` is not `seen` any more, or for some milliseconds.
+    virtual void wait(const Word& word, std::uint32_t seen) noexcept = 0;
+    // The log of another client, to read it; not mapped where that cannot be had.
+    [[nodiscard]] virtual Log log_of(std::uint32_t client) noexcept = 0;
+    // These bytes of the own log will be written for the first time.
+    virtual void prepare(std::byte* begin, std::size_t bytes) noexcept = 0;
+
+protected:
+    // Nobody deletes one through this class: `operator delete` is the C++ library's.
+    Daemon() noexcept = default;
+    ~Daemon() = default;
+};
+
+// A file as a process knows it.
+struct FileId {
+    std::uint32_t slot = 0;
+    std::uint32_t generation = 0;
+};
+
+}  // namespace forebay::pool

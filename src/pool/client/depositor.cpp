@@ -1,0 +1,188 @@
+// The order of the stores is the protocol: see pool/shared/log.hpp and `leave` in pool/pool.cpp.
+#include "pool/client/depositor.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+// Reserved at a time: a larger write lets others go between.
+constexpr std::size_t reservation_max = 4 * block_bytes;
+
+}  // namespace
+
+Written::Rest Depositor::standing(FileId file) const noexcept {
+    const FileSlot& slot = directory_.files[file.slot];
+    if (!daemon_.alive()) {
+        return Written::Rest::lost;
+    }
+    if (slot.error.load(relaxed) != 0) {
+        return Written::Rest::failed;
+    }
+    // After the entry's state: who makes the file leave looks in the other order.
+    const bool pooled = slot.state.load(std::memory_order_seq_cst) == FileState::pooled &&
+                        slot.generation.load(relaxed) == file.generation;
+    return pooled ? Written::Rest::none : Written::Rest::through;
+}
+
+Written::Rest Depositor::wait_for_window(FileId file, std::size_t bytes) noexcept {
+    const FileSlot& slot = directory_.files[file.slot];
+    for (;;) {
+        const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
+        const Written::Rest rest = standing(file);
+        if (rest != Written::Rest::none) {
+            return rest;
+        }
+        const std::int64_t held = slot.taken.load(relaxed) - slot.drained.load(relaxed);
+        // A write that is larger than the window goes when nothing else is there.
+        if (held <= 0 || held + static_cast<std::int64_t>(bytes) <= slot.window.load(relaxed)) {
+            return rest;
+        }
+        daemon_.kick();
+        daemon_.wait(slot.progress, seen);
+    }
+}
+
+std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
+    const std::uint64_t number = position / block_bytes % blocks_max;
+    const std::uint32_t block = directory_.leases[client_][number].load(relaxed) % blocks_max;
+    std::byte* const begin = log_.block(block);
+    std::atomic<std::uint64_t>& word = prepared_[block / 64];
+    const std::uint64_t bit = std::uint64_t{1} << block % 64;
+    if ((word.load(relaxed) & bit) == 0) {
+        daemon_.prepare(begin, block_bytes);
+        word.fetch_or(bit, relaxed);
+    }
+    return begin + position % block_bytes;
+}
+
+// False: the daemon died while the entry was still somebody's.
+bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
+                        const Piece& piece) noexcept {
+    const ClientSlot& self = directory_.clients[client_];
+    for (;;) {
+        const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
+        if (number < self.entries.load(std::memory_order_acquire) + entries_max) {
+            break;
+        }
+        if (!daemon_.alive()) {
+            return false;
+        }
+        daemon_.kick();
+        daemon_.wait(self.progress, seen);
+    }
+    Entry& entry = log_.entry(number);
+    entry.file.store(file.slot, relaxed);
+    entry.generation.store(file.generation, relaxed);
+    entry.kind.store(kind, relaxed);
+    entry.offset.store(piece.offset, relaxed);
+    entry.position.store(piece.position, relaxed);
+    entry.length.store(piece.length, relaxed);
+    entry.time_ns.store(piece.time_ns, relaxed);
+    return true;
+}
+
+void Depositor::abandon(FileId file, const Piece& piece) noexcept {
+    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
+    if (fill_in(number, file, EntryKind::deposit, piece)) {
+        log_.entry(number).state.store(stated(number, EntryState::abandoned),
+                                       std::memory_order_release);
+    }
+}
+
+Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byte* bytes) noexcept {
+    const ClientSlot& self = directory_.clients[client_];
+    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
+    if (!fill_in(number, file, EntryKind::deposit, piece)) {
+        return Written::Rest::lost;
+    }
+    Entry& entry = log_.entry(number);
+    entry.state.store(stated(number, EntryState::reserved), std::memory_order_seq_cst);
+    const std::uint64_t end = piece.position + piece.length;
+    for (;;) {
+        const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
+        const Written::Rest rest = standing(file);
+        if (rest != Written::Rest::none) {
+            entry.state.store(stated(number, EntryState::abandoned), std::memory_order_release);
+            return rest;
+        }
+        if (end <= self.credit.load(std::memory_order_acquire)) {
+            break;
+        }
+        daemon_.kick();
+        daemon_.wait(self.progress, seen);
+    }
+    std::memcpy(memory_at(piece.position), bytes, piece.length);
+    entry.state.store(stated(number, EntryState::committed), std::memory_order_release);
+    log_.header().commits.fetch_add(1, std::memory_order_release);
+    return Written::Rest::none;
+}
+
+Written Depositor::write(FileId file, std::int64_t offset,
+                         std::span<const std::byte> bytes) noexcept {
+    Written written;
+    while (written.taken < bytes.size() && written.rest == Written::Rest::none) {
+        const std::size_t want = std::min(bytes.size() - written.taken, reservation_max);
+        written.rest = wait_for_window(file, want);
+        if (written.rest != Written::Rest::none) {
+            break;
+        }
+        Piece piece{.time_ns = daemon_.now_ns()};
+        std::uint64_t position = log_.header().reserved.fetch_add(want, relaxed);
+        const std::uint64_t end = position + want;
+        while (position < end) {
+            const std::uint64_t block_end = (position / block_bytes + 1) * block_bytes;
+            piece.offset = offset + static_cast<std::int64_t>(written.taken);
+            piece.position = position;
+            piece.length = static_cast<std::uint32_t>(std::min(block_end, end) - position);
+            if (written.rest == Written::Rest::none) {
+                written.rest = deposit(file, piece, bytes.data() + written.taken);
+                written.taken += written.rest == Written::Rest::none ? piece.length : 0;
+            } else {
+                abandon(file, piece);  // what is reserved is accounted for
+            }
+            position += piece.length;
+        }
+    }
+    if (written.rest == Written::Rest::failed) {
+        written.error = directory_.files[file.slot].error.load(relaxed);
+    }
+    return written;
+}
+
+void Depositor::tell(FileId file, EntryKind kind, std::int64_t offset,
+                     std::uint32_t length) noexcept {
+    const std::uint64_t taken = directory_.clients[client_].entries.load(relaxed);
+    if (log_.header().entries.load(relaxed) >= taken + entries_max / 2 || !daemon_.alive()) {
+        return;
+    }
+    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
+    const Piece piece{.offset = offset, .length = length, .time_ns = daemon_.now_ns()};
+    if (fill_in(number, file, kind, piece)) {
+        log_.entry(number).state.store(stated(number, EntryState::committed),
+                                       std::memory_order_release);
+        log_.header().commits.fetch_add(1, std::memory_order_release);
+    }
+}
+
+bool Depositor::settle(FileId file) noexcept {
+    const FileSlot& slot = directory_.files[file.slot];
+    for (;;) {
+        const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
+        if (slot.state.load(std::memory_order_acquire) != FileState::leaving ||
+            slot.generation.load(relaxed) != file.generation || slot.error.load(relaxed) != 0) {
+            return true;
+        }
+        if (!daemon_.alive()) {
+            return false;
+        }
+        daemon_.kick();
+        daemon_.wait(slot.progress, seen);
+    }
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,69 @@
+// Writing into the pool: reserve, copy, commit (pool/shared/log.hpp). Safe in several threads at
+// once, in signal handlers, and in a forked child that shares the log. Allocates nothing, and makes
+// no system call while there is credit.
+#pragma once
+
+#include "pool/client/daemon.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace forebay::pool {
+
+// How a write went on after its first `taken` bytes, which are acknowledged.
+struct Written {
+    enum class Rest {
+        none,     // all of it is taken
+        through,  // the rest goes to the file system directly
+        failed,   // `error`
+        lost,     // the daemon is dead
+    };
+    std::size_t taken = 0;
+    Rest rest = Rest::none;
+    int error = 0;
+};
+
+class Depositor {
+public:
+    Depositor(const Directory& directory, Log log, std::uint32_t client, Daemon& daemon) noexcept
+        : directory_{directory}, log_{log}, client_{client}, daemon_{daemon} {}
+    Depositor(const Depositor&) = delete;
+    Depositor& operator=(const Depositor&) = delete;
+    ~Depositor() = default;
+
+    // offset + bytes.size() must not overflow.
+    [[nodiscard]] Written write(FileId file, std::int64_t offset,
+                                std::span<const std::byte> bytes) noexcept;
+    // Tells the daemon something that holds no bytes. It is forgotten where the log is full.
+    void tell(FileId file, EntryKind kind, std::int64_t offset, std::uint32_t length) noexcept;
+    // Sleeps until the file is pooled or written through; false: the daemon is dead.
+    [[nodiscard]] bool settle(FileId file) noexcept;
+
+private:
+    // Of one write in one block.
+    struct Piece {
+        std::int64_t offset = 0;
+        std::uint64_t position = 0;
+        std::uint32_t length = 0;
+        std::int64_t time_ns = 0;
+    };
+    [[nodiscard]] Written::Rest standing(FileId file) const noexcept;
+    [[nodiscard]] Written::Rest wait_for_window(FileId file, std::size_t bytes) noexcept;
+    [[nodiscard]] Written::Rest deposit(FileId file, const Piece& piece,
+                                        const std::byte* bytes) noexcept;
+    void abandon(FileId file, const Piece& piece) noexcept;
+    [[nodiscard]] bool fill_in(std::uint64_t number, FileId file, EntryKind kind,
+                               const Piece& piece) noexcept;
+    [[nodiscard]] std::byte* memory_at(std::uint64_t position) noexcept;
+
+    const Directory& directory_;
+    Log log_;
+    std::uint32_t client_;
+    Daemon& daemon_;
+    std::array<std::atomic<std::uint64_t>, blocks_max / 64> prepared_{};
+};
+
+}  // namespace forebay::pool

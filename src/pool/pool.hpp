@@ -1,0 +1,120 @@
+// The pool of a node, as its daemon keeps it: takes what clients have written into their logs,
+// knows of each byte who wrote it last, gives clients credit, and drains files to the file system.
+// One thread; knows no sockets, and the file system only through ports.
+//
+//   logs ──take──▶ extents of each file ──drain──▶ Channel ──▶ file system
+//          (in order of time)   │                               │
+//   credit ◀── blocks that nobody needs any more ◀──────────────┘
+#pragma once
+
+#include "base/result.hpp"
+#include "base/stripes.hpp"
+#include "base/units.hpp"
+#include "pool/shared/directory.hpp"
+#include "pool/shared/log.hpp"
+#include "pool/shared/search.hpp"
+#include "ports/clock.hpp"
+#include "ports/file_control.hpp"
+#include "ports/storage.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::pool {
+
+struct PoolOptions {
+    std::int64_t cap_bytes = std::int64_t{1} << 30;       // leased blocks of all clients
+    std::int64_t window_bytes = std::int64_t{256} << 20;  // of a file: deposited, not drained
+    std::int64_t age_max_ns = 30'000'000'000;             // no deposit gets older
+    std::int64_t quiet_ns = 50'000'000;  // a file nobody writes to for so long is drained
+    std::int64_t request_bytes_max = std::int64_t{4} << 20;
+    std::int32_t requests_in_flight = 2;  // k of each target of a file; 0: found while running
+    std::int32_t files_at_once = 4;       // that are being drained
+};
+
+// The memory behind the clients' logs. Charged to who touches it first: that is the daemon.
+class Memory {
+public:
+    virtual ~Memory() = default;
+    // Physical block `block` of the client is there from now on. False: there is no memory.
+    [[nodiscard]] virtual bool provide(std::uint32_t client, std::uint32_t block) = 0;
+    // It may be given back to the system.
+    virtual void release(std::uint32_t client, std::uint32_t block) = 0;
+};
+
+// A file on the file system, opened by the daemon for itself.
+struct OpenFile {
+    ports::Identity identity;
+    std::unique_ptr<ports::Storage> storage;  // for writing; null: it may only be read
+    std::unique_ptr<ports::FileControl> control;
+    Stripes stripes;
+    std::string path;
+};
+
+enum class Access { read, write };
+
+// What a client asks of a file; answered by a later advance().
+struct Task {
+    enum class Kind { drain, sync, leave, truncate };
+    Kind kind = Kind::drain;
+    Reason reason = Reason::none;  // leave
+    Length bytes;                  // truncate
+};
+struct Done {
+    std::uint64_t ticket = 0;
+    int error = 0;  // errno
+};
+
+struct Opened {
+    std::uint32_t slot = 0;
+    std::uint32_t generation = 0;
+};
+
+class Pool {
+public:
+    // All of them outlive the pool. The directory is zero at first.
+    Pool(Directory& directory, Memory& memory, const ports::Clock& clock,
+         const PoolOptions& options);
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+    ~Pool();
+
+    // nullopt: there are clients_max already. `log` is mapped as a whole and zero; its blocks are
+    // the Memory's.
+    [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
+    // The client has gone, or died: what it committed counts, its files are closed, and its log may
+    // be unmapped once departed() says so.
+    void dismiss(std::uint32_t client);
+    [[nodiscard]] bool departed(std::uint32_t client) const;
+
+    // The client has opened the file. A file that is known is the same one by its identity; the
+    // better storage of the two is kept (one that can write).
+    [[nodiscard]] Result<Opened> open(std::uint32_t client, OpenFile file, Access access);
+    void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
+
+    // A ticket, which done() gives back. ENOENT comes as its error where there is no such file.
+    [[nodiscard]] std::uint64_t ask(std::uint32_t slot, std::uint32_t generation, const Task& task);
+    // Everything that is there is drained; the error of the first file that has one.
+    [[nodiscard]] std::uint64_t drain_all();
+    // No more deposits from now on: all files leave.
+    void close_down();
+
+    // A round: takes logs, gives credit, starts requests and ends them. Never blocks. True when
+    // anything was done.
+    bool advance();
+    // Tickets that are answered; each comes once.
+    [[nodiscard]] std::vector<Done> done();
+    // Nothing is deposited, on its way, or asked for.
+    [[nodiscard]] bool idle() const;
+    // What could not be written although the pool gave up on it, for the rescue.
+    [[nodiscard]] std::vector<Deposit> undrained(std::uint32_t slot) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace forebay::pool

@@ -1,0 +1,115 @@
+// What the daemon tells its clients: which files it knows, where their deposits lie, how far each
+// log is taken, and how much more each client may write. The daemon alone writes to it; clients map
+// it read-only, so that no program can damage it.
+//
+// A file's deposits are an ordered list of extents (extents.hpp) under a sequence number that is
+// odd while the daemon changes it: a reader looks, copies, and looks again.
+#pragma once
+
+#include "pool/shared/limits.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <pthread.h>
+
+namespace forebay::pool {
+
+// A word that is slept on; see ports/communicator.hpp.
+using Word = std::atomic<std::uint32_t>;
+
+// What writes to a file do.
+enum class FileState : std::uint32_t {
+    free = 0,
+    pooled = 1,   // they are deposits
+    leaving = 2,  // they wait: what was deposited is being drained
+    through = 3,  // they go to the file system; there are no deposits
+};
+
+// Why a file is not pooled; told in the report.
+enum class Reason : std::uint32_t {
+    none,
+    mapped,     // mmap
+    stream,     // C stdio or C++ streams
+    append,     // O_APPEND
+    direct,     // O_DIRECT, O_SYNC
+    copied,     // sendfile, copy_file_range, splice
+    inherited,  // by a program that was started with it open
+    async,      // aio, io_uring
+    asked,      // by the program or the user
+    no_room,    // the file system has less room than what is deposited
+    closing,    // the pool drains because the job ends
+};
+
+inline constexpr std::size_t levels = 6;
+inline constexpr std::uint32_t no_extent = 0;  // number 0 is never used
+using Heads = std::array<std::atomic<std::uint32_t>, levels>;
+
+struct alignas(64) FileSlot {
+    std::atomic<std::uint32_t> generation;  // one more for each file that had this slot
+    std::atomic<FileState> state;
+    std::atomic<Reason> reason;
+    std::atomic<std::int32_t> error;  // sticky errno of draining; 0: none
+    std::atomic<std::uint64_t> device;
+    std::atomic<std::uint64_t> inode;
+    std::atomic<std::uint32_t> version;  // of `heads` and what hangs there; odd: being changed
+    std::atomic<std::uint32_t> extents;  // how many hang there
+    Heads heads;
+    // One past the last byte that was deposited since the file was made known or truncated.
+    std::atomic<std::int64_t> size;
+    std::atomic<std::int64_t> modified_ns;  // CLOCK_REALTIME of the last deposit that was taken
+    std::atomic<std::int64_t> window;       // bytes that may be deposited and not drained
+    std::atomic<std::int64_t> taken;        // bytes deposited so far, and …
+    std::atomic<std::int64_t> drained;      // … of these, those that need no memory any more
+    Word progress;                          // changes when anything of the file is drained
+    // Clients that may have deposits of it on their way: bit c % 64 of client c.
+    std::atomic<std::uint64_t> writers;
+    std::array<char, path_bytes> path;  // as it was opened; for messages
+};
+
+struct alignas(64) ClientSlot {
+    std::atomic<std::uint64_t> used;     // 0: free; else the process
+    std::atomic<std::uint64_t> commits;  // of its log that are in the index
+    std::atomic<std::uint64_t> entries;  // of its log, all below this one are done with
+    std::atomic<std::uint64_t> credit;   // positions below this one may be written
+    Word progress;                       // changes with any of these
+};
+
+// Where a client's blocks lie: block number n of its log is physical block leases[n % blocks_max].
+using Leases = std::array<std::atomic<std::uint32_t>, blocks_max>;
+
+// One run of a file's bytes that were deposited together, or together with what lies before it.
+struct alignas(64) ExtentNode {
+    std::atomic<std::int64_t> begin;      // in the file
+    std::atomic<std::int64_t> length;     // bytes; all in one block
+    std::atomic<std::uint64_t> position;  // in the client's log
+    std::atomic<std::int64_t> time_ns;    // see Entry::time_ns; of the oldest byte
+    std::atomic<std::uint32_t> client;
+    std::atomic<std::uint32_t> height;  // levels it hangs on
+    Heads next;
+};
+static_assert(sizeof(ExtentNode) == 64);
+
+struct DirectoryHeader {
+    std::atomic<std::uint64_t> format;
+    std::atomic<std::uint64_t> process;  // the daemon's
+    // Held by the daemon as long as it lives: a robust mutex, whose word the kernel changes when
+    // its owner dies. Clients only look at it.
+    pthread_mutex_t alive;
+    std::atomic<std::uint32_t> closing;  // no more deposits: write through
+    std::atomic<std::uint32_t> extents_used;
+    std::atomic<std::int64_t> cap;  // bytes of blocks that may be leased
+    std::atomic<std::int64_t> leased;
+    std::atomic<std::int64_t> high;  // most that was leased
+};
+
+struct Directory {
+    alignas(4096) DirectoryHeader header;
+    alignas(4096) std::array<ClientSlot, clients_max> clients;
+    alignas(4096) std::array<Leases, clients_max> leases;
+    alignas(4096) std::array<FileSlot, files_max> files;
+    alignas(4096) std::array<ExtentNode, extents_max> extents;
+};
+
+}  // namespace forebay::pool

@@ -1,0 +1,21 @@
+// The bounds of everything that the daemon of a node and its clients share. Both are built from the
+// same sources; `format` is what they compare when they meet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace forebay::pool {
+
+inline constexpr std::uint64_t format = 0x666f726562617901;  // "forebay", 1
+
+inline constexpr std::size_t block_bytes = std::size_t{1}
+                                           << 20;  // what a client is leased at a time
+inline constexpr std::size_t blocks_max = std::size_t{1} << 14;   // of one client: 16 GiB
+inline constexpr std::size_t clients_max = 256;                   // of one daemon, at a time
+inline constexpr std::size_t files_max = std::size_t{1} << 14;    // known to one daemon, at a time
+inline constexpr std::size_t extents_max = std::size_t{1} << 21;  // of all files together
+inline constexpr std::size_t entries_max = std::size_t{1} << 14;  // of one log, not taken yet
+inline constexpr std::size_t path_bytes = 256;                    // of a file's name, for messages
+
+}  // namespace forebay::pool

@@ -1,0 +1,76 @@
+// What a process and the daemon of its node say to each other over a socket that keeps messages
+// apart (SOCK_SEQPACKET). Every question has one reply, in order. Descriptors travel with a message
+// where the table says so (SCM_RIGHTS). Both sides are on one machine: numbers are as they lie in
+// memory. Needs nothing of the C++ library at run time.
+//
+//   question    carries                                  reply carries
+//   hello       number: the process                      client; the directory (read-only), the own
+//                                                        log, and the bell: an eventfd
+//   watch       nothing                                  the directory (read-only)
+//   open        path, flags; a descriptor of the file    slot, generation, state
+//   close       slot, generation                         nothing
+//   sync        slot, generation, flags                  error: of draining, or of fsync
+//   leave       slot, generation, number: a Reason       error; the file is written through then
+//   truncate    slot, generation, number: bytes          error
+//   log         number: a client                         its log (read-only), where it has one
+//   status      nothing                                  a JSON document in a memfd
+//   drain       nothing                                  error: of the first file that has one
+//   stop        nothing                                  as drain; the daemon then ends
+#pragma once
+
+#include "pool/shared/limits.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace forebay::wire {
+
+enum class Ask : std::uint32_t {
+    hello = 1,
+    watch,
+    open,
+    close,
+    sync,
+    leave,
+    truncate,
+    log,
+    status,
+    drain,
+    stop,
+};
+
+// Bits of Question::flags.
+inline constexpr std::uint32_t for_writing = 1;   // open: the descriptor may write
+inline constexpr std::uint32_t through_only = 2;  // open: the file is to leave; number: the Reason
+inline constexpr std::uint32_t to_storage = 1;    // sync: fsync as well, not only drain
+
+struct Question {
+    std::uint64_t format = pool::format;
+    Ask ask = Ask::hello;
+    std::uint32_t flags = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t generation = 0;
+    std::int64_t number = 0;
+    std::array<char, pool::path_bytes> path{};  // ends with a zero
+};
+
+struct Reply {
+    std::uint64_t format = pool::format;
+    Ask ask = Ask::hello;    // of the question
+    std::int32_t error = 0;  // errno; 0: done
+    std::uint32_t client = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t state = 0;  // pool::FileState
+    std::int64_t number = 0;
+};
+
+// What came over the socket; nullopt: it is no question (wrong size or format, unknown, a slot or a
+// client beyond the bounds, a negative number where none may be, a path without an end).
+[[nodiscard]] std::optional<Question> question_of(std::span<const std::byte> bytes) noexcept;
+[[nodiscard]] std::optional<Reply> reply_of(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace forebay::wire
