@@ -1,7 +1,9 @@
 // Each function is one system call.
 #include "kernel/calls.hpp"
 
+#include <csignal>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,7 +32,17 @@ constexpr long no_high_half = 0;
 int open(const char* path, int flags, mode_t mode) noexcept {
     return status(SYS_openat, AT_FDCWD, path, flags, mode);
 }
+int openat(int folder, const char* path, int flags, mode_t mode) noexcept {
+    return status(SYS_openat, folder, path, flags, mode);
+}
 int close(int fd) noexcept { return status(SYS_close, fd); }
+int close_range(unsigned first, unsigned last, unsigned flags) noexcept {
+    return status(SYS_close_range, first, last, flags);
+}
+int fcntl(int fd, int command, long argument) noexcept {
+    return status(SYS_fcntl, fd, command, argument);
+}
+off_t lseek(int fd, off_t at, int whence) noexcept { return call(SYS_lseek, fd, at, whence); }
 
 ssize_t read(int fd, void* to, std::size_t bytes) noexcept { return call(SYS_read, fd, to, bytes); }
 ssize_t write(int fd, const void* from, std::size_t bytes) noexcept {
@@ -55,12 +67,18 @@ int fsync(int fd) noexcept { return status(SYS_fsync, fd); }
 int ftruncate(int fd, off_t bytes) noexcept { return status(SYS_ftruncate, fd, bytes); }
 
 int fstat(int fd, struct stat* out) noexcept { return status(SYS_fstat, fd, out); }
+int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept {
+    return status(SYS_newfstatat, folder, path, out, flags);
+}
 int stat(const char* path, struct stat* out) noexcept {
     return status(SYS_newfstatat, AT_FDCWD, path, out, 0);
 }
 int statfs(const char* path, struct statfs* out) noexcept { return status(SYS_statfs, path, out); }
 int access(const char* path, int mode) noexcept {
     return status(SYS_faccessat, AT_FDCWD, path, mode);
+}
+ssize_t readlink(const char* path, char* out, std::size_t bytes) noexcept {
+    return call(SYS_readlinkat, AT_FDCWD, path, out, bytes);
 }
 ssize_t getxattr(const char* path, const char* name, void* value, std::size_t bytes) noexcept {
     return call(SYS_getxattr, path, name, value, bytes);
@@ -88,6 +106,42 @@ void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t
 int munmap(void* at, std::size_t bytes) noexcept { return status(SYS_munmap, at, bytes); }
 int madvise(void* at, std::size_t bytes, int advice) noexcept {
     return status(SYS_madvise, at, bytes, advice);
+}
+
+int socket(int family, int type, int protocol) noexcept {
+    return status(SYS_socket, family, type, protocol);
+}
+int connect(int fd, const sockaddr* address, std::size_t bytes) noexcept {
+    return status(SYS_connect, fd, address, bytes);
+}
+ssize_t sendmsg(int fd, const msghdr* message, int flags) noexcept {
+    return call(SYS_sendmsg, fd, message, flags);
+}
+ssize_t recvmsg(int fd, msghdr* message, int flags) noexcept {
+    return call(SYS_recvmsg, fd, message, flags);
+}
+
+int futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
+               const timespec& time) noexcept {
+    return status(SYS_futex, &word, FUTEX_WAIT, seen, &time, nullptr, 0);
+}
+int futex_wake(std::atomic<std::uint32_t>& word, int sleepers) noexcept {
+    return status(SYS_futex, &word, FUTEX_WAKE, sleepers, nullptr, nullptr, 0);
+}
+Signals hold_signals() noexcept {
+    Signals before = 0;
+    const Signals all = ~Signals{0};
+    status(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    return before;
+}
+void give_signals(Signals before) noexcept {
+    status(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
+}
+pid_t getpid() noexcept { return status(SYS_getpid); }
+rlim_t limit_of(int resource) noexcept {
+    rlimit limit{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+    status(SYS_prlimit64, 0, resource, nullptr, &limit);
+    return limit.rlim_cur;
 }
 
 }  // namespace forebay::kernel

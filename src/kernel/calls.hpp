@@ -1,16 +1,20 @@
-// The kernel's calls on files and memory, made directly by syscall(2). A library that captures
-// libc's file calls in a program must not capture its own: nothing of ours that is loaded into a
-// program calls libc's open, pwrite and the like (tools/checks/kernel.py looks).
+// The kernel's calls on files, memory and sockets, made directly by syscall(2). A library that
+// captures libc's file calls in a program must not capture its own: nothing of ours that is loaded
+// into a program calls libc's open, pwrite and the like (tools/checks/kernel.py looks).
 //
 // Names, arguments and results are the kernel's: -1 and errno where a call fails, nothing is
 // retried. All but contents() are safe in signal handlers. Folders are listed by libc (opendir),
 // whose own calls nobody captures; io_uring's data goes through liburing, which makes system calls.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -19,7 +23,11 @@
 namespace forebay::kernel {
 
 int open(const char* path, int flags, mode_t mode = 0) noexcept;
+int openat(int folder, const char* path, int flags, mode_t mode = 0) noexcept;
 int close(int fd) noexcept;
+int close_range(unsigned first, unsigned last, unsigned flags) noexcept;
+int fcntl(int fd, int command, long argument = 0) noexcept;
+off_t lseek(int fd, off_t at, int whence) noexcept;
 
 ssize_t read(int fd, void* to, std::size_t bytes) noexcept;
 ssize_t write(int fd, const void* from, std::size_t bytes) noexcept;
@@ -32,9 +40,12 @@ int fsync(int fd) noexcept;
 int ftruncate(int fd, off_t bytes) noexcept;
 
 int fstat(int fd, struct stat* out) noexcept;
+int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept;
 int stat(const char* path, struct stat* out) noexcept;
 int statfs(const char* path, struct statfs* out) noexcept;
 int access(const char* path, int mode) noexcept;
+// Bytes of the name, which has no end.
+ssize_t readlink(const char* path, char* out, std::size_t bytes) noexcept;
 ssize_t getxattr(const char* path, const char* name, void* value, std::size_t bytes) noexcept;
 int setxattr(const char* path, const char* name, const void* value, std::size_t bytes,
              int flags) noexcept;
@@ -49,6 +60,23 @@ int memfd_create(const char* name, unsigned flags) noexcept;
 void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept;
 int munmap(void* at, std::size_t bytes) noexcept;
 int madvise(void* at, std::size_t bytes, int advice) noexcept;
+
+int socket(int family, int type, int protocol) noexcept;
+int connect(int fd, const sockaddr* address, std::size_t bytes) noexcept;
+ssize_t sendmsg(int fd, const msghdr* message, int flags) noexcept;
+ssize_t recvmsg(int fd, msghdr* message, int flags) noexcept;
+
+// Sleeps while the word is `seen`, at most until `time` has passed; it may be mapped read-only.
+int futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
+               const timespec& time) noexcept;
+int futex_wake(std::atomic<std::uint32_t>& word, int sleepers) noexcept;
+// All signals of this thread: held back, and as they were.
+using Signals = std::uint64_t;
+Signals hold_signals() noexcept;
+void give_signals(Signals before) noexcept;
+pid_t getpid() noexcept;
+// The most that a process may have of a resource (RLIMIT_…); RLIM_INFINITY where it cannot be told.
+rlim_t limit_of(int resource) noexcept;
 
 // A whole small file: settings, /proc and /sys. nullopt, with errno, where it cannot be read or has
 // more than `bytes_max` bytes (EFBIG).

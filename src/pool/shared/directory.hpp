@@ -106,6 +106,8 @@ struct DirectoryHeader {
 
 struct Directory {
     alignas(4096) DirectoryHeader header;
+    // Bit s % 64 of word s / 64: slot s of `files` is in use.
+    alignas(4096) std::array<std::atomic<std::uint64_t>, files_max / 64> files_known;
     alignas(4096) std::array<ClientSlot, clients_max> clients;
     alignas(4096) std::array<Leases, clients_max> leases;
     alignas(4096) std::array<FileSlot, files_max> files;

@@ -1,0 +1,449 @@
+// Nothing here is allocated, and no signal handler of the program runs while a question is open: it
+// could ask one itself.
+#include "entry/posix/connection.hpp"
+
+#include "entry/posix/message.hpp"
+#include "kernel/calls.hpp"
+
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <span>
+#include <utility>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr std::int64_t nanoseconds = 1'000'000'000;
+constexpr timespec nap{.tv_sec = 0, .tv_nsec = 10'000'000};
+// Descriptors of ours lie here, where programs rarely look, or as high as the limit lets them.
+constexpr std::array<long, 3> high_numbers{512, 100, 3};
+
+int moved_up(int fd) noexcept {
+    for (const long number : high_numbers) {
+        const int high = kernel::fcntl(fd, F_DUPFD_CLOEXEC, number);
+        if (high >= 0) {
+            kernel::close(fd);
+            return high;
+        }
+    }
+    return fd;
+}
+
+void close_if_open(int fd) noexcept {
+    if (fd >= 0) {
+        kernel::close(fd);
+    }
+}
+
+struct Room {
+    std::size_t bytes = 0;
+    int protection = PROT_READ;
+};
+
+std::byte* map_whole(int fd, const Room& room) noexcept {
+    struct stat found{};
+    if (fd < 0 || kernel::fstat(fd, &found) != 0 ||
+        static_cast<std::size_t>(found.st_size) < room.bytes) {
+        return nullptr;
+    }
+    void* const at =
+        kernel::mmap(nullptr, room.bytes, room.protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (at == MAP_FAILED) {
+        return nullptr;
+    }
+    kernel::madvise(at, room.bytes, MADV_DONTDUMP);
+    return static_cast<std::byte*>(at);
+}
+
+bool send_question(int socket, const wire::Question& question, int descriptor) noexcept {
+    iovec bytes{const_cast<wire::Question*>(&question), sizeof question};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof descriptor);
+        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    ssize_t moved = 0;
+    do {
+        moved = kernel::sendmsg(socket, &message, MSG_NOSIGNAL);
+    } while (moved < 0 && errno == EINTR);
+    return moved == static_cast<ssize_t>(sizeof question);
+}
+
+// Bytes, 0 at the end, or -1; and the descriptors that came with them.
+ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors) noexcept {
+    iovec bytes{to.data(), to.size()};
+    alignas(cmsghdr) std::array<char, 256> control{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    ssize_t moved = 0;
+    do {
+        moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    } while (moved < 0 && errno == EINTR);
+    std::size_t count = 0;
+    for (cmsghdr* header = moved < 0 ? nullptr : CMSG_FIRSTHDR(&message); header != nullptr;
+         header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
+            continue;
+        }
+        const std::size_t some = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < some && count < descriptors.size(); ++i, ++count) {
+            std::memcpy(&descriptors[count], CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+        }
+    }
+    return moved;
+}
+
+}  // namespace
+
+// One question at a time, and no signal handler meanwhile.
+class Connection::Turn {
+public:
+    explicit Turn(Connection& connection) noexcept
+        : turn_{connection.turn_}, signals_{kernel::hold_signals()} {
+        std::uint32_t nobody = 0;
+        if (turn_.compare_exchange_strong(nobody, 1, std::memory_order_acquire)) {
+            return;
+        }
+        while (turn_.exchange(2, std::memory_order_acquire) != 0) {
+            kernel::futex_wait(turn_, 2, nap);
+        }
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() {
+        if (turn_.exchange(0, std::memory_order_release) == 2) {
+            kernel::futex_wake(turn_, 1);
+        }
+        kernel::give_signals(signals_);
+    }
+
+private:
+    std::atomic<std::uint32_t>& turn_;
+    kernel::Signals signals_;
+};
+
+bool Connection::set_socket(const char* path) noexcept {
+    const std::size_t bytes = std::strlen(path) + 1;
+    if (bytes > sizeof address_.sun_path) {
+        return false;
+    }
+    address_.sun_family = AF_UNIX;
+    std::memcpy(address_.sun_path, path, bytes);
+    process_ = kernel::getpid();
+    return true;
+}
+
+bool Connection::reach() noexcept {
+    if (reached()) {
+        return true;
+    }
+    if (state_.load(std::memory_order_acquire) != State::none || kernel::getpid() != process_) {
+        return false;
+    }
+    const int before = errno;
+    const Turn turn{*this};
+    if (state_.load(relaxed) == State::none) {
+        const char* const problem = connect_and_greet();
+        if (problem != nullptr) {
+            disconnect();
+            std::array<char, 256> why;
+            std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
+                          errno);
+            say("this program does without the pool", why.data(),
+                "See with `forebay pool status` whether the daemon lives.");
+        }
+        state_.store(problem == nullptr ? State::reached : State::unreachable,
+                     std::memory_order_release);
+    }
+    errno = before;
+    return reached();
+}
+
+// Null, or what went wrong, with errno.
+const char* Connection::connect_and_greet() noexcept {
+    const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (made < 0) {
+        return "no socket can be made";
+    }
+    socket_.store(moved_up(made), relaxed);
+    if (kernel::connect(socket_.load(relaxed), reinterpret_cast<const sockaddr*>(&address_),
+                        sizeof address_) != 0) {
+        return "nobody answers";
+    }
+    wire::Question hello;
+    hello.number = process_;
+    Received greeting = exchange(hello, -1);
+    if (!greeting.came) {
+        return "the daemon does not answer";
+    }
+    if (greeting.reply.error != 0) {
+        errno = greeting.reply.error;
+        return "the daemon refuses";
+    }
+    const char* const problem = map(greeting);
+    for (const int fd : greeting.descriptors) {
+        close_if_open(fd);
+    }
+    return problem;
+}
+
+const char* Connection::map(Received& greeting) noexcept {
+    auto* const directory = map_whole(greeting.descriptors[0], {sizeof(pool::Directory)});
+    if (directory == nullptr) {
+        return "the directory cannot be mapped";
+    }
+    directory_ = reinterpret_cast<const pool::Directory*>(directory);
+    if (directory_->header.format.load(std::memory_order_acquire) != pool::format) {
+        return "the daemon is of another version";
+    }
+    std::byte* const log =
+        map_whole(greeting.descriptors[1], {pool::LogShape::bytes, PROT_READ | PROT_WRITE});
+    if (log == nullptr) {
+        return "the log cannot be mapped";
+    }
+    log_ = pool::Log{log};
+    if (greeting.descriptors[2] < 0) {
+        return "there is no bell";
+    }
+    bell_.store(moved_up(greeting.descriptors[2]), relaxed);
+    greeting.descriptors[2] = -1;
+    client_ = greeting.reply.client;
+    depositor_.emplace(*directory_, log_, client_, *this);
+    reader_.emplace(*directory_, *this);
+    number_.fetch_add(1, relaxed);
+    return nullptr;
+}
+
+void Connection::disconnect() noexcept {
+    const int before = errno;
+    close_if_open(socket_.exchange(-1, relaxed));
+    close_if_open(bell_.exchange(-1, relaxed));
+    errno = before;
+}
+
+void Connection::forget() noexcept {
+    const int before = errno;
+    disconnect();
+    const bool over = life() == Life::ended;
+    const auto unmap = [](const void* at, std::size_t bytes) {
+        if (at != nullptr) {
+            kernel::munmap(const_cast<void*>(at), bytes);
+        }
+    };
+    if (reached()) {
+        unmap(directory_, sizeof(pool::Directory));
+        unmap(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
+    }
+    for (OtherLog& other : others_) {
+        if (other.base.load(relaxed) != nullptr) {
+            unmap(other.base.exchange(nullptr, relaxed), pool::LogShape::bytes);
+        }
+    }
+    for (std::byte*& old : retired_) {
+        unmap(old, pool::LogShape::bytes);
+        old = nullptr;
+    }
+    directory_ = nullptr;
+    log_ = pool::Log{};
+    depositor_.reset();
+    reader_.reset();
+    readings_.store(0, relaxed);
+    turn_.store(0, relaxed);
+    number_.fetch_add(1, relaxed);
+    process_ = kernel::getpid();
+    state_.store(over ? State::ended : State::none, std::memory_order_release);
+    errno = before;
+}
+
+Connection::Received Connection::exchange(const wire::Question& question, int descriptor) noexcept {
+    const int socket = socket_.load(relaxed);
+    Received received;
+    std::array<std::byte, sizeof(wire::Reply)> bytes;
+    const ssize_t moved = send_question(socket, question, descriptor)
+                              ? receive(socket, bytes, received.descriptors)
+                              : -1;
+    if (moved <= 0) {
+        errno = moved == 0 ? ECONNRESET : errno;
+        return received;
+    }
+    const auto said = wire::reply_of(std::span{bytes}.first(static_cast<std::size_t>(moved)));
+    received.came = said.has_value() && said->ask == question.ask;
+    if (received.came) {
+        received.reply = *said;
+    } else {
+        errno = EPROTO;
+    }
+    return received;
+}
+
+std::optional<wire::Reply> Connection::ask(const wire::Question& question,
+                                           int descriptor) noexcept {
+    if (!reached() || kernel::getpid() != process_) {
+        return std::nullopt;
+    }
+    const int before = errno;
+    std::optional<wire::Reply> reply;
+    {
+        const Turn turn{*this};
+        const Received received = exchange(question, descriptor);
+        for (const int fd : received.descriptors) {
+            close_if_open(fd);
+        }
+        if (received.came) {
+            reply.emplace(received.reply);
+        }
+    }
+    if (!reply && life() == Life::dead) {
+        mourn();
+    }
+    errno = before;
+    return reply;
+}
+
+void Connection::mourn() noexcept {
+    if (!told_.exchange(true, relaxed)) {
+        say("files of the pool fail from now on",
+            "the daemon of this node has died, with what was not drained yet",
+            "Look at its messages, and run the program again from its last complete output.");
+    }
+}
+
+void Connection::move_from(int fd) noexcept {
+    const Turn turn{*this};
+    for (std::atomic<int>* one : {&socket_, &bell_}) {
+        if (one->load(relaxed) == fd) {
+            for (const long number : high_numbers) {
+                const int other = kernel::fcntl(fd, F_DUPFD_CLOEXEC, number);
+                if (other >= 0) {
+                    one->store(other, relaxed);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+// The first word of a robust mutex: its holder, or a bit that the kernel sets when its holder dies.
+Connection::Life Connection::life() const noexcept {
+    const State state = state_.load(std::memory_order_acquire);
+    if (state != State::reached) {
+        return state == State::ended ? Life::ended : Life::dead;
+    }
+    const auto& word = reinterpret_cast<const pool::Word&>(directory_->header.alive);
+    const std::uint32_t seen = word.load(std::memory_order_acquire);
+    if ((seen & FUTEX_OWNER_DIED) != 0) {
+        return Life::dead;
+    }
+    if (seen != 0) {
+        return Life::lives;
+    }
+    return directory_->header.closing.load(relaxed) != 0 ? Life::ended : Life::dead;
+}
+
+std::int64_t Connection::now_ns() const noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * nanoseconds + now.tv_nsec;
+}
+
+void Connection::kick() noexcept {
+    const int before = errno;
+    const std::uint64_t one = 1;
+    kernel::write(bell_.load(relaxed), &one, sizeof one);
+    errno = before;
+}
+
+void Connection::wait(const pool::Word& word, std::uint32_t seen) noexcept {
+    const int before = errno;
+    kernel::futex_wait(word, seen, nap);
+    errno = before;
+}
+
+void Connection::prepare(std::byte* begin, std::size_t bytes) noexcept {
+    const int before = errno;
+    kernel::madvise(begin, bytes, MADV_POPULATE_WRITE);
+    errno = before;
+}
+
+pool::Log Connection::log_of(std::uint32_t client) noexcept {
+    if (client == client_) {
+        return log_;
+    }
+    OtherLog& other = others_[client];
+    const std::uint64_t process = directory_->clients[client].used.load(std::memory_order_acquire);
+    std::byte* const base = other.base.load(std::memory_order_acquire);
+    // Looked at twice: process and base belong together.
+    if (base != nullptr && other.process.load(std::memory_order_acquire) == process &&
+        other.base.load(relaxed) == base) {
+        return pool::Log{base};
+    }
+    if (process == 0) {
+        return {};
+    }
+    std::byte* const mapped = map_log(client);
+    return mapped == nullptr ? pool::Log{} : pool::Log{mapped};
+}
+
+std::byte* Connection::map_log(std::uint32_t client) noexcept {
+    const int before = errno;
+    wire::Question question;
+    question.ask = wire::Ask::log;
+    question.number = client;
+    const Turn turn{*this};
+    OtherLog& other = others_[client];
+    const std::uint64_t process = directory_->clients[client].used.load(std::memory_order_acquire);
+    std::byte* base = other.base.load(relaxed);
+    if (base == nullptr || other.process.load(relaxed) != process) {
+        const Received received = exchange(question, -1);
+        std::byte* const fresh = received.came && received.reply.error == 0
+                                     ? map_whole(received.descriptors[0], {pool::LogShape::bytes})
+                                     : nullptr;
+        for (const int fd : received.descriptors) {
+            close_if_open(fd);
+        }
+        if (base != nullptr) {
+            retire(base);
+        }
+        base = fresh;
+        other.base.store(nullptr, relaxed);
+        other.process.store(process, std::memory_order_release);
+        other.base.store(base, std::memory_order_release);
+    }
+    errno = before;
+    return base;
+}
+
+// Somebody may still copy from it: it stays mapped until nobody but the caller reads.
+void Connection::retire(std::byte* log) noexcept {
+    for (std::byte*& old : retired_) {
+        if (old != nullptr && readings_.load(std::memory_order_seq_cst) <= 1) {
+            kernel::munmap(old, pool::LogShape::bytes);
+            old = nullptr;
+        }
+        if (old == nullptr && log != nullptr) {
+            old = std::exchange(log, nullptr);
+        }
+    }
+}
+
+}  // namespace forebay::entry

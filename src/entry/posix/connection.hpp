@@ -1,0 +1,132 @@
+// The process' connection to the daemon of its node: the socket, and the memory that both map.
+// Made when it is first needed; a forked child makes its own.
+#pragma once
+
+#include "pool/client/daemon.hpp"
+#include "pool/client/depositor.hpp"
+#include "pool/client/reader.hpp"
+#include "wire/messages.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sys/types.h>
+#include <sys/un.h>
+
+namespace forebay::entry {
+
+class Connection final : public pool::Daemon {
+public:
+    constexpr Connection() noexcept = default;
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    ~Connection() = default;
+
+    // False: the name of the socket is too long.
+    [[nodiscard]] bool set_socket(const char* path) noexcept;
+    // Connects where that was not done yet. False: the daemon cannot be reached, which is told
+    // once.
+    [[nodiscard]] bool reach() noexcept;
+    [[nodiscard]] bool reached() const noexcept {
+        return state_.load(std::memory_order_acquire) == State::reached;
+    }
+    // Another one for each connection of this process and of those that it was forked from.
+    [[nodiscard]] std::uint32_t number() const noexcept {
+        return number_.load(std::memory_order_relaxed);
+    }
+    enum class Life {
+        lives,
+        ended,  // everything was drained before: files are libc's business
+        dead,
+    };
+    // Of the daemon that was reached last, by this process or the one that it was forked from.
+    [[nodiscard]] Life life() const noexcept;
+
+    // All of these where it was reached.
+    [[nodiscard]] const pool::Directory& directory() const noexcept { return *directory_; }
+    [[nodiscard]] pool::Depositor& depositor() noexcept { return *depositor_; }
+    [[nodiscard]] pool::Reader& reader() noexcept { return *reader_; }
+
+    // nullopt: the daemon is not there any more, which is told once if it is dead. Blocks signals:
+    // a handler may ask, too. `descriptor` travels with the question.
+    [[nodiscard]] std::optional<wire::Reply> ask(const wire::Question& question,
+                                                 int descriptor = -1) noexcept;
+    // Tells once that the daemon is dead.
+    void mourn() noexcept;
+
+    // Whether the descriptor is the connection's own, which a program never has the use of.
+    [[nodiscard]] bool owns(int fd) const noexcept {
+        return fd >= 0 && (fd == socket_.load(std::memory_order_relaxed) ||
+                           fd == bell_.load(std::memory_order_relaxed));
+    }
+    [[nodiscard]] std::array<int, 2> own() const noexcept { return {socket_.load(), bell_.load()}; }
+    // The program wants this number for something else.
+    void move_from(int fd) noexcept;
+    // In a forked child: what is here is the parent's.
+    void forget() noexcept;
+
+    [[nodiscard]] bool alive() const noexcept override { return life() != Life::dead; }
+    [[nodiscard]] std::int64_t now_ns() const noexcept override;
+    void kick() noexcept override;
+    void wait(const pool::Word& word, std::uint32_t seen) noexcept override;
+    [[nodiscard]] pool::Log log_of(std::uint32_t client) noexcept override;
+    void prepare(std::byte* begin, std::size_t bytes) noexcept override;
+
+    // While it lives, reads are under way: logs of others stay mapped.
+    class Reading {
+    public:
+        explicit Reading(Connection& connection) noexcept : count_{connection.readings_} {
+            count_.fetch_add(1, std::memory_order_seq_cst);
+        }
+        Reading(const Reading&) = delete;
+        Reading& operator=(const Reading&) = delete;
+        ~Reading() { count_.fetch_sub(1, std::memory_order_release); }
+
+    private:
+        std::atomic<std::uint32_t>& count_;
+    };
+
+private:
+    enum class State : std::uint32_t { none, reached, unreachable, ended };
+    class Turn;
+
+    // Descriptors that came with a reply; all are closed, but one that was taken out.
+    struct Received {
+        static constexpr std::size_t most = 3;
+        wire::Reply reply;
+        std::array<int, most> descriptors{-1, -1, -1};
+        bool came = false;
+    };
+    struct OtherLog {
+        std::atomic<std::byte*> base;
+        std::atomic<std::uint64_t> process;  // as in ClientSlot::used
+    };
+
+    [[nodiscard]] const char* connect_and_greet() noexcept;
+    [[nodiscard]] const char* map(Received& greeting) noexcept;
+    void disconnect() noexcept;
+    [[nodiscard]] Received exchange(const wire::Question& question, int descriptor) noexcept;
+    [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
+    void retire(std::byte* log) noexcept;
+
+    sockaddr_un address_{};
+    std::atomic<State> state_{State::none};
+    std::atomic<std::uint32_t> number_{0};
+    std::atomic<std::uint32_t> turn_{0};  // 0: nobody asks, 1: somebody, 2: others wait
+    std::atomic<int> socket_{-1};
+    std::atomic<int> bell_{-1};
+    std::atomic<bool> told_{false};
+    pid_t process_ = 0;
+    std::uint32_t client_ = 0;
+    const pool::Directory* directory_ = nullptr;
+    pool::Log log_;
+    std::optional<pool::Depositor> depositor_;
+    std::optional<pool::Reader> reader_;
+    std::array<OtherLog, pool::clients_max> others_{};
+    std::atomic<std::uint32_t> readings_{0};
+    std::array<std::byte*, 16> retired_{};
+};
+
+}  // namespace forebay::entry

@@ -1,0 +1,91 @@
+// Which descriptors of this process are files of the pool. The kernel's words: several descriptors
+// may refer to one open file description (dup, fork), which has the offset. Fixed tables of
+// atomics, so that threads and signal handlers may use them at any time.
+#pragma once
+
+#include "pool/client/daemon.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace forebay::entry {
+
+inline constexpr int descriptors_max = 65536;             // numbers below this can be captured
+inline constexpr std::size_t descriptions_max = 1 << 13;  // open at a time
+inline constexpr std::int64_t in_kernel = -1;  // the offset is the kernel's: others share it
+
+// An open file description. Free while nobody holds it.
+struct alignas(64) Description {
+    // Descriptors, calls under way and mappings.
+    std::atomic<std::uint32_t> holders;
+    // The connection over which the daemon was told; another one after fork.
+    std::atomic<std::uint32_t> connection;
+    std::atomic<std::uint64_t> id;
+    std::atomic<std::int64_t> offset;
+    std::atomic<int> flags;    // of open(2)
+    std::atomic<bool> passes;  // its data is libc's business: it left the pool
+    std::atomic<bool> wrote;   // at least once
+
+    [[nodiscard]] pool::FileId file() const noexcept {
+        const std::uint64_t both = id.load(std::memory_order_relaxed);
+        return {.slot = static_cast<std::uint32_t>(both),
+                .generation = static_cast<std::uint32_t>(both >> 32U)};
+    }
+    void set_file(pool::FileId file) noexcept {
+        id.store(std::uint64_t{file.generation} << 32U | file.slot, std::memory_order_relaxed);
+    }
+};
+
+class Descriptors {
+public:
+    constexpr Descriptors() noexcept = default;
+    Descriptors(const Descriptors&) = delete;
+    Descriptors& operator=(const Descriptors&) = delete;
+    ~Descriptors() = default;
+
+    [[nodiscard]] bool captured(int fd) const noexcept {
+        return static_cast<unsigned>(fd) < descriptors_max &&
+               table_[static_cast<std::size_t>(fd)].load(std::memory_order_acquire) != 0;
+    }
+    // One past the highest number that ever was captured.
+    [[nodiscard]] int end() const noexcept { return end_.load(std::memory_order_acquire); }
+
+    // A description that nobody else knows, held by the caller; null where there is none left.
+    [[nodiscard]] Description* make() noexcept;
+    // To be dropped by the caller. Null: the descriptor is not captured. Not `right`: it was closed
+    // meanwhile; drop what was held instead, and try again.
+    struct Try {
+        Description* held = nullptr;
+        bool right = true;
+    };
+    [[nodiscard]] Try try_hold(int fd) noexcept;
+    // One holder more, of one that the caller holds.
+    static void hold(Description& held) noexcept;
+    // True: it was the last one. The description is free then; its `file` was read before.
+    [[nodiscard]] static bool drop(Description& held) noexcept;
+
+    // The caller's hold becomes the descriptor's. What was there before is the caller's to drop.
+    Description* put(int fd, Description* held) noexcept;
+    Description* take(int fd) noexcept { return put(fd, nullptr); }
+    // Only if it is still this one. True: its hold is the caller's to drop.
+    [[nodiscard]] bool take(int fd, const Description& expected) noexcept;
+
+    // In a forked child: calls that were under way in other threads have ended.
+    void recount() noexcept;
+
+private:
+    using Number = std::uint16_t;  // of a description, from 1; 0: not captured
+
+    [[nodiscard]] Number number_of(const Description& one) const noexcept {
+        return static_cast<Number>(&one - descriptions_.data() + 1);
+    }
+
+    std::array<std::atomic<Number>, descriptors_max> table_{};
+    std::array<Description, descriptions_max> descriptions_{};
+    std::atomic<std::uint32_t> made_{0};  // descriptions that were ever in use are below it
+    std::atomic<int> end_{0};
+};
+
+}  // namespace forebay::entry

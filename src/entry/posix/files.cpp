@@ -1,0 +1,307 @@
+// See files.hpp. What fails here leaves errno to the callers.
+#include "entry/posix/files.hpp"
+
+#include "entry/posix/look.hpp"
+#include "entry/posix/process.hpp"
+#include "kernel/calls.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
+
+wire::Question about(const Description& file, wire::Ask ask) noexcept {
+    wire::Question question;
+    question.ask = ask;
+    question.slot = file.file().slot;
+    question.generation = file.file().generation;
+    return question;
+}
+
+// 0 or an errno.
+int ask(const wire::Question& question) noexcept {
+    const auto reply = connection.ask(question);
+    if (!reply) {
+        return connection.life() == Connection::Life::ended ? 0 : EIO;
+    }
+    return reply->error;
+}
+
+// Tells the daemon of the file over the present connection. False: it will have none of it.
+bool introduce(Place place, std::string_view path, pool::Reason through) noexcept {
+    wire::Question question;
+    question.ask = wire::Ask::open;
+    question.flags = may_write(place.file.flags.load(relaxed)) ? wire::for_writing : 0;
+    if (through != pool::Reason::none) {
+        question.flags |= wire::through_only;
+        question.number = static_cast<std::int64_t>(through);
+    }
+    // Of a long path, the end: it says more.
+    const std::size_t bytes = std::min(path.size(), question.path.size() - 1);
+    std::memcpy(question.path.data(), path.data() + (path.size() - bytes), bytes);
+    const auto reply = connection.ask(question, place.fd);
+    if (!reply || reply->error != 0) {
+        return false;
+    }
+    place.file.set_file({.slot = reply->slot, .generation = reply->generation});
+    place.file.connection.store(connection.number(), std::memory_order_release);
+    return true;
+}
+
+pool::Reason reason_of(const Opening& opening) noexcept {
+    if (opening.through != pool::Reason::none) {
+        return opening.through;
+    }
+    if (state.asynchronous.load(relaxed)) {
+        return pool::Reason::async;
+    }
+    if ((opening.flags & O_APPEND) != 0) {
+        return pool::Reason::append;
+    }
+    if ((opening.flags & (O_DIRECT | O_DSYNC)) != 0) {
+        return pool::Reason::direct;
+    }
+    // A deposit knows no limit of a file's size.
+    const bool limited =
+        may_write(opening.flags) && kernel::limit_of(RLIMIT_FSIZE) != RLIM_INFINITY;
+    return limited ? pool::Reason::asked : pool::Reason::none;
+}
+
+bool regular_and_pooled(int fd, PathBuffer& buffer, std::string_view& path) noexcept {
+    struct stat found{};
+    return kernel::fstat(fd, &found) == 0 && S_ISREG(found.st_mode) &&
+           is_pooled(fd, found.st_dev, buffer, path);
+}
+
+// Not captured from now on, and not the daemon's business.
+void give_up(Place place) noexcept {
+    put_offset_into_kernel(place);
+    place.file.passes.store(true, std::memory_order_release);
+}
+
+bool pending(const pool::FileSlot& slot) noexcept {
+    return slot.taken.load(relaxed) > slot.drained.load(relaxed) ||
+           slot.extents.load(relaxed) > 0 || slot.modified_ns.load(relaxed) != 0;
+}
+
+}  // namespace
+
+int let_go(Description& held) noexcept {
+    const bool known = held.connection.load(relaxed) == connection.number();
+    const wire::Question question = about(held, wire::Ask::close);
+    if (!Descriptors::drop(held) || !known || !connection.reached() ||
+        connection.life() != Connection::Life::lives) {
+        return 0;
+    }
+    const int before = errno;
+    const int error = ask(question);
+    errno = before;
+    return error;
+}
+
+Held::Held(int fd) noexcept {
+    for (;;) {
+        const Descriptors::Try tried = descriptors.try_hold(fd);
+        if (tried.held == nullptr || tried.right) {
+            held_ = tried.held;
+            return;
+        }
+        let_go(*tried.held);
+    }
+}
+
+Footing footing(Place place) noexcept {
+    const bool passes = place.file.passes.load(std::memory_order_acquire);
+    const bool introduced =
+        place.file.connection.load(std::memory_order_acquire) == connection.number() &&
+        connection.reached();
+    if (passes && introduced) {
+        return Footing::passed;
+    }
+    if (introduced) {
+        switch (connection.life()) {
+            case Connection::Life::lives: return Footing::pooled;
+            case Connection::Life::dead: connection.mourn(); return Footing::lost;
+            case Connection::Life::ended: give_up(place); return Footing::passed;
+        }
+    }
+    PathBuffer buffer;
+    if (connection.reach() && introduce(place, path_of(place.fd, buffer),
+                                        passes ? pool::Reason::inherited : pool::Reason::none)) {
+        return passes ? Footing::passed : Footing::pooled;
+    }
+    if (!passes && connection.life() == Connection::Life::ended) {
+        give_up(place);
+        return Footing::passed;
+    }
+    return passes ? Footing::passed : Footing::lost;
+}
+
+Taken take_on(int fd, const Opening& opening) noexcept {
+    if (static_cast<unsigned>(fd) < descriptors_max && descriptors.captured(fd)) {
+        Description* const stale = descriptors.take(fd);  // closed where nobody could see it
+        if (stale != nullptr) {
+            let_go(*stale);
+        }
+    }
+    PathBuffer buffer;
+    std::string_view path;
+    if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE ||
+        !regular_and_pooled(fd, buffer, path) || !connection.reach()) {
+        return Taken::no;
+    }
+    Description* const made = fd < descriptors_max ? descriptors.make() : nullptr;
+    Description spare{};  // one that is never closed
+    const Place place{made != nullptr ? *made : spare, fd};
+    place.file.flags.store(opening.flags, relaxed);
+    const pool::Reason through = made == nullptr ? pool::Reason::asked : reason_of(opening);
+    place.file.passes.store(through != pool::Reason::none, relaxed);
+    if (through != pool::Reason::none || !opening.fresh) {
+        place.file.offset.store(in_kernel, relaxed);
+    }
+    if (!introduce(place, path, through)) {
+        if (made != nullptr) {
+            let_go(*made);
+        }
+        return Taken::no;
+    }
+    const int error = opening.empties ? truncate(place, 0) : 0;
+    if (error != 0) {
+        if (made != nullptr) {
+            let_go(*made);
+        }
+        errno = error;
+        return Taken::failed;
+    }
+    if (made != nullptr) {
+        descriptors.put(fd, made);
+    }
+    return Taken::yes;
+}
+
+void put_offset_into_kernel(Place place) noexcept {
+    std::int64_t at = place.file.offset.load(std::memory_order_acquire);
+    while (at != in_kernel) {
+        kernel::lseek(place.fd, at, SEEK_SET);
+        if (place.file.offset.compare_exchange_strong(at, in_kernel, std::memory_order_acq_rel)) {
+            return;
+        }
+    }
+}
+
+int leave(Place place, pool::Reason reason) noexcept {
+    if (place.file.passes.load(std::memory_order_acquire)) {
+        return 0;
+    }
+    put_offset_into_kernel(place);
+    wire::Question question = about(place.file, wire::Ask::leave);
+    question.number = static_cast<std::int64_t>(reason);
+    const int error = ask(question);
+    if (error == 0) {
+        place.file.passes.store(true, std::memory_order_release);
+    }
+    return error;
+}
+
+int leave_if_captured(int fd, pool::Reason reason) noexcept {
+    if (!descriptors.captured(fd)) {
+        return 0;
+    }
+    const int before = errno;
+    const Held held{fd};
+    int error = 0;
+    if (held) {
+        const Footing here = footing({*held, fd});
+        error = here == Footing::lost     ? EIO
+                : here == Footing::pooled ? leave({*held, fd}, reason)
+                                          : 0;
+    }
+    errno = before;
+    return error;
+}
+
+int drain(Place place) noexcept {
+    const Connection::Reading reading{connection};
+    // Looks only once all that was written before is counted.
+    if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
+        return static_cast<int>(-size);
+    }
+    const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
+    return pending(slot) ? ask(about(place.file, wire::Ask::sync)) : 0;
+}
+
+int drain_if_captured(int fd) noexcept {
+    if (!descriptors.captured(fd)) {
+        return 0;
+    }
+    const int before = errno;
+    const Held held{fd};
+    int error = 0;
+    if (held) {
+        const Footing here = footing({*held, fd});
+        error = here == Footing::lost ? EIO : here == Footing::pooled ? drain({*held, fd}) : 0;
+    }
+    errno = before;
+    return error;
+}
+
+int sync(Place place) noexcept {
+    wire::Question question = about(place.file, wire::Ask::sync);
+    question.flags = wire::to_storage;
+    return ask(question);
+}
+
+int truncate(Place place, std::int64_t bytes) noexcept {
+    wire::Question question = about(place.file, wire::Ask::truncate);
+    question.number = bytes;
+    return ask(question);
+}
+
+int error_of(Place place) noexcept {
+    if (!connection.reached() || place.file.connection.load(relaxed) != connection.number()) {
+        return 0;
+    }
+    const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
+    return slot.generation.load(relaxed) == place.file.file().generation ? slot.error.load(relaxed)
+                                                                         : 0;
+}
+
+std::int64_t size_of(Place place) noexcept {
+    const Connection::Reading reading{connection};
+    const std::int64_t deposited = connection.reader().deposited_size(place.file.file());
+    struct stat found{};
+    if (deposited < 0) {
+        return deposited;
+    }
+    return kernel::fstat(place.fd, &found) == 0 ? std::max<std::int64_t>(deposited, found.st_size)
+                                                : -errno;
+}
+
+std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept {
+    const pool::Directory& directory = connection.directory();
+    for (std::size_t word = 0; word < directory.files_known.size(); ++word) {
+        std::uint64_t bits = directory.files_known[word].load(relaxed);
+        for (; bits != 0; bits &= bits - 1) {
+            const auto number = static_cast<std::uint32_t>(
+                word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
+            const pool::FileSlot& slot = directory.files[number];
+            const std::uint32_t generation = slot.generation.load(std::memory_order_acquire);
+            if (slot.inode.load(relaxed) == inode && slot.device.load(relaxed) == device &&
+                slot.state.load(relaxed) != pool::FileState::free) {
+                return pool::FileId{.slot = number, .generation = generation};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,120 @@
+// What this process does with one file of the pool: make it known, hold it, ask for it.
+#pragma once
+
+#include "entry/posix/descriptors.hpp"
+#include "pool/client/daemon.hpp"
+#include "pool/shared/directory.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <sys/types.h>
+
+namespace forebay::entry {
+
+// A file, and a descriptor by which the kernel knows it.
+struct Place {
+    Description& file;
+    int fd;
+};
+
+// Drops a hold; the last one tells the daemon. An errno that the file kept, or 0.
+int let_go(Description& held) noexcept;
+
+// While it lives, the description stays this file's, whatever is closed meanwhile.
+class Held {
+public:
+    explicit Held(int fd) noexcept;
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() {
+        if (held_ != nullptr) {
+            let_go(*held_);
+        }
+    }
+    [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
+    [[nodiscard]] Description& operator*() const noexcept { return *held_; }
+    [[nodiscard]] Description* operator->() const noexcept { return held_; }
+
+private:
+    Description* held_ = nullptr;
+};
+
+enum class Footing {
+    pooled,  // over the pool
+    passed,  // libc's business
+    lost,    // the daemon is dead: EIO
+};
+// A forked child makes its files known anew here.
+[[nodiscard]] Footing footing(Place place) noexcept;
+
+// How a descriptor came about.
+struct Opening {
+    int flags = 0;
+    pool::Reason through = pool::Reason::none;  // why it is not to be pooled
+    bool empties = false;                       // O_TRUNC, which the kernel was not told
+    bool fresh = true;                          // nobody else has its offset
+};
+enum class Taken { no, yes, failed };  // failed: with errno, and the descriptor is open
+// Makes it a captured descriptor, if it is a regular file below a pool path.
+[[nodiscard]] Taken take_on(int fd, const Opening& opening) noexcept;
+
+// The offset is the kernel's from now on.
+void put_offset_into_kernel(Place place) noexcept;
+// It is drained, and everybody's writes go to the file system. 0 or an errno.
+int leave(Place place, pool::Reason reason) noexcept;
+// Leaves, if the descriptor is captured. 0 or an errno.
+int leave_if_captured(int fd, pool::Reason reason) noexcept;
+// What was written before, by whomever, is in the file system. 0 or an errno.
+int drain(Place place) noexcept;
+int drain_if_captured(int fd) noexcept;
+// As drain; and the storage has it.
+int sync(Place place) noexcept;
+int truncate(Place place, std::int64_t bytes) noexcept;
+// What the daemon still holds an error of.
+[[nodiscard]] int error_of(Place place) noexcept;
+// As fstat's st_size, with deposits; or minus an errno.
+[[nodiscard]] std::int64_t size_of(Place place) noexcept;
+
+// A file that the daemon knows; where it was reached.
+[[nodiscard]] std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept;
+
+// A captured call: `pass` is libc's, `own` is done over the pool, and returns -1 and errno as libc
+// does. errno stays as it was where nothing fails.
+template <class Pass, class Own>
+auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass());
+
+}  // namespace forebay::entry
+
+#include "entry/posix/process.hpp"
+
+namespace forebay::entry {
+
+template <class Pass, class Own>
+auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
+    if (!descriptors.captured(fd)) [[likely]] {
+        return pass();
+    }
+    const int before = errno;
+    const Held held{fd};
+    if (!held) {
+        return pass();
+    }
+    const Place place{*held, fd};
+    const Footing here = footing(place);
+    if (here == Footing::passed) {
+        errno = before;
+        return pass();
+    }
+    if (here == Footing::lost) {
+        errno = EIO;
+        return -1;
+    }
+    const auto result = own(place);
+    if (result != -1) {
+        errno = before;
+    }
+    return result;
+}
+
+}  // namespace forebay::entry

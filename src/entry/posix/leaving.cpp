@@ -1,0 +1,170 @@
+// What the pool cannot see: files leave it first. Who only reads a file by the kernel's own copying
+// needs it drained, and does not slow its writers down from then on.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "entry/posix/files.hpp"
+#include "entry/posix/process.hpp"
+#include "kernel/calls.hpp"
+
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <linux/fiemap.h>
+
+namespace forebay::entry {
+
+namespace {
+
+int fail(int error) noexcept {
+    errno = error;
+    return -1;
+}
+
+// The source of a copy that the kernel makes: drained, and the kernel has its offset.
+int prepare_source(int fd) noexcept {
+    const int error = drain_if_captured(fd);
+    if (error == 0 && descriptors.captured(fd)) {
+        const int before = errno;
+        const Held held{fd};
+        if (held) {
+            put_offset_into_kernel({*held, fd});
+        }
+        errno = before;
+    }
+    return error;
+}
+
+int prepare_copy(int from, int to) noexcept {
+    if (!descriptors.captured(from) && !descriptors.captured(to)) [[likely]] {
+        return 0;
+    }
+    const int error = prepare_source(from);
+    return error != 0 ? error : leave_if_captured(to, pool::Reason::copied);
+}
+
+// All that are captured, and all that will be.
+void leave_to_rings() noexcept {
+    if (!capturing()) {
+        return;
+    }
+    state.asynchronous.store(true, std::memory_order_release);
+    for (int fd = 0; fd < descriptors.end(); ++fd) {
+        leave_if_captured(fd, pool::Reason::async);
+    }
+}
+
+int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept {
+    switch (request) {
+        case FICLONE:
+            return prepare_copy(static_cast<int>(reinterpret_cast<std::intptr_t>(argument)), fd);
+        case FICLONERANGE:
+            return prepare_copy(
+                static_cast<int>(static_cast<const file_clone_range*>(argument)->src_fd), fd);
+        case FIDEDUPERANGE: return prepare_source(fd);
+        case FS_IOC_FIEMAP:
+        case FIBMAP: return drain_if_captured(fd);
+        default: return 0;
+    }
+}
+
+}  // namespace
+
+namespace captured {
+
+void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+    if ((flags & MAP_ANONYMOUS) != 0 || !descriptors.captured(fd)) [[likely]] {
+        return real::mmap(at, bytes, protection, flags, fd, offset);
+    }
+    const int error = leave_if_captured(fd, pool::Reason::mapped);
+    if (error != 0) {
+        errno = error;
+        return MAP_FAILED;
+    }
+    const Held held{fd};
+    void* const mapped = real::mmap(at, bytes, protection, flags, fd, offset);
+    if (mapped != MAP_FAILED && held) {
+        Descriptors::hold(*held);
+        state.mappings.add(mapped, *held);
+    }
+    return mapped;
+}
+
+int munmap(void* at, size_t bytes) noexcept {
+    const int done = real::munmap(at, bytes);
+    Description* const held = done == 0 ? state.mappings.remove(at) : nullptr;
+    if (held != nullptr) {
+        let_go(*held);
+    }
+    return done;
+}
+
+ssize_t sendfile(int to, int from, off_t* at, size_t bytes) noexcept {
+    const int error = prepare_copy(from, to);
+    return error != 0 ? fail(error) : real::sendfile(to, from, at, bytes);
+}
+
+ssize_t copy_file_range(int from, off_t* from_at, int to, off_t* to_at, size_t bytes,
+                        unsigned flags) noexcept {
+    const int error = prepare_copy(from, to);
+    return error != 0 ? fail(error) : real::copy_file_range(from, from_at, to, to_at, bytes, flags);
+}
+
+ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t bytes,
+               unsigned flags) noexcept {
+    const int error = prepare_copy(from, to);
+    return error != 0 ? fail(error) : real::splice(from, from_at, to, to_at, bytes, flags);
+}
+
+int ioctl(int fd, unsigned long request, void* argument) noexcept {
+    const int error = capturing() ? prepare_ioctl(fd, request, argument) : 0;
+    return error != 0 ? fail(error) : real::ioctl(fd, request, argument);
+}
+
+int aio_read(aiocb* block) noexcept {
+    const int error = leave_if_captured(block->aio_fildes, pool::Reason::async);
+    return error != 0 ? fail(error) : real::aio_read(block);
+}
+
+int aio_write(aiocb* block) noexcept {
+    const int error = leave_if_captured(block->aio_fildes, pool::Reason::async);
+    return error != 0 ? fail(error) : real::aio_write(block);
+}
+
+int aio_fsync(int operation, aiocb* block) noexcept {
+    const int error = leave_if_captured(block->aio_fildes, pool::Reason::async);
+    return error != 0 ? fail(error) : real::aio_fsync(operation, block);
+}
+
+int lio_listio(int mode, aiocb* const* blocks, int count, sigevent* event) noexcept {
+    for (int i = 0; i < count; ++i) {
+        const int error = blocks[i] == nullptr || blocks[i]->aio_lio_opcode == LIO_NOP
+                              ? 0
+                              : leave_if_captured(blocks[i]->aio_fildes, pool::Reason::async);
+        if (error != 0) {
+            return fail(error);
+        }
+    }
+    return real::lio_listio(mode, blocks, count, event);
+}
+
+int io_uring_queue_init(unsigned entries, void* ring, unsigned flags) noexcept {
+    leave_to_rings();
+    return real::io_uring_queue_init(entries, ring, flags);
+}
+
+int io_uring_queue_init_params(unsigned entries, void* ring, void* parameters) noexcept {
+    leave_to_rings();
+    return real::io_uring_queue_init_params(entries, ring, parameters);
+}
+
+int io_uring_queue_init_mem(unsigned entries, void* ring, void* parameters, void* memory,
+                            size_t bytes) noexcept {
+    leave_to_rings();
+    return real::io_uring_queue_init_mem(entries, ring, parameters, memory, bytes);
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

@@ -1,0 +1,125 @@
+// A file's length, and when its bytes are on the storage.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "entry/posix/files.hpp"
+#include "entry/posix/look.hpp"
+#include "entry/posix/process.hpp"
+#include "kernel/calls.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/falloc.h>
+
+namespace forebay::entry {
+
+namespace {
+
+int fail(int error) noexcept {
+    errno = error;
+    return -1;
+}
+
+int done(int error) noexcept { return error == 0 ? 0 : fail(error); }
+
+template <class Pass>
+int synced(int fd, const Pass& pass) noexcept {
+    return on(fd, pass, [&](Place place) noexcept { return done(sync(place)); });
+}
+
+// Everything in the pool, whoever wrote it.
+void drain_all() noexcept {
+    if (!capturing() || !connection.reach() || connection.life() != Connection::Life::lives) {
+        return;
+    }
+    wire::Question question;
+    question.ask = wire::Ask::drain;
+    static_cast<void>(connection.ask(question));
+}
+
+// What changes where bytes lie, or takes some away, is not for a file with deposits.
+template <class Pass>
+auto prepared(int fd, int mode, const Pass& pass) noexcept {
+    constexpr int moves = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE;
+    const int error =
+        (mode & moves) != 0 ? leave_if_captured(fd, pool::Reason::asked) : drain_if_captured(fd);
+    return pass(error);
+}
+
+}  // namespace
+
+namespace captured {
+
+int fsync(int fd) noexcept {
+    return synced(fd, [&]() noexcept { return real::fsync(fd); });
+}
+
+int fdatasync(int fd) noexcept {
+    return synced(fd, [&]() noexcept { return real::fdatasync(fd); });
+}
+
+int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) noexcept {
+    const int error = drain_if_captured(fd);
+    return error != 0 ? fail(error) : real::sync_file_range(fd, at, bytes, flags);
+}
+
+int syncfs(int fd) noexcept {
+    drain_all();
+    return real::syncfs(fd);
+}
+
+void sync() noexcept {
+    drain_all();
+    real::sync();
+}
+
+int ftruncate(int fd, off_t bytes) noexcept {
+    if (!descriptors.captured(fd) || bytes < 0) {
+        return real::ftruncate(fd, bytes);
+    }
+    const Held held{fd};
+    if (!held || (held->flags.load(std::memory_order_relaxed) & O_ACCMODE) == O_RDONLY) {
+        return real::ftruncate(fd, bytes);
+    }
+    const Place place{*held, fd};
+    const Footing here = footing(place);
+    const bool told = here == Footing::passed && connection.life() == Connection::Life::lives &&
+                      held->connection.load(std::memory_order_relaxed) == connection.number();
+    if (here == Footing::passed && !told) {
+        return real::ftruncate(fd, bytes);
+    }
+    return here == Footing::lost ? fail(EIO) : done(truncate(place, bytes));
+}
+
+int truncate(const char* path, off_t bytes) noexcept {
+    struct stat found{};
+    if (!capturing() || bytes < 0 || kernel::stat(path, &found) != 0 || !S_ISREG(found.st_mode) ||
+        !possible_on(found.st_dev)) {
+        return real::truncate(path, bytes);
+    }
+    const int before = errno;
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    if (fd < 0) {
+        return -1;
+    }
+    const int result = ftruncate(fd, bytes);
+    const int error = errno;
+    static_cast<void>(close(fd));
+    errno = result == 0 ? before : error;
+    return result;
+}
+
+int fallocate(int fd, int mode, off_t at, off_t bytes) noexcept {
+    return prepared(fd, mode, [&](int error) noexcept {
+        return error != 0 ? fail(error) : real::fallocate(fd, mode, at, bytes);
+    });
+}
+
+int posix_fallocate(int fd, off_t at, off_t bytes) noexcept {
+    return prepared(fd, 0, [&](int error) noexcept {
+        return error != 0 ? error : real::posix_fallocate(fd, at, bytes);
+    });
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

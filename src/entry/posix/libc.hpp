@@ -1,0 +1,18 @@
+// The types of the functions that are captured.
+#pragma once
+
+#include <aio.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <utime.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <ctime>

@@ -1,0 +1,355 @@
+// read, write and their relatives. The offset of a description that only this process has is in
+// `Description::offset`; else it is the kernel's, which adds to it at once for all who share it.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "entry/posix/files.hpp"
+#include "entry/posix/process.hpp"
+#include "kernel/calls.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <fcntl.h>
+#include <limits>
+#include <span>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr std::size_t move_max = 0x7ffff000;  // the kernel moves no more at a time
+constexpr off_t here = -1;                    // preadv2: at the description's offset
+
+using Pieces = std::span<const iovec>;
+
+// The file itself, below the pool.
+class Kernel final : public pool::Backing {
+public:
+    explicit Kernel(int fd) noexcept : fd_{fd} {}
+    [[nodiscard]] std::int64_t read(std::int64_t offset,
+                                    std::span<std::byte> bytes) noexcept override {
+        const ssize_t got = kernel::pread(fd_, bytes.data(), bytes.size(), offset);
+        return got < 0 ? -errno : got;
+    }
+
+private:
+    int fd_;
+};
+
+int fail(int error) noexcept {
+    errno = error;
+    return -1;
+}
+
+bool may_read(Place place) noexcept {
+    return (place.file.flags.load(relaxed) & O_ACCMODE) != O_WRONLY;
+}
+bool may_write(Place place) noexcept {
+    return (place.file.flags.load(relaxed) & O_ACCMODE) != O_RDONLY;
+}
+
+// Bytes of all pieces, as many as are moved at a time; -1: they make no sense.
+std::int64_t bytes_of(Pieces pieces) noexcept {
+    std::size_t bytes = 0;
+    for (const iovec& piece : pieces) {
+        if (__builtin_add_overflow(bytes, piece.iov_len, &bytes) || bytes > SSIZE_MAX) {
+            return -1;
+        }
+    }
+    return static_cast<std::int64_t>(std::min(bytes, move_max));
+}
+
+// -- writing
+// ----------------------------------------------------------------------------------------
+
+// Bytes written, or minus an errno.
+std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
+    const pool::FileId file = place.file.file();
+    const pool::Written written = connection.depositor().write(file, at, bytes);
+    const auto taken = static_cast<std::int64_t>(written.taken);
+    int error = 0;
+    switch (written.rest) {
+        case pool::Written::Rest::none: return taken;
+        case pool::Written::Rest::failed: error = written.error; break;
+        case pool::Written::Rest::through: {
+            if (connection.depositor().settle(file)) {
+                const std::span<const std::byte> rest = bytes.subspan(written.taken);
+                const ssize_t moved =
+                    kernel::pwrite(place.fd, rest.data(), rest.size(), at + taken);
+                if (moved >= 0) {
+                    return taken + moved;
+                }
+                error = errno;
+                break;
+            }
+            [[fallthrough]];
+        }
+        case pool::Written::Rest::lost:
+            connection.mourn();
+            error = EIO;
+            break;
+    }
+    return taken > 0 ? taken : -error;
+}
+
+// Bytes written, or minus an errno.
+std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
+    std::int64_t total = 0;
+    if (!place.file.wrote.load(relaxed)) {
+        place.file.wrote.store(true, relaxed);
+    }
+    for (const iovec& piece : pieces) {
+        const std::size_t want =
+            std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
+        const std::span bytes{static_cast<const std::byte*>(piece.iov_base), want};
+        const std::int64_t moved = want == 0 ? 0 : deposit(place, bytes, at + total);
+        if (moved < 0) {
+            return total > 0 ? total : moved;
+        }
+        total += moved;
+        if (moved < static_cast<std::int64_t>(want)) {
+            break;
+        }
+    }
+    return total;
+}
+
+// Where the caller's bytes go; from there on they are nobody else's. -1 and errno where no offset
+// can be so large.
+std::int64_t claim(Place place, std::int64_t bytes) noexcept {
+    std::int64_t at = place.file.offset.load(std::memory_order_acquire);
+    while (at != in_kernel) {
+        std::int64_t end = 0;
+        if (__builtin_add_overflow(at, bytes, &end)) {
+            return fail(EFBIG);
+        }
+        if (place.file.offset.compare_exchange_weak(at, end, std::memory_order_acq_rel)) {
+            return at;
+        }
+    }
+    const off_t end = kernel::lseek(place.fd, bytes, SEEK_CUR);
+    return end < 0 ? fail(EFBIG) : end - bytes;
+}
+
+// What was claimed, but not moved, if nobody went on from there.
+void give_back(Place place, std::int64_t end, std::int64_t bytes) noexcept {
+    if (bytes == 0) {
+        return;
+    }
+    if (place.file.offset.load(relaxed) == in_kernel) {
+        kernel::lseek(place.fd, -bytes, SEEK_CUR);
+        return;
+    }
+    place.file.offset.compare_exchange_strong(end, end - bytes, std::memory_order_acq_rel);
+}
+
+ssize_t write_here(Place place, Pieces pieces) noexcept {
+    const std::int64_t bytes = bytes_of(pieces);
+    if (bytes < 0 || !may_write(place)) {
+        return fail(bytes < 0 ? EINVAL : EBADF);
+    }
+    const std::int64_t at = claim(place, bytes);
+    if (at < 0) {
+        return -1;
+    }
+    const std::int64_t moved = write_at(place, pieces, at);
+    give_back(place, at + bytes, bytes - std::max<std::int64_t>(moved, 0));
+    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+}
+
+ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
+    const std::int64_t bytes = bytes_of(pieces);
+    if (bytes < 0 || at < 0) {
+        return fail(EINVAL);
+    }
+    if (!may_write(place)) {
+        return fail(EBADF);
+    }
+    std::int64_t end = 0;
+    if (__builtin_add_overflow(at, bytes, &end)) {
+        return fail(EFBIG);
+    }
+    const std::int64_t moved = write_at(place, pieces, at);
+    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+}
+
+// -- reading
+// ----------------------------------------------------------------------------------------
+
+// Bytes read, or minus an errno.
+std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
+    const Connection::Reading reading{connection};
+    Kernel backing{place.fd};
+    std::int64_t total = 0;
+    for (const iovec& piece : pieces) {
+        const std::size_t want =
+            std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
+        const std::span bytes{static_cast<std::byte*>(piece.iov_base), want};
+        const std::int64_t moved =
+            connection.reader().read(place.file.file(), backing, at + total, bytes);
+        if (moved < 0) {
+            return total > 0 ? total : moved;
+        }
+        total += moved;
+        if (moved < static_cast<std::int64_t>(want)) {
+            break;
+        }
+    }
+    return total;
+}
+
+// Whose offset only this process moves: read, and then see whether it is still the same.
+ssize_t read_here(Place place, Pieces pieces) noexcept {
+    const std::int64_t bytes = bytes_of(pieces);
+    if (bytes < 0 || !may_read(place)) {
+        return fail(bytes < 0 ? EINVAL : EBADF);
+    }
+    std::int64_t at = place.file.offset.load(std::memory_order_acquire);
+    while (at != in_kernel) {
+        const bool over = at > std::numeric_limits<std::int64_t>::max() - bytes;
+        const std::int64_t moved = over ? -EINVAL : read_at(place, pieces, at);
+        if (moved <= 0) {
+            return moved < 0 ? fail(static_cast<int>(-moved)) : 0;
+        }
+        if (place.file.offset.compare_exchange_strong(at, at + moved, std::memory_order_acq_rel)) {
+            return moved;
+        }
+    }
+    at = claim(place, bytes);
+    if (at < 0) {
+        return -1;
+    }
+    const std::int64_t moved = read_at(place, pieces, at);
+    give_back(place, at + bytes, bytes - std::max<std::int64_t>(moved, 0));
+    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+}
+
+ssize_t read_there(Place place, Pieces pieces, off_t at) noexcept {
+    const std::int64_t bytes = bytes_of(pieces);
+    if (bytes < 0 || at < 0 || at > std::numeric_limits<std::int64_t>::max() - bytes) {
+        return fail(EINVAL);
+    }
+    if (!may_read(place)) {
+        return fail(EBADF);
+    }
+    const std::int64_t moved = read_at(place, pieces, at);
+    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+}
+
+// -- what the captured functions have in common
+// -------------------------------------------------------
+
+template <class Pass, class Own>
+ssize_t on_pieces(int fd, const iovec* pieces, int count, const Pass& pass,
+                  const Own& own) noexcept {
+    return on(fd, pass, [&](Place place) noexcept -> ssize_t {
+        if (count < 0 || count > IOV_MAX) {
+            return fail(EINVAL);
+        }
+        return own(place, Pieces{pieces, static_cast<std::size_t>(count)});
+    });
+}
+
+// Flags that a deposit does not know make the file leave.
+template <class Pass>
+ssize_t leave_for(int fd, int flags, const Pass& pass) noexcept {
+    const int error = leave_if_captured(
+        fd, (flags & RWF_APPEND) != 0 ? pool::Reason::append : pool::Reason::direct);
+    return error != 0 ? fail(error) : pass();
+}
+
+}  // namespace
+
+namespace captured {
+
+ssize_t read(int fd, void* to, size_t bytes) noexcept {
+    return on(
+        fd, [&]() noexcept { return real::read(fd, to, bytes); },
+        [&](Place place) noexcept {
+            const iovec piece{to, std::min(bytes, move_max)};
+            return read_here(place, {&piece, 1});
+        });
+}
+
+ssize_t write(int fd, const void* from, size_t bytes) noexcept {
+    return on(
+        fd, [&]() noexcept { return real::write(fd, from, bytes); },
+        [&](Place place) noexcept {
+            const iovec piece{const_cast<void*>(from), std::min(bytes, move_max)};
+            return write_here(place, {&piece, 1});
+        });
+}
+
+ssize_t pread(int fd, void* to, size_t bytes, off_t at) noexcept {
+    return on(
+        fd, [&]() noexcept { return real::pread(fd, to, bytes, at); },
+        [&](Place place) noexcept {
+            const iovec piece{to, std::min(bytes, move_max)};
+            return read_there(place, {&piece, 1}, at);
+        });
+}
+
+ssize_t pwrite(int fd, const void* from, size_t bytes, off_t at) noexcept {
+    return on(
+        fd, [&]() noexcept { return real::pwrite(fd, from, bytes, at); },
+        [&](Place place) noexcept {
+            const iovec piece{const_cast<void*>(from), std::min(bytes, move_max)};
+            return write_there(place, {&piece, 1}, at);
+        });
+}
+
+ssize_t readv(int fd, const iovec* pieces, int count) noexcept {
+    return on_pieces(
+        fd, pieces, count, [&]() noexcept { return real::readv(fd, pieces, count); }, read_here);
+}
+
+ssize_t writev(int fd, const iovec* pieces, int count) noexcept {
+    return on_pieces(
+        fd, pieces, count, [&]() noexcept { return real::writev(fd, pieces, count); }, write_here);
+}
+
+ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept {
+    return on_pieces(
+        fd, pieces, count, [&]() noexcept { return real::preadv(fd, pieces, count, at); },
+        [&](Place place, Pieces all) noexcept { return read_there(place, all, at); });
+}
+
+ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept {
+    return on_pieces(
+        fd, pieces, count, [&]() noexcept { return real::pwritev(fd, pieces, count, at); },
+        [&](Place place, Pieces all) noexcept { return write_there(place, all, at); });
+}
+
+ssize_t preadv2(int fd, const iovec* pieces, int count, off_t at, int flags) noexcept {
+    const auto pass = [&]() noexcept { return real::preadv2(fd, pieces, count, at, flags); };
+    if ((flags & ~(RWF_HIPRI | RWF_NOWAIT)) != 0) {
+        return leave_for(fd, flags, pass);
+    }
+    return on_pieces(fd, pieces, count, pass, [&](Place place, Pieces all) noexcept {
+        return at == here ? read_here(place, all) : read_there(place, all, at);
+    });
+}
+
+ssize_t pwritev2(int fd, const iovec* pieces, int count, off_t at, int flags) noexcept {
+    const auto pass = [&]() noexcept { return real::pwritev2(fd, pieces, count, at, flags); };
+    if ((flags & ~(RWF_HIPRI | RWF_NOWAIT)) != 0) {
+        return leave_for(fd, flags, pass);
+    }
+    return on_pieces(fd, pieces, count, pass, [&](Place place, Pieces all) noexcept {
+        return at == here ? write_here(place, all) : write_there(place, all, at);
+    });
+}
+
+// libc ends a program that reads more than it has room for.
+ssize_t read_chk(int fd, void* to, size_t bytes, size_t room) noexcept {
+    return bytes > room ? real::read_chk(fd, to, bytes, room) : read(fd, to, bytes);
+}
+
+ssize_t pread_chk(int fd, void* to, size_t bytes, off_t at, size_t room) noexcept {
+    return bytes > room ? real::pread_chk(fd, to, bytes, at, room) : pread(fd, to, bytes, at);
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

@@ -1,0 +1,118 @@
+// Files are opened by the kernel, with all that it checks; the descriptor is then captured.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "entry/posix/files.hpp"
+#include "entry/posix/look.hpp"
+#include "entry/posix/process.hpp"
+#include "kernel/calls.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+
+namespace forebay::entry {
+
+namespace {
+
+// A file that is there already loses its deposits in their order: the daemon makes it empty, and
+// the kernel is not told O_TRUNC.
+bool is_emptied_by_us(int folder, const char* path, int flags) noexcept {
+    const bool asked = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY;
+    if (!asked || (flags & (O_PATH | O_DIRECTORY)) != 0 || path == nullptr) {
+        return false;
+    }
+    struct stat found{};
+    const int follow = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
+    return kernel::fstatat(folder, path, &found, follow) == 0 && S_ISREG(found.st_mode) &&
+           possible_on(found.st_dev);
+}
+
+int closed_again(int fd, int error) noexcept {
+    kernel::close(fd);
+    errno = error;
+    return -1;
+}
+
+template <class Open>
+int open_with(int folder, const char* path, int flags, const Open& open) noexcept {
+    if (!capturing()) {
+        return open(flags);
+    }
+    const int before = errno;
+    const bool empties = is_emptied_by_us(folder, path, flags);
+    errno = before;
+    const int fd = open(empties ? flags & ~O_TRUNC : flags);
+    if (fd < 0) {
+        return fd;
+    }
+    const Taken taken = take_on(fd, {.flags = flags, .empties = empties});
+    if (taken == Taken::failed) {
+        return closed_again(fd, errno);
+    }
+    if (taken == Taken::no && empties && kernel::ftruncate(fd, 0) != 0) {
+        return closed_again(fd, errno);
+    }
+    errno = before;
+    return fd;
+}
+
+template <class Make>
+int temporary(const Make& make) noexcept {
+    const int before = errno;
+    const int fd = make();
+    if (fd >= 0 && capturing()) {
+        static_cast<void>(take_on(fd, {.flags = O_RDWR}));  // nothing is emptied, which could fail
+        errno = before;
+    }
+    return fd;
+}
+
+}  // namespace
+
+namespace captured {
+
+int open(const char* path, int flags, mode_t mode) noexcept {
+    return open_with(AT_FDCWD, path, flags,
+                     [&](int how) noexcept { return real::open(path, how, mode); });
+}
+
+int openat(int folder, const char* path, int flags, mode_t mode) noexcept {
+    return open_with(folder, path, flags,
+                     [&](int how) noexcept { return real::openat(folder, path, how, mode); });
+}
+
+int creat(const char* path, mode_t mode) noexcept {
+    constexpr int flags = O_CREAT | O_WRONLY | O_TRUNC;
+    return open_with(AT_FDCWD, path, flags, [&](int how) noexcept {
+        return how == flags ? real::creat(path, mode) : real::open(path, how, mode);
+    });
+}
+
+int open_2(const char* path, int flags) noexcept {
+    return open_with(AT_FDCWD, path, flags,
+                     [&](int how) noexcept { return real::open_2(path, how); });
+}
+
+int openat_2(int folder, const char* path, int flags) noexcept {
+    return open_with(folder, path, flags,
+                     [&](int how) noexcept { return real::openat_2(folder, path, how); });
+}
+
+int mkstemp(char* name) noexcept {
+    return temporary([&]() noexcept { return real::mkstemp(name); });
+}
+
+int mkostemp(char* name, int flags) noexcept {
+    return temporary([&]() noexcept { return real::mkostemp(name, flags); });
+}
+
+int mkstemps(char* name, int suffix) noexcept {
+    return temporary([&]() noexcept { return real::mkstemps(name, suffix); });
+}
+
+int mkostemps(char* name, int suffix, int flags) noexcept {
+    return temporary([&]() noexcept { return real::mkostemps(name, suffix, flags); });
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

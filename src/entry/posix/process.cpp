@@ -1,0 +1,118 @@
+// The process' part: libc's functions, what the environment says, and forks.
+#include "entry/posix/process.hpp"
+
+#include "capture/real.hpp"
+#include "entry/posix/files.hpp"
+#include "entry/posix/message.hpp"
+#include "kernel/calls.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <initializer_list>
+#include <strings.h>
+
+namespace forebay::entry {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
+constinit State state;
+constinit Descriptors descriptors;
+constinit Connection connection;
+constinit RealAddresses real_addresses{};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+}  // namespace forebay::entry
+
+extern "C" {
+// Of exports.S.inc. A child of vfork shares all that is above with its parent, so where there is a
+// pool, vfork is fork.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
+constinit unsigned forebay_vfork_is_fork = 0;
+constinit void* forebay_real_vfork = nullptr;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+}
+
+namespace forebay::entry {
+
+namespace {
+
+// Stands for what this libc does not have.
+long missing() noexcept {
+    errno = ENOSYS;
+    return -1;
+}
+
+bool disabled() noexcept {
+    const char* const value = std::getenv("FOREBAY_ENABLED");
+    if (value == nullptr) {
+        return false;
+    }
+    for (const char* const no : {"false", "0", "no", "off", "disable"}) {  // base/switch_words
+        if (::strcasecmp(value, no) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// libc's streams write to these, where nobody sees it.
+void take_on_standard_streams() noexcept {
+    constexpr int standard_streams = 3;
+    for (int fd = 0; fd < standard_streams; ++fd) {
+        struct stat found{};
+        if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+            continue;
+        }
+        const int flags = kernel::fcntl(fd, F_GETFL);
+        static_cast<void>(
+            take_on(fd, {.flags = flags, .through = pool::Reason::inherited, .fresh = false}));
+    }
+}
+
+void find_all_real() noexcept {
+    for (std::size_t number = 0; number < function_count; ++number) {
+        if (!function_is_late[number]) {
+            find_real(number);
+        }
+    }
+    forebay_real_vfork = ::dlsym(RTLD_NEXT, "vfork");
+}
+
+[[gnu::constructor]] void begin() noexcept {
+    const int before = errno;
+    find_all_real();
+    const char* const socket = std::getenv("FOREBAY_POOL_SOCKET");
+    const char* const paths = std::getenv("FOREBAY_POOL_PATHS");
+    if (socket == nullptr || *socket == '\0' || paths == nullptr || disabled()) {
+        errno = before;
+        return;
+    }
+    if (state.paths.set(paths) > 0) {
+        say("not all pool paths are used", "there are too many, or one is not absolute",
+            "Name fewer folders in FOREBAY_POOL_PATHS.");
+    }
+    if (!connection.set_socket(socket)) {
+        say("this program does without the pool", "its socket's name is too long",
+            "Start the daemon in a folder with a shorter name.");
+    } else if (!state.paths.none()) {
+        ::pthread_atfork(&before_fork, nullptr, &in_child);
+        forebay_vfork_is_fork = 1;
+        state.captures.store(true, std::memory_order_release);
+        take_on_standard_streams();
+    }
+    errno = before;
+}
+
+}  // namespace
+
+void* find_real(std::size_t number) noexcept {
+    void* found = ::dlsym(RTLD_NEXT, function_names[number]);
+    found = found != nullptr ? found : reinterpret_cast<void*>(&missing);
+    real_addresses[number].store(found, std::memory_order_relaxed);
+    return found;
+}
+
+}  // namespace forebay::entry

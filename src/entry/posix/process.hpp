@@ -1,0 +1,49 @@
+// What belongs to the process, and is the only thing here that changes outside of functions.
+#pragma once
+
+#include "entry/posix/connection.hpp"
+#include "entry/posix/descriptors.hpp"
+#include "entry/posix/mappings.hpp"
+#include "entry/posix/paths.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <sys/types.h>
+
+namespace forebay::entry {
+
+// File systems, by the numbers that the kernel gives them; looked for when they are first needed.
+struct Devices {
+    std::atomic<bool> known;
+    dev_t root;
+    std::array<dev_t, PoolPaths::folders_max> folders;
+};
+
+// Where relative paths begin; looked for again after chdir.
+enum class Folder : std::uint32_t { unknown, outside, pooled };
+
+struct State {
+    std::atomic<bool> captures{false};      // there is a pool
+    std::atomic<bool> asynchronous{false};  // io_uring may use any descriptor
+    std::atomic<Folder> folder{Folder::unknown};
+    PoolPaths paths;
+    Devices devices{};
+    Mappings mappings;
+};
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
+extern State state;
+extern Descriptors descriptors;
+extern Connection connection;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+[[nodiscard]] inline bool capturing() noexcept {
+    return state.captures.load(std::memory_order_relaxed);
+}
+
+// Around every fork: before it, and in the child.
+void before_fork() noexcept;
+void in_child() noexcept;
+
+}  // namespace forebay::entry

@@ -1,0 +1,245 @@
+// Children: what they inherit, and the programs that they become.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "entry/posix/files.hpp"
+#include "entry/posix/look.hpp"
+#include "entry/posix/process.hpp"
+#include "kernel/calls.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+
+namespace forebay::entry {
+
+namespace {
+
+// A program that is started with a file open writes to it as it likes.
+void leave_inherited() noexcept {
+    const int before = errno;
+    for (int fd = 0; fd < descriptors.end(); ++fd) {
+        if (descriptors.captured(fd) && (kernel::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0) {
+            leave_if_captured(fd, pool::Reason::inherited);
+        }
+    }
+    errno = before;
+}
+
+// The kernel reads a program itself, and runs none that somebody can write to: it is drained, and
+// the daemon closes it.
+void drain_program(int folder, const char* path, int flags) noexcept {
+    struct stat found{};
+    if (kernel::fstatat(folder, path, &found, flags) != 0 || !S_ISREG(found.st_mode)) {
+        return;
+    }
+    if ((!connection.reached() && !may_be_pooled(folder, path, found.st_dev)) ||
+        !connection.reach() || connection.life() != Connection::Life::lives) {
+        return;
+    }
+    if (const auto file = known(found.st_dev, found.st_ino)) {
+        wire::Question question;
+        question.ask = wire::Ask::sync;
+        question.slot = file->slot;
+        question.generation = file->generation;
+        static_cast<void>(connection.ask(question));
+    }
+}
+
+void prepare(int folder, const char* path, int flags) noexcept {
+    if (!capturing() || path == nullptr) {
+        return;
+    }
+    const int before = errno;
+    drain_program(folder, path, flags);
+    leave_inherited();
+    errno = before;
+}
+
+void prepare(const char* path) noexcept { prepare(AT_FDCWD, path, 0); }
+
+// A program by its name alone: looked for in those folders of PATH that are pooled.
+void prepare_named(const char* file) noexcept {
+    if (!capturing() || file == nullptr || std::strchr(file, '/') != nullptr) {
+        prepare(file);
+        return;
+    }
+    const int before = errno;
+    const char* folder = std::getenv("PATH");
+    while (folder != nullptr && *folder != '\0') {
+        const std::size_t bytes = std::strcspn(folder, ":");
+        const std::size_t name = std::strlen(file) + 1;
+        PathBuffer path;
+        if (bytes + 1 + name <= path.size() && state.paths.hold({folder, bytes})) {
+            std::memcpy(path.data(), folder, bytes);
+            path[bytes] = '/';
+            std::memcpy(&path[bytes + 1], file, name);
+            drain_program(AT_FDCWD, path.data(), 0);
+        }
+        folder += bytes + (folder[bytes] == ':' ? 1 : 0);
+    }
+    leave_inherited();
+    errno = before;
+}
+
+// Arguments that follow `first`, without the null at their end.
+std::size_t count_of(const char* first, va_list rest) noexcept {
+    va_list counted;
+    va_copy(counted, rest);
+    std::size_t count = first == nullptr ? 0 : 1;
+    while (count > 0 && va_arg(counted, const char*) != nullptr) {
+        ++count;
+    }
+    va_end(counted);
+    return count;
+}
+
+// What follows is the environment, where there is one.
+void list(const char* first, va_list rest, char** to, std::size_t count) noexcept {
+    to[0] = const_cast<char*>(first);
+    for (std::size_t i = 1; i <= count; ++i) {
+        to[i] = va_arg(rest, char*);
+    }
+}
+
+// On the stack: a child of a program with threads may not allocate.
+char** room_for(void* memory) noexcept { return static_cast<char**>(memory); }
+
+}  // namespace
+
+void before_fork() noexcept {
+    const int before = errno;
+    for (int fd = 0; fd < descriptors.end(); ++fd) {
+        if (!descriptors.captured(fd)) {
+            continue;
+        }
+        const Held held{fd};
+        if (held) {
+            put_offset_into_kernel({*held, fd});
+        }
+    }
+    errno = before;
+}
+
+void in_child() noexcept {
+    connection.forget();
+    state.mappings.forget();
+    descriptors.recount();
+}
+
+namespace captured {
+
+pid_t bare_fork() noexcept {
+    if (!capturing()) {
+        return real::bare_fork();
+    }
+    before_fork();
+    const pid_t child = real::bare_fork();
+    if (child == 0) {
+        in_child();
+    }
+    return child;
+}
+
+int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
+    prepare(path);
+    return real::execve(path, arguments, environment);
+}
+
+int execv(const char* path, char* const* arguments) noexcept {
+    prepare(path);
+    return real::execv(path, arguments);
+}
+
+int execvp(const char* file, char* const* arguments) noexcept {
+    prepare_named(file);
+    return real::execvp(file, arguments);
+}
+
+int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
+    prepare_named(file);
+    return real::execvpe(file, arguments, environment);
+}
+
+int execl(const char* path, const char* first, va_list rest) noexcept {
+    const std::size_t count = count_of(first, rest);
+    char** const arguments = room_for(__builtin_alloca((count + 1) * sizeof(char*)));
+    list(first, rest, arguments, count);
+    return execv(path, arguments);
+}
+
+int execlp(const char* file, const char* first, va_list rest) noexcept {
+    const std::size_t count = count_of(first, rest);
+    char** const arguments = room_for(__builtin_alloca((count + 1) * sizeof(char*)));
+    list(first, rest, arguments, count);
+    return execvp(file, arguments);
+}
+
+int execle(const char* path, const char* first, va_list rest) noexcept {
+    const std::size_t count = count_of(first, rest);
+    char** const arguments = room_for(__builtin_alloca((count + 1) * sizeof(char*)));
+    list(first, rest, arguments, count);
+    return execve(path, arguments, va_arg(rest, char* const*));
+}
+
+int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
+    prepare(fd, "", AT_EMPTY_PATH);
+    return real::fexecve(fd, arguments, environment);
+}
+
+int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
+             int flags) noexcept {
+    prepare(folder, path, flags & AT_EMPTY_PATH);
+    return real::execveat(folder, path, arguments, environment, flags);
+}
+
+int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const* arguments,
+                char* const* environment) noexcept {
+    prepare(path);
+    return real::posix_spawn(process, path, actions, attributes, arguments, environment);
+}
+
+int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const* arguments,
+                 char* const* environment) noexcept {
+    prepare_named(file);
+    return real::posix_spawnp(process, file, actions, attributes, arguments, environment);
+}
+
+int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t* actions, int fd,
+                                     int other) noexcept {
+    leave_if_captured(fd, pool::Reason::inherited);
+    return real::posix_spawn_file_actions_adddup2(actions, fd, other);
+}
+
+int system(const char* command) noexcept {
+    if (capturing()) {
+        leave_inherited();
+    }
+    return real::system(command);
+}
+
+FILE* popen(const char* command, const char* mode) noexcept {
+    if (capturing()) {
+        leave_inherited();
+    }
+    return real::popen(command, mode);
+}
+
+// libc doubles /dev/null to the standard streams where nobody sees it.
+int daemon(int stay, int keep) noexcept {
+    const int done = real::daemon(stay, keep);
+    for (int fd = 0; done == 0 && keep == 0 && fd <= 2; ++fd) {
+        Description* const held = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
+        if (held != nullptr) {
+            let_go(*held);
+        }
+    }
+    return done;
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

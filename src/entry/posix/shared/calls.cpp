@@ -1,0 +1,20 @@
+// For Forebay's other libraries in this process: see pool/client/calls.hpp.
+#include "pool/client/calls.hpp"
+
+#include "capture/captured.hpp"
+#include "entry/posix/look.hpp"
+
+extern "C" {
+
+[[gnu::visibility("default")]] extern const forebay::pool::PoolCalls forebay_pool_calls;
+
+const forebay::pool::PoolCalls forebay_pool_calls{
+    .version = forebay::pool::calls_version,
+    .covers = &forebay::entry::covers,
+    .open = &forebay::entry::captured::open,
+    .close = &forebay::entry::captured::close,
+    .pread = &forebay::entry::captured::pread,
+    .pwrite = &forebay::entry::captured::pwrite,
+    .fsync = &forebay::entry::captured::fsync,
+};
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Turns src/entry/posix/functions.toml into code.
+
+The table of captured functions of libc is data. Three outputs: the libc's own functions by name
+(real.hpp), declarations of what is written by hand (captured.hpp), and the functions that the
+library exports, which do nothing but call these (exports.cpp).
+"""
+
+import argparse
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+NOTE = "// Made by tools/generate_capture.py from src/entry/posix/functions.toml. Do not edit."
+KEYS = frozenset(
+    "name also handler does returns parameters variadic assembly late".split(),
+)
+DOES = frozenset({"own", "leave", "passed"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """One function of libc; `names` are all that it is exported as, `handler` is ours."""
+
+    names: tuple[str, ...]
+    handler: str
+    returns: str
+    parameters: tuple[str, ...]
+    variadic: bool
+    assembly: bool
+    late: bool
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(parameter.split()[-1].lstrip("*") for parameter in self.parameters)
+
+    def declared(self, name: str) -> str:
+        """The handler's parameters; what follows is a va_list there."""
+        rest = ("va_list rest",) if self.variadic else ()
+        return f"{self.returns} {name}({', '.join((*self.parameters, *rest))}) noexcept"
+
+
+def function_of(row: dict) -> Function:
+    unknown = set(row) - KEYS
+    if unknown or row["does"] not in DOES:
+        raise SystemExit(f"functions.toml: {row['name']}: unknown class or keys {sorted(unknown)}")
+    return Function(
+        names=(row["name"], *row.get("also", [])),
+        handler=row.get("handler", row["name"]),
+        returns=row.get("returns", "int"),
+        parameters=tuple(row["parameters"]),
+        variadic=row.get("variadic", False),
+        assembly=row.get("assembly", False),
+        late=row.get("late", False),
+    )
+
+
+def read_table(path: Path) -> list[Function]:
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))["function"]
+    return [function_of(row) for row in rows]
+
+
+def real_header(functions: list[Function]) -> str:
+    """libc's functions, by the address that the loader gives for their first name."""
+    names = "\n".join(f'    "{function.names[0]}",' for function in functions)
+    late = "\n".join(f"    {str(function.late).lower()}," for function in functions)
+    calls = "\n".join(
+        f"inline {f.returns} {f.handler}({', '.join(f.parameters)}) noexcept {{\n"
+        f"    using Function = {f.returns} (*)({', '.join(f.parameters)});\n"
+        f"    return reinterpret_cast<Function>(real_address({number}))"
+        f"({', '.join(f.arguments)});\n}}"
+        for number, f in enumerate(functions)
+        if not f.variadic
+    )
+    return (
+        f'{NOTE}\n#pragma once\n\n#include "entry/posix/libc.hpp"\n\n'
+        "namespace forebay::entry {\n\n"
+        f"inline constexpr std::size_t function_count = {len(functions)};\n"
+        f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n"
+        "// Looked for when they are called first.\n"
+        f"inline constexpr bool function_is_late[] = {{\n{late}\n}};\n\n"
+        "using RealAddresses = std::array<std::atomic<void*>, function_count>;\n"
+        "extern RealAddresses real_addresses;  // of process.cpp\n"
+        "void* find_real(std::size_t number) noexcept;\n"
+        "[[nodiscard]] inline void* real_address(std::size_t number) noexcept {\n"
+        "    void* const known = real_addresses[number].load(std::memory_order_relaxed);\n"
+        "    return known != nullptr ? known : find_real(number);\n}\n\n"
+        f"namespace real {{\n\n{calls}\n\n}}  // namespace real\n\n"
+        "}  // namespace forebay::entry\n"
+    )
+
+
+def captured_header(functions: list[Function]) -> str:
+    declared = "\n".join(f"{function.declared(function.handler)};" for function in functions)
+    return (
+        f'{NOTE}\n#pragma once\n\n#include "entry/posix/libc.hpp"\n\n'
+        f"namespace forebay::entry::captured {{\n\n{declared}\n\n"
+        "}  // namespace forebay::entry::captured\n"
+    )
+
+
+def exported(function: Function, name: str) -> str:
+    """One exported function, under a name of its own in C++ and under libc's in the library."""
+    label = f"forebay_captured_{name}"
+    rest = ("...",) if function.variadic else ()
+    parameters = ", ".join((*function.parameters, *rest))
+    declared = f"{function.returns} {label}({parameters}) noexcept"
+    call = f"forebay::entry::captured::{function.handler}"
+    if function.variadic:
+        result = (
+            f"    va_list rest;\n    va_start(rest, {function.arguments[-1]});\n"
+            f"    const auto result = {call}({', '.join((*function.arguments, 'rest'))});\n"
+            "    va_end(rest);\n    return result;\n"
+        )
+    else:
+        result = f"    return {call}({', '.join(function.arguments)});\n"
+    return (
+        f'[[gnu::visibility("default")]] {declared} __asm__("{name}");\n{declared} {{\n{result}}}\n'
+    )
+
+
+def exports(functions: list[Function]) -> str:
+    bodies = "\n".join(
+        exported(function, name)
+        for function in functions
+        if not function.assembly
+        for name in function.names
+    )
+    return f'{NOTE}\n#include "capture/captured.hpp"\n\nextern "C" {{\n\n{bodies}\n}}\n'
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("folder", type=Path)
+    arguments = parser.parse_args()
+    functions = read_table(arguments.table)
+    made = {
+        "real.hpp": real_header,
+        "captured.hpp": captured_header,
+        "exports.cpp": exports,
+    }
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for name, make in made.items():
+        (arguments.folder / name).write_text(make(functions), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
