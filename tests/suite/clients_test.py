@@ -13,7 +13,7 @@ import pytest
 
 from suite import mpi as m
 from suite.compare import RECORD, Output, compare
-from suite.on import ALL, EACH, FULL
+from suite.on import ALL, FULL
 from suite.programs import CALLS, plain
 from suite.record import Record
 from suite.verdict import Failed, ensure
@@ -139,8 +139,15 @@ def test_mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     ensure(sum(line.endswith(": ok") for line in told) > 100, "hardly any test passed")
 
 
-@EACH
-@pytest.mark.parametrize("watcher_first", [True, False], ids=["before", "behind"])
+@pytest.mark.parametrize(
+    ("mpi", "watcher_first"),
+    [
+        pytest.param(m.MPICH, True, id="mpich402-before"),
+        pytest.param(m.MPICH, False, id="mpich402-behind", marks=FULL),
+        pytest.param(m.OPEN_MPI, True, id="ompi414-before", marks=FULL),
+        pytest.param(m.OPEN_MPI, False, id="ompi414-behind"),
+    ],
+)
 def test_profiler(mpi: m.Mpi, watcher_first: bool, folder: Path) -> None:
     reference = plain(CALLS, mpi, 3)
     watcher = m.build_with(

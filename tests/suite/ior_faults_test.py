@@ -36,7 +36,7 @@ def test_disk_full(mpi: m.Mpi, folder: Path) -> None:
             run.ensure_clean()
 
 
-@EACH
+@BENCHMARK
 def test_disk_full_collectively(mpi: m.Mpi, folder: Path) -> None:
     """Every rank comes back from the calls that fail: the watchdog, which would give another
     status, has not to end them. A call of several rounds, and one of a single one."""
@@ -53,7 +53,7 @@ def test_disk_full_collectively(mpi: m.Mpi, folder: Path) -> None:
                 run.ensure_clean()
 
 
-@EACH
+@BENCHMARK
 def test_directory_is_read_only(mpi: m.Mpi, folder: Path) -> None:
     with mounted_tmpfs(folder / "closed", "4m") as closed:
         subprocess.run(["mount", "-o", "remount,ro", closed], check=True)

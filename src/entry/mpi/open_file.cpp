@@ -2,6 +2,7 @@
 // and the program what came of it.
 #include "entry/mpi/open_file.hpp"
 
+#include "adapters/pooled/storage.hpp"
 #include "adapters/uring/open.hpp"
 #include "entry/mpi/creation.hpp"
 #include "entry/mpi/gpu.hpp"
@@ -86,6 +87,10 @@ engine::File& OpenFile::engine() {
         held_.know(known.identity);
     }
     const auto opener = [this](Direction direction) {
+        const pool::PoolCalls* const pool = adapters::pool_calls();
+        if (pool != nullptr && pool->covers(facts_.path.c_str())) {
+            return adapters::open_pooled(*pool, facts_.path, direction);
+        }
         return adapters::open_storage(facts_.path, direction, preference_of(settings_));
     };
     engine_ = std::make_unique<engine::File>(*circle_->group, clock_, *counters_, opener, options);

@@ -1,0 +1,23 @@
+// A file whose writes are deposits in the pool of the node: a request is done when it lies in
+// memory of the node's daemon, which writes it to the file system later, by target and as many at a
+// time as that likes. What other processes of the node deposited is read back.
+#pragma once
+
+#include "base/result.hpp"
+#include "pool/client/calls.hpp"
+#include "ports/storage.hpp"
+
+#include <memory>
+#include <string>
+
+namespace forebay::adapters {
+
+// Those of the library that captures this process' file calls; null where there is none.
+[[nodiscard]] const pool::PoolCalls* pool_calls() noexcept;
+
+// `calls` outlives the storage.
+[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_pooled(const pool::PoolCalls& calls,
+                                                                  const std::string& path,
+                                                                  Direction direction);
+
+}  // namespace forebay::adapters

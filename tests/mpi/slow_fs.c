@@ -1,0 +1,89 @@
+/* A FUSE file system that shows a folder, written through, with a latency for every request and a
+ * bandwidth that all requests share: slow_fs MOUNTPOINT FOLDER LATENCY_US BYTES_PER_SECOND.
+ * Stopped (SIGSTOP), it is a file system that hangs. */
+#include "folder_fs.h"
+
+#include <pthread.h>
+#include <sys/statvfs.h>
+#include <time.h>
+
+static long latency_ns;
+static double bytes_per_ns;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static long busy_until_ns; /* when the last request's bytes will have passed */
+
+static long now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+static void wait_for(size_t bytes) {
+    const long now = now_ns();
+    pthread_mutex_lock(&mutex);
+    busy_until_ns = busy_until_ns > now ? busy_until_ns : now;
+    busy_until_ns += (long)((double)bytes / bytes_per_ns);
+    const long until = busy_until_ns + latency_ns;
+    pthread_mutex_unlock(&mutex);
+    const struct timespec t = {.tv_sec = until / 1000000000L, .tv_nsec = until % 1000000000L};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static int open_slow(const char* path, struct fuse_file_info* info) {
+    info->direct_io = 1;
+    info->flags &= ~O_APPEND;
+    return fs_open(path, info);
+}
+
+static int create_slow(const char* path, mode_t mode, struct fuse_file_info* info) {
+    char b[name_max];
+    const int fd = open(below(path, b, sizeof b), (info->flags & ~O_APPEND) | O_CREAT, mode);
+    info->fh = (uint64_t)fd;
+    info->direct_io = 1;
+    return fd < 0 ? -errno : 0;
+}
+
+static int read_slow(const char* path, char* to, size_t length, off_t at,
+                     struct fuse_file_info* info) {
+    wait_for(length);
+    return fs_read(path, to, length, at, info);
+}
+
+static int write_slow(const char* path, const char* from, size_t length, off_t at,
+                      struct fuse_file_info* info) {
+    wait_for(length);
+    return fs_write(path, from, length, at, info);
+}
+
+static int statfs_below(const char* path, struct statvfs* to) {
+    char b[name_max];
+    return answer(statvfs(below(path, b, sizeof b), to));
+}
+
+static void* begin(struct fuse_conn_info* connection, struct fuse_config* config) {
+    connection->max_write = 1 << 20;
+    config->use_ino = 1;
+    return NULL;
+}
+
+int main(int argc, char** argv) {
+    const struct fuse_operations operations = {.getattr = fs_getattr,
+                                               .open = open_slow,
+                                               .create = create_slow,
+                                               .read = read_slow,
+                                               .write = write_slow,
+                                               .truncate = fs_truncate,
+                                               .unlink = fs_unlink,
+                                               .statfs = statfs_below,
+                                               .fsync = fs_fsync,
+                                               .release = fs_release,
+                                               .init = begin};
+    if (argc != 5) {
+        fprintf(stderr, "usage: slow_fs MOUNTPOINT FOLDER LATENCY_US BYTES_PER_SECOND\n");
+        return 2;
+    }
+    folder = argv[2];
+    latency_ns = atol(argv[3]) * 1000;
+    bytes_per_ns = atof(argv[4]) * 1e-9;
+    return serve(argv[0], argv[1], &operations);
+}
