@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <sys/stat.h>
@@ -34,6 +35,9 @@ int ftruncate(int fd, off_t bytes) noexcept;
 int fstat(int fd, struct stat* out) noexcept;
 int stat(const char* path, struct stat* out) noexcept;
 int statfs(const char* path, struct statfs* out) noexcept;
+int fstatfs(int fd, struct statfs* out) noexcept;
+// As futimens: when the file was last read and changed.
+int futimens(int fd, const timespec* times) noexcept;
 int access(const char* path, int mode) noexcept;
 ssize_t getxattr(const char* path, const char* name, void* value, std::size_t bytes) noexcept;
 int setxattr(const char* path, const char* name, const void* value, std::size_t bytes,
