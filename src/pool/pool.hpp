@@ -77,7 +77,7 @@ struct Task {
     enum class Kind { drain, sync, leave, truncate };
     Kind kind = Kind::drain;
     Reason reason = Reason::none;  // leave
-    Length bytes;                  // truncate
+    Length bytes{};                // truncate
 };
 struct Done {
     std::uint64_t ticket = 0;
@@ -112,11 +112,11 @@ public:
     // the Memory's.
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
     // The client has gone, or died: what it committed counts, its files are closed, and its log may
-    // be unmapped once departed() says so; its number may then be given to another one.
+    // be unmapped once departed() says so. Its number is then free for another one.
     void dismiss(std::uint32_t client);
     // What is in its log makes no sense: it is not listened to any more. To be dismissed.
     [[nodiscard]] bool distrusted(std::uint32_t client) const;
-    [[nodiscard]] bool departed(std::uint32_t client) const;
+    [[nodiscard]] bool departed(std::uint32_t client);
 
     // The client has opened the file. A file that is known is the same one by its identity; the
     // better storage of the two is kept (one that can write).
