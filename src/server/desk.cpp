@@ -240,7 +240,7 @@ void Desk::complete(Answer& answer) const {
     }
 }
 
-void Desk::tell_status(Answer& answer) const {
+void Desk::tell_status(Answer& answer) {
     const std::string text = status(false);
     if (pass(document_of(text), answer)) {
         answer.reply.number = static_cast<std::int64_t>(text.size());
@@ -301,7 +301,8 @@ std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
 
 void Desk::end_well() { end_life(directory_.header); }
 
-std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) const {
+std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
+    history_.look();
     const Moment moment{.now_ns = clock_.now_ns(), .started_ns = started_ns_, .ended = ended};
     return status_document(directory_, memory_, history_, moment, rescued);
 }

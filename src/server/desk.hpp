@@ -67,7 +67,7 @@ public:
     // All has arrived: clients need not fail.
     void end_well();
 
-    [[nodiscard]] std::string status(bool ended, const std::vector<Rescued>& rescued = {}) const;
+    [[nodiscard]] std::string status(bool ended, const std::vector<Rescued>& rescued = {});
     [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
 
 private:
@@ -78,7 +78,7 @@ private:
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
     void ask(const Session& session, const wire::Question& question, Answer& answer);
-    void tell_status(Answer& answer) const;
+    void tell_status(Answer& answer);
     void pass_directory(Answer& answer) const;
 
     Area area_;
