@@ -140,7 +140,7 @@ void Blocks::provide(std::uint32_t physical) {
 std::uint32_t Blocks::take_coldest() {
     expects(!idle_.empty(), "a block is idle");
     const std::uint32_t physical = idle_.front();
-    idle_.erase(idle_.begin());
+    idle_.pop_front();
     absent_.push_back(physical);
     --provided_;
     return physical;

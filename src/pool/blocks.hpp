@@ -85,7 +85,7 @@ private:
     std::deque<Block> blocks_;  // from number first_ on
     std::uint64_t first_ = 0;   // all below are finished
     std::uint64_t leased_end_ = 0;
-    std::vector<std::uint32_t> idle_;
+    std::deque<std::uint32_t> idle_;     // coldest first
     std::vector<std::uint32_t> absent_;  // were there once
     std::uint32_t fresh_ = 0;            // physical blocks from here on were never there
     std::size_t provided_ = 0;

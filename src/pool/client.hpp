@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pool/blocks.hpp"
+#include "pool/plan/credit.hpp"
 #include "pool/shared/log.hpp"
 
 #include <cstdint>
@@ -37,10 +38,10 @@ struct Client {
     bool behind = false;          // something that `commits` counts is not taken yet
 
     std::int64_t writes = 0;  // files that it has open for writing
-    std::int64_t ahead = 0;   // blocks of credit beyond what it reserved
+    Demand demand;
     std::uint64_t reserved_before = 0;
-    bool waits = false;  // it has reserved more than its credit
-    bool news = false;   // its words have changed: whoever sleeps is to be woken
+
+    bool news = false;  // its words have changed: whoever sleeps is to be woken
 };
 
 }  // namespace forebay::pool

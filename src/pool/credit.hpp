@@ -22,10 +22,12 @@ public:
 
 private:
     [[nodiscard]] Lending survey();
+    void look_at_demand();
+    [[nodiscard]] std::uint64_t wanted_end(const Client& client, const Lending& lending) const;
     [[nodiscard]] bool lend(std::uint32_t number, Client& client, Lending& lending);
     [[nodiscard]] bool provide(std::uint32_t number, Client& client, Lending& lending);
     void release(std::uint32_t number, Client& client, Lending& lending);
-    [[nodiscard]] static std::uint64_t wanted_end(const Client& client);
+    void publish(const Lending& lending);
 
     Ledger& ledger_;
     bool wanting_ = false;

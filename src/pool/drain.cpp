@@ -53,6 +53,13 @@ std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
     return kept;
 }
 
+// So many deposited bytes ask to be drained: half of the window, and no more than what leaves room
+// for a writer that has to wait otherwise.
+std::int64_t pressing_bytes(std::int64_t window_bytes) {
+    const auto write = static_cast<std::int64_t>(reservation_max);
+    return std::max<std::int64_t>(std::min(window_bytes / 2, window_bytes - write), 1);
+}
+
 }  // namespace
 
 bool Drain::collect() {
@@ -115,40 +122,23 @@ void Drain::finish(File& file) {
 
 void Drain::end_pass(File& file) {
     Pass& pass = file.pass;
-    pass.under_way = false;
     FileSlot& slot = ledger_.slot_of(file);
+    pass.under_way = false;
     if (pass.failures > 0) {
+        file.told = file.told && slot.error.load(relaxed) == pass.error;
+        file.healed = false;
         slot.error.store(pass.error, relaxed);
         file.failed_ns = pass.began_ns;
-        file.healed = false;
-        file.told = false;
         file.patience_ns = std::clamp(2 * file.patience_ns, patience_ns_min, patience_ns_max);
         file.retry_ns = ledger_.now_ns() + file.patience_ns;
-        ledger_.tell(file);
-    }
-    const bool all = (pass.whole && pass.failures == 0) || file.held_bytes == 0;
-    if (!all) {
-        return;
-    }
-    file.patience_ns = 0;
-    file.retry_ns = 0;
-    file.drained_until_ns = pass.began_ns;
-    file.oldest_ns = pass.began_ns;
-    file.healed = slot.error.load(relaxed) != 0;
-    if (file.held_bytes == 0) {
-        tell_time(file);
+    } else if (pass.whole) {
+        file.patience_ns = 0;
+        file.retry_ns = 0;
+        file.drained_until_ns = pass.began_ns;
+        file.oldest_ns = pass.began_ns;
+        file.healed = true;
     }
     ledger_.tell(file);
-}
-
-// The file's time is that of its last write, not of its draining. Once: a time that the program sets
-// later (tar, cp -p) stays.
-void Drain::tell_time(File& file) {
-    FileSlot& slot = ledger_.slot_of(file);
-    if (const std::int64_t modified = slot.modified_ns.load(relaxed); modified != 0) {
-        (void)file.open.control->set_modified(modified);
-        slot.modified_ns.store(0, relaxed);
-    }
 }
 
 Candidate Drain::candidate(const File& file) {
@@ -158,13 +148,14 @@ Candidate Drain::candidate(const File& file) {
     });
     const bool truncates = std::ranges::any_of(
         file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
+    const bool alone = file.errand && file.errand->company == Errand::Company::alone;
     return {.held_bytes = file.held_bytes,
-            .window_bytes = ledger_.slot_of(file).window.load(relaxed),
+            .pressing_bytes = pressing_bytes(ledger_.slot_of(file).window.load(relaxed)),
             .oldest_ns = file.oldest_ns,
             .written_ns = file.written_ns,
             .retry_ns = file.retry_ns,
             .asked = waited_for || (leaving && file.retry_ns == 0),
-            .held_back = file.job != nullptr || truncates || !file.open.storage};
+            .held_back = file.job != nullptr || truncates || alone || !file.open->storage};
 }
 
 bool Drain::start(bool pressed) {
@@ -201,7 +192,7 @@ bool Drain::start(bool pressed) {
 
 void Drain::begin_pass(File& file, Why why) {
     file.pass = {.under_way = true,
-                 .whole = why != Why::pressure || file.open.stripes.stripe_bytes == 0,
+                 .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
                  .at = Offset{0},
                  .end = Offset{ledger_.slot_of(file).size.load(relaxed)},
                  .began_ns = ledger_.taken_until_ns};
@@ -253,7 +244,7 @@ std::vector<Deposit> Drain::next_deposits(File& file) {
             file.pass.at = next->extent.end();
         }
         if (!file.pass.whole) {
-            deposits = only_full_stripes(deposits, file.open.stripes.stripe_bytes);
+            deposits = only_full_stripes(deposits, file.open->stripes.stripe_bytes);
         }
     }
     return deposits;
@@ -264,7 +255,7 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
     tuning.requests_in_flight = ledger_.options.requests_in_flight;
     tuning.request_bytes_max = ledger_.options.request_bytes_max;
     if (!file.gate) {
-        const auto targets = static_cast<std::size_t>(std::max(file.open.stripes.targets, 1));
+        const auto targets = static_cast<std::size_t>(std::max(file.open->stripes.targets, 1));
         file.throttles.assign(targets, plan::Throttle::first(tuning, {}));
         file.gate = std::make_unique<transfer::ThrottledGate>(file.throttles);
     }
@@ -279,12 +270,12 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
     file.job->deposits = std::move(deposits);
     file.job->news_ns = ledger_.now_ns();
     file.job->channel = std::make_unique<transfer::Channel>(
-        *file.open.storage, *file.gate, ledger_.ports.clock, transfer::ChannelOptions{});
+        *file.open->storage, *file.gate, ledger_.ports.clock, transfer::ChannelOptions{});
     ++ledger_.counts.jobs;
     file.job->channel->begin(
         0, std::make_unique<DepositSource>(
-               std::move(pieces), file.open.stripes,
-               plan::request_bytes_max(tuning, file.open.stripes, Direction::write)));
+               std::move(pieces), file.open->stripes,
+               plan::request_bytes_max(tuning, file.open->stripes, Direction::write)));
     file.job->channel->advance();
 }
 

@@ -7,6 +7,7 @@
 #include "transfer/gate.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,9 +50,21 @@ struct Pass {
     int error = 0;
 };
 
+// A call that takes long, and what follows its answer. There is one at a time.
+struct Errand {
+    enum class Company {
+        alone,  // no job is begun meanwhile
+        any,
+    };
+    std::uint64_t ticket = 0;
+    Company company = Company::any;
+    std::function<void(std::int64_t)> then;
+};
+
 struct File {
     std::uint32_t slot = 0;
-    OpenFile open;
+    // Owners: this, and errands under way, which end after a file that is given up.
+    std::shared_ptr<OpenFile> open;
     std::map<std::uint32_t, Opens> clients;
 
     std::int64_t held_bytes = 0;  // deposited, and not drained
@@ -74,8 +87,10 @@ struct File {
     bool healed = false;                       // everything is drained since
 
     std::vector<Asked> asked;
+    std::optional<Errand> errand;
+    std::int64_t name_asked_ns = never_ns;
     std::int64_t room_asked_ns = never_ns;
-    std::int64_t room_bytes = -1;
+    std::int64_t room_asked_held = 0;  // bytes that were held then
 
     bool busy = false;  // among the ledger's busy files
     bool news = false;  // its word has changed: whoever sleeps is to be woken

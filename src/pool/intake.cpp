@@ -57,6 +57,7 @@ bool Intake::round() {
             look_at(number, client);
         }
     }
+    calendar_ns_ = items_.empty() ? calendar_ns_ : ledger_.ports.calendar.now_ns();
     const auto order = [](const Item& item) {
         return std::tuple{item.time_ns, item.client, item.number};
     };
@@ -232,7 +233,7 @@ void Intake::put(File& file, const Item& item) {
     const Extent extent{Offset{item.offset}, Length{item.length}};
     slot.size.store(std::max(slot.size.load(relaxed), extent.end().bytes()),
                     std::memory_order_release);
-    slot.modified_ns.store(ledger_.ports.calendar.now_ns(), relaxed);
+    slot.modified_ns.store(calendar_ns_, relaxed);
     slot.taken.fetch_add(item.length, relaxed);
     file.oldest_ns = file.held_bytes == 0 ? cutoff_ns_ : file.oldest_ns;
     file.written_ns = cutoff_ns_;

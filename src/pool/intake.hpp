@@ -46,6 +46,7 @@ private:
 
     Ledger& ledger_;
     std::int64_t cutoff_ns_ = 0;
+    std::int64_t calendar_ns_ = 0;
     std::vector<Item> items_;
     std::vector<Deposit> displaced_;
 };

@@ -18,6 +18,9 @@ std::pair<std::uint64_t, std::uint64_t> key_of(const ports::Identity& identity) 
 
 Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& wanted)
     : directory{shared}, ports{node}, options{wanted}, extents{shared}, files(files_max) {
+    if (ports.errands == nullptr) {
+        ports.errands = &at_once_;
+    }
     directory.header.cap.store(options.cap_bytes, relaxed);
     directory.header.format.store(format, std::memory_order_release);
 }
@@ -67,9 +70,9 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     const auto known = slots.find(key_of(open.identity));
     if (known != slots.end()) {
         File& file = *files[known->second];
-        if (!file.open.storage) {
-            file.open.storage = std::move(open.storage);
-            file.open.stripes = open.stripes;
+        if (!file.open->storage) {
+            file.open->storage = std::move(open.storage);
+            file.open->stripes = open.stripes;
         }
         return &file;
     }
@@ -84,15 +87,15 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     files[next_slot_] = std::make_unique<File>();
     File& file = *files[next_slot_];
     file.slot = next_slot_;
-    file.open = std::move(open);
+    file.open = std::make_shared<OpenFile>(std::move(open));
     next_slot_ = (next_slot_ + 1) % files_max;
-    slots[key_of(file.open.identity)] = file.slot;
+    slots[key_of(file.open->identity)] = file.slot;
 
     FileSlot& slot = slot_of(file);
     slot.reason.store(Reason::none, relaxed);
     slot.error.store(0, relaxed);
-    slot.device.store(file.open.identity.device, relaxed);
-    slot.inode.store(file.open.identity.inode, relaxed);
+    slot.device.store(file.open->identity.device, relaxed);
+    slot.inode.store(file.open->identity.inode, relaxed);
     slot.size.store(0, relaxed);
     slot.modified_ns.store(0, relaxed);
     slot.window.store(std::min(options.window_bytes, options.cap_bytes / 2), relaxed);
@@ -100,7 +103,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.drained.store(0, relaxed);
     slot.writers.store(0, relaxed);
     slot.path.fill('\0');
-    std::copy_n(file.open.path.begin(), std::min(file.open.path.size(), slot.path.size() - 1),
+    std::copy_n(file.open->path.begin(), std::min(file.open->path.size(), slot.path.size() - 1),
                 slot.path.begin());
     slot.state.store(FileState::pooled, std::memory_order_release);
     if (closing) {
@@ -115,10 +118,12 @@ void Ledger::forget(File& file) {
     slot.generation.fetch_add(1, std::memory_order_seq_cst);
     slot.progress.fetch_add(1, std::memory_order_release);
     ports.sleepers.wake(slot.progress);
-    if (file.open.storage) {
-        (void)file.open.storage->close();
+    slots.erase(key_of(file.open->identity));
+    if (file.open->storage) {
+        ports.errands->begin(next_errand_++, [open = std::move(file.open)] {
+            return std::int64_t{open->storage->close() ? 0 : 1};
+        });
     }
-    slots.erase(key_of(file.open.identity));
     files[file.slot].reset();
 }
 
@@ -146,6 +151,33 @@ void Ledger::leave(File& file, Reason reason) {
     file.left_in = round;
     stir(file);
     tell(file);
+}
+
+void Ledger::begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
+                          std::function<void(std::int64_t)> then) {
+    expects(!file.errand, "a file has one errand at a time");
+    file.errand = Errand{next_errand_++, company, std::move(then)};
+    errands_[file.errand->ticket] = file.slot;
+    stir(file);
+    ports.errands->begin(file.errand->ticket, std::move(call));
+}
+
+bool Ledger::end_errands() {
+    bool any = false;
+    for (const ports::Errands::Ended& ended : ports.errands->ended()) {
+        any = true;
+        const auto known = errands_.find(ended.ticket);
+        if (known == errands_.end()) {
+            counts.failed_closes += ended.answer == 0 ? 0 : 1;
+            continue;
+        }
+        File& file = *files[known->second];
+        errands_.erase(known);
+        const Errand errand = *std::exchange(file.errand, {});
+        errand.then(ended.answer);
+        stir(file);
+    }
+    return any;
 }
 
 void Ledger::stir(File& file) {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -48,6 +49,11 @@ public:
     void free(File& file, const std::vector<Deposit>& deposits);
     // The file leaves the pool, because of `reason`.
     void leave(File& file, Reason reason);
+    // `call` may take long; `then` is told its answer in a later round. The file is known until
+    // then.
+    void begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
+                      std::function<void(std::int64_t)> then);
+    bool end_errands();
     // A file about which something is to be done.
     void stir(File& file);
     void tell(File& file);
@@ -61,6 +67,21 @@ public:
     std::vector<std::uint32_t> busy;                                         // slots
 
 private:
+    // Where no other errands are given.
+    class AtOnce final : public ports::Errands {
+    public:
+        void begin(std::uint64_t ticket, std::function<std::int64_t()> call) override {
+            ended_.push_back({ticket, call()});
+        }
+        [[nodiscard]] std::vector<Ended> ended() override { return std::exchange(ended_, {}); }
+
+    private:
+        std::vector<Ended> ended_;
+    };
+
+    AtOnce at_once_;
+    std::uint64_t next_errand_ = 1;
+    std::map<std::uint64_t, std::uint32_t> errands_;  // slots of the files, by ticket
     std::uint32_t next_client_ = 0;
     std::uint32_t next_slot_ = 0;
 };

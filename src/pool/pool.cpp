@@ -4,6 +4,7 @@
 
 #include "pool/credit.hpp"
 #include "pool/drain.hpp"
+#include "pool/file_life.hpp"
 #include "pool/intake.hpp"
 #include "pool/ledger.hpp"
 #include "pool/tasks.hpp"
@@ -29,6 +30,7 @@ struct Pool::State {
         return credit.wanting() || used >= ledger.options.cap_bytes / 2 ||
                ledger.short_of_extents || ledger.extents.room() < extents_low;
     }
+    bool look_at_files();
     bool let_go();
 
     Ledger ledger;
@@ -36,7 +38,29 @@ struct Pool::State {
     Credit credit{ledger};
     Drain drain{ledger};
     Tasks tasks{ledger};
+    FileLife life{ledger};
 };
+
+bool Pool::State::look_at_files() {
+    bool any = ledger.end_errands();
+    any = tasks.apply_closes() || any;
+    for (std::size_t i = 0; i < ledger.busy.size(); ++i) {
+        if (File* const file = ledger.files[ledger.busy[i]].get()) {
+            any = tasks.look_at(*file) || any;
+            any = life.look_at(*file) || any;
+        }
+    }
+    std::erase_if(ledger.busy, [this](std::uint32_t slot) {
+        File* const file = ledger.files[slot].get();
+        if (file == nullptr) {
+            return true;
+        }
+        file->busy = file->held_bytes > 0 || file->job || file->errand || !file->asked.empty() ||
+                     file->news || ledger.state_of(*file) == FileState::leaving;
+        return !file->busy;
+    });
+    return any;
+}
 
 // Clients that have gone, and whose logs hold nothing any more.
 bool Pool::State::let_go() {
@@ -102,7 +126,7 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
         ++one->writes;
         slot.writers.fetch_or(std::uint64_t{1} << client % 64, std::memory_order_seq_cst);
     }
-    if (access == Access::write && !opened.open.storage) {
+    if (access == Access::write && !opened.open->storage) {
         ledger.leave(opened, Reason::asked);  // nobody could drain it
     }
     return Opened{opened.slot, slot.generation.load(relaxed)};
@@ -131,7 +155,7 @@ bool Pool::advance() {
     State& state = *state_;
     bool any = state.intake.round();
     any = state.drain.collect() || any;
-    any = state.tasks.round() || any;
+    any = state.look_at_files() || any;
     any = state.credit.round() || any;
     any = state.drain.start(state.pressed()) || any;
     state.ledger.wake_all();

@@ -14,6 +14,7 @@
 #include "pool/shared/log.hpp"
 #include "pool/shared/search.hpp"
 #include "ports/clock.hpp"
+#include "ports/errands.hpp"
 #include "ports/file_control.hpp"
 #include "ports/storage.hpp"
 
@@ -59,6 +60,8 @@ struct PoolPorts {
     Sleepers& sleepers;
     const ports::Clock& clock;     // CLOCK_MONOTONIC: of the entries in the logs
     const ports::Clock& calendar;  // CLOCK_REALTIME: of files' times
+    // Null: what takes long (fsync, truncate) is done by advance() itself, and holds up all files.
+    ports::Errands* errands = nullptr;
 };
 
 // A file on the file system, opened by the daemon for itself.
@@ -96,6 +99,7 @@ struct Counts {
     std::uint64_t distrusted = 0;  // clients
     std::uint64_t jobs = 0;        // of draining
     std::uint64_t failed_jobs = 0;
+    std::uint64_t failed_closes = 0;  // of files that were drained
     std::int64_t drained_bytes = 0;
 };
 

@@ -1,17 +1,18 @@
+// A task that needs draining is answered by the first whole pass that began after it was asked,
+// whether it failed or not: nobody hangs on a file system that is full.
 #include "pool/tasks.hpp"
 
 #include "pool/intake.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
+#include <utility>
 
 namespace forebay::pool {
 
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
-constexpr std::int64_t room_look_ns = 1'000'000'000;
 
 }  // namespace
 
@@ -85,99 +86,72 @@ bool Tasks::apply_closes() {
     return std::erase_if(closes_, due) > 0;
 }
 
-bool Tasks::round() {
-    bool any = apply_closes();
-    for (std::size_t i = 0; i < ledger_.busy.size(); ++i) {
-        File* const file = ledger_.files[ledger_.busy[i]].get();
-        any = look_at(*file) || any;
-        any = drop_nameless(*file) || forget(*file) || any;
-    }
-    std::erase_if(ledger_.busy, [&](std::uint32_t slot) {
-        File* const file = ledger_.files[slot].get();
-        if (file == nullptr) {
-            return true;
-        }
-        file->busy = file->held_bytes > 0 || file->job || !file->asked.empty() || file->news ||
-                     ledger_.state_of(*file) == FileState::leaving;
-        return !file->busy;
-    });
-    return any;
-}
-
 bool Tasks::look_at(File& file) {
-    bool any = go_through(file);
-    look_at_room(file);
-    for (std::size_t i = 0; i < file.asked.size();) {
-        if (answered(file, file.asked[i])) {
-            file.asked.erase(file.asked.begin() + static_cast<std::ptrdiff_t>(i));
-            any = true;
-        } else {
-            ++i;
-        }
-    }
+    settle_error(file);
+    bool any = begin_truncation(file) || begin_sync(file);
+    std::erase_if(file.asked, [&](const Asked& asked) {
+        const bool over = answered(file, asked);
+        any = any || over;
+        return over;
+    });
+    settle_error(file);
     return any;
 }
 
-bool Tasks::answered(File& file, const Asked& asked) {
+Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
     if (asked.at_ns >= ledger_.taken_until_ns) {
-        return false;
+        return Outlook::waits;
     }
     if (asked.task.kind == Task::Kind::truncate) {
-        if (file.job) {
-            return false;
-        }
-        answer(file, asked.ticket, truncate(file, asked.task.bytes));
-        return true;
+        return file.job || file.errand ? Outlook::waits : Outlook::done;
     }
-    const bool failed = file.failed_ns > asked.at_ns;
-    const bool leaves = asked.task.kind == Task::Kind::leave;
-    const bool done =
-        leaves ? ledger_.state_of(file) == FileState::through
-               : (file.held_bytes == 0 && !file.job) || file.drained_until_ns > asked.at_ns;
-    if (!done && !failed) {
+    const bool stamped = ledger_.slot_of(file).modified_ns.load(relaxed) == 0;
+    const bool drained = (file.held_bytes == 0 && !file.job && stamped) ||
+                         (file.held_bytes > 0 && file.drained_until_ns > asked.at_ns);
+    const bool through = ledger_.state_of(file) == FileState::through;
+    if (asked.task.kind == Task::Kind::leave ? through : drained) {
+        return Outlook::done;
+    }
+    return file.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
+}
+
+// Of what needs no errand.
+bool Tasks::answered(File& file, const Asked& asked) {
+    const Outlook now = outlook(file, asked);
+    const bool errand =
+        asked.task.kind == Task::Kind::truncate ||
+        (asked.task.kind == Task::Kind::sync && now == Outlook::done && file.open->storage);
+    if (now == Outlook::waits || errand) {
         return false;
     }
-    if (asked.task.kind == Task::Kind::sync && !failed) {
-        if (file.job) {
-            return false;  // nothing may be in flight; none is begun meanwhile
-        }
-        answer(file, asked.ticket, sync(file));
-        return true;
-    }
-    answer(file, asked.ticket, drained_error(file));
+    answer(file, asked.ticket, tell_error(file));
     return true;
 }
 
-// The sticky error, which the asker is told now; it goes once what failed was drained after all.
-int Tasks::drained_error(File& file) {
-    FileSlot& slot = ledger_.slot_of(file);
-    const int error = slot.error.load(relaxed);
-    file.told = file.told || error != 0;
-    if (file.healed && file.told) {
-        slot.error.store(0, relaxed);
-        file.healed = false;
-        file.told = false;
-        ledger_.tell(file);
+bool Tasks::begin_truncation(File& file) {
+    const auto first = std::ranges::find_if(
+        file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
+    if (first == file.asked.end() || outlook(file, *first) == Outlook::waits) {
+        return false;
     }
-    return error;
+    const Asked asked = *first;
+    file.asked.erase(first);
+    ledger_.begin_errand(
+        file, Errand::Company::alone,
+        [open = file.open, bytes = asked.task.bytes] {
+            return std::int64_t{open->control->truncate(bytes)};
+        },
+        [this, &file, asked](std::int64_t error) {
+            if (error == 0) {
+                truncated(file, asked.task.bytes);
+            }
+            answer(file, asked.ticket, static_cast<int>(error));
+        });
+    return true;
 }
 
-int Tasks::sync(File& file) {
-    if (const int error = drained_error(file); error != 0) {
-        return error;
-    }
-    if (!file.open.storage) {
-        return 0;
-    }
-    const auto synced = file.open.storage->sync();
-    return synced ? 0 : synced.error().system == 0 ? EIO : synced.error().system;
-}
-
-int Tasks::truncate(File& file, Length bytes) {
-    const int error = file.open.control->truncate(bytes);
-    if (error != 0) {
-        return error;
-    }
+// What was deposited beyond the new end goes the way of the file's own bytes.
+void Tasks::truncated(File& file, Length bytes) {
     FileSlot& slot = ledger_.slot_of(file);
     std::vector<Deposit> gone;
     const Offset end{bytes.bytes()};
@@ -185,69 +159,60 @@ int Tasks::truncate(File& file, Length bytes) {
     invariant(cut, "what is cut at its end is not split");
     ledger_.free(file, gone);
     slot.size.store(std::min(slot.size.load(relaxed), bytes.bytes()), std::memory_order_release);
-    file.pass.under_way = false;
+    if (ledger_.state_of(file) != FileState::through) {
+        slot.modified_ns.store(ledger_.ports.calendar.now_ns(), relaxed);
+    }
     ledger_.tell(file);
-    return 0;
 }
 
-// From leaving to through, once nothing is deposited and nobody is about to.
-bool Tasks::go_through(File& file) {
-    FileSlot& slot = ledger_.slot_of(file);
-    if (slot.state.load(relaxed) != FileState::leaving || file.held_bytes > 0 || file.job ||
-        ledger_.round <= file.left_in || file.reserved_in == ledger_.round) {
+// One for all who wait for it.
+bool Tasks::begin_sync(File& file) {
+    if (!file.open->storage || file.job || file.errand) {
         return false;
     }
-    slot.state.store(FileState::through, std::memory_order_seq_cst);
-    ledger_.tell(file);
-    return true;
-}
-
-// Bytes that the file system has no room for are not promised any more.
-void Tasks::look_at_room(File& file) {
-    if (ledger_.state_of(file) != FileState::pooled || file.held_bytes == 0) {
-        return;
-    }
-    const std::int64_t now = ledger_.now_ns();
-    if (file.room_asked_ns != never_ns && now - file.room_asked_ns < room_look_ns &&
-        file.held_bytes <= file.room_bytes / 2) {
-        return;
-    }
-    if (file.room_asked_ns == never_ns || now - file.room_asked_ns >= room_look_ns / 100) {
-        file.room_asked_ns = now;
-        file.room_bytes = file.open.control->room();
-    }
-    std::int64_t held = 0;
-    for (const std::uint32_t slot : ledger_.busy) {
-        const File* const other = ledger_.files[slot].get();
-        if (other != nullptr && other->open.identity.device == file.open.identity.device) {
-            held += other->held_bytes;
+    std::vector<std::uint64_t> tickets;
+    std::erase_if(file.asked, [&](const Asked& asked) {
+        const bool ready =
+            asked.task.kind == Task::Kind::sync && outlook(file, asked) == Outlook::done;
+        if (ready) {
+            tickets.push_back(asked.ticket);
         }
-    }
-    if (file.room_bytes >= 0 && std::max(held, file.held_bytes) > file.room_bytes) {
-        ledger_.leave(file, Reason::no_room);
-    }
-}
-
-// Nobody will ever read what has neither a name nor anybody who has it open. True: it is gone.
-bool Tasks::drop_nameless(File& file) {
-    if (!file.clients.empty() || file.held_bytes == 0 || file.job || !file.asked.empty() ||
-        file.open.control->has_name()) {
+        return ready;
+    });
+    if (tickets.empty()) {
         return false;
     }
-    std::vector<Deposit> gone;
-    const bool cut =
-        ledger_.extents.cut(ledger_.slot_of(file), {Offset{0}, Offset::none() - Offset{0}}, gone);
-    invariant(cut, "whole extents are not split");
-    ledger_.free(file, gone);
-    return forget(file);
-}
-
-bool Tasks::forget(File& file) {
-    if (!file.clients.empty() || file.held_bytes > 0 || file.job || !file.asked.empty()) {
-        return false;
-    }
-    ledger_.forget(file);
+    ledger_.begin_errand(
+        file, Errand::Company::alone,
+        [open = file.open]() -> std::int64_t {
+            const auto synced = open->storage->sync();
+            return synced ? 0 : synced.error().system == 0 ? EIO : synced.error().system;
+        },
+        [this, &file, tickets](std::int64_t error) {
+            for (const std::uint64_t ticket : tickets) {
+                const int sticky = tell_error(file);
+                answer(file, ticket, sticky != 0 ? sticky : static_cast<int>(error));
+            }
+        });
     return true;
+}
+
+// The sticky error; whoever asks is told now.
+int Tasks::tell_error(File& file) {
+    const int error = ledger_.slot_of(file).error.load(relaxed);
+    file.told = file.told || error != 0;
+    return error;
+}
+
+// It goes when what could not be written was written after all, and somebody was told.
+void Tasks::settle_error(File& file) {
+    FileSlot& slot = ledger_.slot_of(file);
+    file.healed = file.healed || (file.held_bytes == 0 && !file.job);
+    if (slot.error.load(relaxed) != 0 && file.healed && file.told) {
+        slot.error.store(0, relaxed);
+        file.told = false;
+        ledger_.tell(file);
+    }
 }
 
 }  // namespace forebay::pool

@@ -1,4 +1,4 @@
-// What clients ask of a file, and what files do by themselves: leave the pool, and be forgotten.
+// What clients ask of a file, and when it is answered.
 #pragma once
 
 #include "pool/ledger.hpp"
@@ -17,8 +17,10 @@ public:
     [[nodiscard]] std::uint64_t drain_all();
     // The client has closed the file: once everything that it wrote before is taken.
     void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
-    // True when anything was answered or changed.
-    bool round();
+
+    bool apply_closes();
+    // True when anything was answered or begun.
+    bool look_at(File& file);
     [[nodiscard]] std::vector<Done> done();
     [[nodiscard]] bool idle() const noexcept { return waiting_ == 0 && closes_.empty(); }
 
@@ -35,17 +37,15 @@ private:
         std::uint32_t first_slot = files_max;  // with an error
         int error = 0;
     };
+    enum class Outlook { waits, done, failed };
 
-    bool apply_closes();
-    bool look_at(File& file);
+    [[nodiscard]] Outlook outlook(File& file, const Asked& asked);
     [[nodiscard]] bool answered(File& file, const Asked& asked);
-    [[nodiscard]] int drained_error(File& file);
-    [[nodiscard]] int sync(File& file);
-    [[nodiscard]] int truncate(File& file, Length bytes);
-    bool go_through(File& file);
-    void look_at_room(File& file);
-    bool drop_nameless(File& file);
-    bool forget(File& file);
+    bool begin_truncation(File& file);
+    bool begin_sync(File& file);
+    void truncated(File& file, Length bytes);
+    [[nodiscard]] int tell_error(File& file);
+    void settle_error(File& file);
     void answer(const File& file, std::uint64_t ticket, int error);
 
     Ledger& ledger_;

@@ -10,9 +10,6 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-// Reserved at a time: a larger write lets others go between.
-constexpr std::size_t reservation_max = 4 * block_bytes;
-
 }  // namespace
 
 Written::Rest Depositor::standing(FileId file) const noexcept {

@@ -27,10 +27,27 @@ bool may_have_more(std::int64_t holds, const Lending& lending) noexcept {
            (holds < fair_share(lending) || !lending.others_wait);
 }
 
-std::int64_t next_ahead(std::int64_t ahead, std::int64_t used, const Lending& lending) noexcept {
-    const std::int64_t grown = 2 * used > ahead ? 2 * ahead : ahead;
-    const std::int64_t most = std::clamp<std::int64_t>(fair_share(lending) / 2, 1, ahead_max);
-    return std::clamp<std::int64_t>(grown, 1, most);
+Demand next_demand(const Demand& demand, std::int64_t used, std::int64_t in_use) noexcept {
+    Demand next = demand;
+    next.peak = std::max(next.peak, in_use);
+    if (2 * used > next.ahead) {
+        next.ahead = std::min(2 * next.ahead, ahead_max);
+    }
+    next.idle_looks = used == 0 ? next.idle_looks + 1 : 0;
+    if (next.idle_looks == idle_looks_max) {
+        next.idle_looks = 0;
+        next.ahead = std::max(next.ahead / 2, first_ahead);
+        next.peak = std::max(next.peak * 3 / 4, in_use);
+    }
+    return next;
+}
+
+std::int64_t ahead(const Demand& demand, const Lending& lending) noexcept {
+    return std::clamp<std::int64_t>(fair_share(lending) / 2, 1, demand.ahead);
+}
+
+std::int64_t kept(const Demand& demand, std::int64_t in_use, const Lending& lending) noexcept {
+    return std::max(ahead(demand, lending), demand.peak - in_use);
 }
 
 }  // namespace forebay::pool

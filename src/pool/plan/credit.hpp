@@ -24,9 +24,23 @@ struct Lending {
 // A client that holds so many blocks may have one more.
 [[nodiscard]] bool may_have_more(std::int64_t holds, const Lending& lending) noexcept;
 
-// How far ahead of what a client has reserved its credit is kept, in blocks: more when it used up
-// more than half of it since the last look.
-[[nodiscard]] std::int64_t next_ahead(std::int64_t ahead, std::int64_t used,
-                                      const Lending& lending) noexcept;
+// What a client lately needed; one more look at it every `look_ns`.
+struct Demand {
+    std::int64_t ahead = first_ahead;  // credit to be kept beyond what it has reserved, in blocks
+    std::int64_t peak = 0;             // blocks in use at once; memory for as many is kept warm
+    std::int64_t idle_looks = 0;       // in a row
+    bool operator==(const Demand&) const noexcept = default;
+};
+inline constexpr std::int64_t look_ns = 10'000'000;
+inline constexpr std::int64_t idle_looks_max = 100;  // then less is kept
+
+// It has used up so many blocks since the last look, and holds bytes in so many.
+[[nodiscard]] Demand next_demand(const Demand& demand, std::int64_t used,
+                                 std::int64_t in_use) noexcept;
+// Blocks of credit beyond what is reserved.
+[[nodiscard]] std::int64_t ahead(const Demand& demand, const Lending& lending) noexcept;
+// Idle blocks that are kept.
+[[nodiscard]] std::int64_t kept(const Demand& demand, std::int64_t in_use,
+                                const Lending& lending) noexcept;
 
 }  // namespace forebay::pool

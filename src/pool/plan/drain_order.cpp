@@ -28,7 +28,7 @@ Why why_to_drain(const Candidate& candidate, const Situation& situation) noexcep
     if (situation.now_ns - candidate.oldest_ns > situation.age_max_ns / age_part) {
         return Why::age;
     }
-    if (situation.pressed || candidate.held_bytes >= candidate.window_bytes / 2) {
+    if (situation.pressed || candidate.held_bytes >= candidate.pressing_bytes) {
         return Why::pressure;
     }
     const bool quiet = situation.now_ns - candidate.written_ns >= situation.quiet_ns;

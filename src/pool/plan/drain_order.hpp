@@ -14,18 +14,18 @@ namespace forebay::pool {
 enum class Why {
     none,
     quiet,     // nobody wrote to it for a while
-    pressure,  // half of its window, or of the cap, is used, or a client waits for credit
+    pressure,  // half of its window, or of the cap, is used, or a client waits for memory
     age,       // its oldest byte is a third as old as any may get
     asked,     // somebody waits for it, or it leaves the pool
 };
 
 // Of one file that has deposits.
 struct Candidate {
-    std::int64_t held_bytes = 0;    // deposited and not drained
-    std::int64_t window_bytes = 0;  // of these at most
-    std::int64_t oldest_ns = 0;     // when the oldest of them was taken
-    std::int64_t written_ns = 0;    // when the newest was
-    std::int64_t retry_ns = 0;      // not before, after a failure; 0: it has not failed
+    std::int64_t held_bytes = 0;      // deposited and not drained
+    std::int64_t pressing_bytes = 0;  // so many are to be drained while the file is written to
+    std::int64_t oldest_ns = 0;       // when the oldest of them was taken
+    std::int64_t written_ns = 0;      // when the newest was
+    std::int64_t retry_ns = 0;        // not before, after a failure; 0: it has not failed
     bool asked = false;
     bool held_back = false;  // a job is under way, or may not be now
 };
