@@ -71,7 +71,7 @@ void History::opened(std::uint32_t slot, const ports::Identity& identity,
                      std::shared_ptr<Meter> meter) {
     const pool::FileSlot& file = directory_.files[slot];
     Known& known = known_[slot];
-    if (known.generation != file.generation.load(relaxed)) {
+    if (!known.meter || known.generation != file.generation.load(relaxed)) {
         const std::string_view path{file.path.data()};
         known = {.generation = file.generation.load(relaxed),
                  .identity = identity,
@@ -99,14 +99,15 @@ void History::look() {
     for (auto at = known_.begin(); at != known_.end();) {
         auto& [slot, known] = *at;
         const pool::FileSlot& file = directory_.files[slot];
-        const bool same = file.generation.load(relaxed) == known.generation;
-        if (same && file.state.load(relaxed) != pool::FileState::free) {
+        const std::uint32_t generation = file.generation.load(relaxed);
+        const bool is_free = file.state.load(relaxed) == pool::FileState::free;
+        if (!is_free && generation == known.generation) {
             look(slot, known);
             ++at;
             continue;
         }
-        if (same) {
-            look(slot, known);
+        if (is_free && generation == known.generation + 1) {
+            look(slot, known);  // what is told of it stays until another file has the slot
         }
         known.story.state = pool::FileState::free;
         known.story.drained = known.story.taken;  // only then is a file forgotten
