@@ -1,7 +1,6 @@
 // See desk.hpp.
 #include "server/desk.hpp"
 
-#include "server/life.hpp"
 #include "server/opening.hpp"
 #include "server/rescue.hpp"
 
@@ -93,6 +92,8 @@ Desk::Desk(Area area, const DeskOptions& options, const Clocks& clocks)
     directory_.header.format.store(pool::format, relaxed);
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
+
+Desk::~Desk() { end_life(directory_.header, ending_); }
 
 Answer Desk::answer(Session& session, const wire::Question& question,
                     std::vector<OwnFd> descriptors) {
@@ -298,8 +299,6 @@ std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
     }
     return rescued;
 }
-
-void Desk::end_well() { end_life(directory_.header); }
 
 std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
     history_.look();
