@@ -135,7 +135,20 @@ void Drain::end_pass(File& file) {
     file.drained_until_ns = pass.began_ns;
     file.oldest_ns = pass.began_ns;
     file.healed = slot.error.load(relaxed) != 0;
+    if (file.held_bytes == 0) {
+        tell_time(file);
+    }
     ledger_.tell(file);
+}
+
+// The file's time is that of its last write, not of its draining. Once: a time that the program sets
+// later (tar, cp -p) stays.
+void Drain::tell_time(File& file) {
+    FileSlot& slot = ledger_.slot_of(file);
+    if (const std::int64_t modified = slot.modified_ns.load(relaxed); modified != 0) {
+        (void)file.open.control->set_modified(modified);
+        slot.modified_ns.store(0, relaxed);
+    }
 }
 
 Candidate Drain::candidate(const File& file) {

@@ -23,6 +23,7 @@ private:
     bool start_job(File& file, Why why);
     void begin_pass(File& file, Why why);
     void end_pass(File& file);
+    void tell_time(File& file);
     [[nodiscard]] std::vector<Deposit> next_deposits(File& file);
     void submit(File& file, std::vector<Deposit> deposits);
     [[nodiscard]] Candidate candidate(const File& file);

@@ -246,10 +246,6 @@ bool Tasks::forget(File& file) {
     if (!file.clients.empty() || file.held_bytes > 0 || file.job || !file.asked.empty()) {
         return false;
     }
-    const std::int64_t modified = ledger_.slot_of(file).modified_ns.load(relaxed);
-    if (modified != 0) {
-        (void)file.open.control->set_modified(modified);
-    }
     ledger_.forget(file);
     return true;
 }
