@@ -163,6 +163,7 @@ TEST(Deposits, ArriveThroughAPoolThatIsSmallerThanThey) {
     EXPECT_TRUE(contents(path) == expected);
     EXPECT_EQ(daemon.end(), 0);
     EXPECT_LE(client.greeted.directory().header.high.load(), 8 << 20);
+    EXPECT_GT(client.greeted.directory().files[client.file.slot].waited_ns.load(), 0);
 }
 
 TEST(Deposits, OfAClientThatIsKilledArrive) {

@@ -101,6 +101,7 @@ Answer Desk::answer(Session& session, const wire::Question& question,
     answer.reply.ask = question.ask;
     answer.reply.slot = question.slot;
     answer.reply.generation = question.generation;
+    answer.asked_ns = clock_.now_ns();
     const bool known = session.client.has_value();
     switch (question.ask) {
         case Ask::hello: hello(session, question, answer); break;
@@ -234,9 +235,12 @@ void Desk::ask(const Session& session, const wire::Question& question, Answer& a
     answer.ticket = pool_.ask(question.slot, question.generation, task_of(question));
 }
 
-void Desk::complete(Answer& answer) const {
+void Desk::complete(Answer& answer) {
     const pool::FileSlot& file = directory_.files[answer.reply.slot];
-    if (file.generation.load(relaxed) == answer.reply.generation) {
+    const bool about_a_file = answer.reply.ask == Ask::open || answer.reply.ask == Ask::sync ||
+                              answer.reply.ask == Ask::leave || answer.reply.ask == Ask::truncate;
+    if (about_a_file && file.generation.load(relaxed) == answer.reply.generation) {
+        history_.waited(answer.reply.slot, clock_.now_ns() - answer.asked_ns);
         answer.reply.state = static_cast<std::uint32_t>(file.state.load(relaxed));
     }
 }

@@ -47,7 +47,7 @@ public:
     [[nodiscard]] Answer answer(Session& session, const wire::Question& question,
                                 std::vector<OwnFd> descriptors);
     // What an answer says that waited for its ticket.
-    void complete(Answer& answer) const;
+    void complete(Answer& answer);
     // The session is over; what its client committed counts.
     void leave(Session& session);
 

@@ -47,6 +47,7 @@ void add_story(const FileStory& later, FileStory& story) {
     const FileStory before = std::exchange(story, later);
     story.reason = later.reason == pool::Reason::none ? before.reason : later.reason;
     story.error = later.error == 0 ? before.error : later.error;
+    story.waited_ns += before.waited_ns;
     story.taken += before.taken;
     story.drained += before.drained;
     story.storage_ns += before.storage_ns;
@@ -87,12 +88,20 @@ void History::look(std::uint32_t slot, Known& known) const {
     story.state = file.state.load(relaxed);
     story.taken = std::max(story.taken, file.taken.load(relaxed));
     story.drained = std::max(story.drained, file.drained.load(relaxed));
+    story.waited_ns = known.asked_ns + file.waited_ns.load(relaxed);
     story.window = file.window.load(relaxed);
     story.extents = file.extents.load(relaxed);
     const pool::Reason reason = file.reason.load(relaxed);
     const int error = file.error.load(relaxed);
     story.reason = reason == pool::Reason::none ? story.reason : reason;
     story.error = error == 0 ? story.error : error;
+}
+
+void History::waited(std::uint32_t slot, std::int64_t ns) {
+    const auto found = known_.find(slot);
+    if (found != known_.end()) {
+        found->second.asked_ns += ns;
+    }
 }
 
 void History::look() {
