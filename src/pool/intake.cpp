@@ -16,6 +16,8 @@ constexpr std::uint64_t waiting_max = std::uint64_t{1} << 24;
 constexpr std::uint64_t reserved_max = std::uint64_t{1} << 48;
 // Extents that draining may need.
 constexpr std::size_t extents_kept = 64;
+// What one write may say that it waited.
+constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
 
 }  // namespace
 
@@ -113,7 +115,8 @@ Intake::Item Intake::read(const Entry& entry) {
             .offset = entry.offset.load(relaxed),
             .position = entry.position.load(relaxed),
             .length = entry.length.load(relaxed),
-            .kind = entry.kind.load(relaxed)};
+            .kind = entry.kind.load(relaxed),
+            .waited_ns = entry.waited_ns.load(relaxed)};
 }
 
 // True when the entry need not be looked at again.
@@ -235,6 +238,7 @@ void Intake::put(File& file, const Item& item) {
                     std::memory_order_release);
     slot.modified_ns.store(calendar_ns_, relaxed);
     slot.taken.fetch_add(item.length, relaxed);
+    slot.waited_ns.fetch_add(std::clamp(item.waited_ns, std::int64_t{0}, waited_ns_max), relaxed);
     file.oldest_ns = file.held_bytes == 0 ? cutoff_ns_ : file.oldest_ns;
     file.written_ns = cutoff_ns_;
     file.held_bytes += item.length;

@@ -29,6 +29,7 @@ private:
         std::uint64_t position = 0;
         std::uint32_t length = 0;
         EntryKind kind = EntryKind::deposit;
+        std::int64_t waited_ns = 0;
     };
 
     void look_at(std::uint32_t number, Client& client);

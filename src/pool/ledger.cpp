@@ -101,6 +101,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.window.store(std::min(options.window_bytes, options.cap_bytes / 2), relaxed);
     slot.taken.store(0, relaxed);
     slot.drained.store(0, relaxed);
+    slot.waited_ns.store(0, relaxed);
     slot.writers.store(0, relaxed);
     slot.path.fill('\0');
     std::copy_n(file.open->path.begin(), std::min(file.open->path.size(), slot.path.size() - 1),

@@ -1,7 +1,6 @@
 // See desk.hpp.
 #include "server/desk.hpp"
 
-#include "server/life.hpp"
 #include "server/opening.hpp"
 #include "server/rescue.hpp"
 
@@ -94,12 +93,15 @@ Desk::Desk(Area area, const DeskOptions& options, const Clocks& clocks)
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
 
+Desk::~Desk() { end_life(directory_.header, ending_); }
+
 Answer Desk::answer(Session& session, const wire::Question& question,
                     std::vector<OwnFd> descriptors) {
     Answer answer;
     answer.reply.ask = question.ask;
     answer.reply.slot = question.slot;
     answer.reply.generation = question.generation;
+    answer.asked_ns = clock_.now_ns();
     const bool known = session.client.has_value();
     switch (question.ask) {
         case Ask::hello: hello(session, question, answer); break;
@@ -233,9 +235,12 @@ void Desk::ask(const Session& session, const wire::Question& question, Answer& a
     answer.ticket = pool_.ask(question.slot, question.generation, task_of(question));
 }
 
-void Desk::complete(Answer& answer) const {
+void Desk::complete(Answer& answer) {
     const pool::FileSlot& file = directory_.files[answer.reply.slot];
-    if (file.generation.load(relaxed) == answer.reply.generation) {
+    const bool about_a_file = answer.reply.ask == Ask::open || answer.reply.ask == Ask::sync ||
+                              answer.reply.ask == Ask::leave || answer.reply.ask == Ask::truncate;
+    if (about_a_file && file.generation.load(relaxed) == answer.reply.generation) {
+        history_.waited(answer.reply.slot, clock_.now_ns() - answer.asked_ns);
         answer.reply.state = static_cast<std::uint32_t>(file.state.load(relaxed));
     }
 }
@@ -298,8 +303,6 @@ std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
     }
     return rescued;
 }
-
-void Desk::end_well() { end_life(directory_.header); }
 
 std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
     history_.look();

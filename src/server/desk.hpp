@@ -7,6 +7,7 @@
 #include "ports/clock.hpp"
 #include "server/area.hpp"
 #include "server/history.hpp"
+#include "server/life.hpp"
 #include "server/memory.hpp"
 #include "server/session.hpp"
 #include "server/status.hpp"
@@ -39,13 +40,14 @@ public:
                                                             const Clocks& clocks);
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;
-    ~Desk() = default;
+    // Clients see that it is dead, unless all_arrived() was called.
+    ~Desk();
 
     // That of `stop` waits until the end: to bring it about is the caller's.
     [[nodiscard]] Answer answer(Session& session, const wire::Question& question,
                                 std::vector<OwnFd> descriptors);
     // What an answer says that waited for its ticket.
-    void complete(Answer& answer) const;
+    void complete(Answer& answer);
     // The session is over; what its client committed counts.
     void leave(Session& session);
 
@@ -64,8 +66,7 @@ public:
     [[nodiscard]] bool drained_as_far_as_possible() const;
     // What did not arrive goes into rescue files below the first folder that takes them.
     [[nodiscard]] std::vector<Rescued> rescue(const std::vector<std::string>& folders);
-    // All has arrived: clients need not fail.
-    void end_well();
+    void all_arrived() noexcept { ending_ = Ending::well; }
 
     [[nodiscard]] std::string status(bool ended, const std::vector<Rescued>& rescued = {});
     [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
@@ -90,6 +91,7 @@ private:
     History history_;
     std::vector<std::uint32_t> departing_;  // clients whose logs are still needed
     std::int64_t started_ns_;
+    Ending ending_ = Ending::badly;
     pool::Pool pool_;
 };
 

@@ -47,6 +47,7 @@ void add_story(const FileStory& later, FileStory& story) {
     const FileStory before = std::exchange(story, later);
     story.reason = later.reason == pool::Reason::none ? before.reason : later.reason;
     story.error = later.error == 0 ? before.error : later.error;
+    story.waited_ns += before.waited_ns;
     story.taken += before.taken;
     story.drained += before.drained;
     story.storage_ns += before.storage_ns;
@@ -71,7 +72,7 @@ void History::opened(std::uint32_t slot, const ports::Identity& identity,
                      std::shared_ptr<Meter> meter) {
     const pool::FileSlot& file = directory_.files[slot];
     Known& known = known_[slot];
-    if (known.generation != file.generation.load(relaxed)) {
+    if (!known.meter || known.generation != file.generation.load(relaxed)) {
         const std::string_view path{file.path.data()};
         known = {.generation = file.generation.load(relaxed),
                  .identity = identity,
@@ -87,6 +88,7 @@ void History::look(std::uint32_t slot, Known& known) const {
     story.state = file.state.load(relaxed);
     story.taken = std::max(story.taken, file.taken.load(relaxed));
     story.drained = std::max(story.drained, file.drained.load(relaxed));
+    story.waited_ns = known.asked_ns + file.waited_ns.load(relaxed);
     story.window = file.window.load(relaxed);
     story.extents = file.extents.load(relaxed);
     const pool::Reason reason = file.reason.load(relaxed);
@@ -95,18 +97,26 @@ void History::look(std::uint32_t slot, Known& known) const {
     story.error = error == 0 ? story.error : error;
 }
 
+void History::waited(std::uint32_t slot, std::int64_t ns) {
+    const auto found = known_.find(slot);
+    if (found != known_.end()) {
+        found->second.asked_ns += ns;
+    }
+}
+
 void History::look() {
     for (auto at = known_.begin(); at != known_.end();) {
         auto& [slot, known] = *at;
         const pool::FileSlot& file = directory_.files[slot];
-        const bool same = file.generation.load(relaxed) == known.generation;
-        if (same && file.state.load(relaxed) != pool::FileState::free) {
+        const std::uint32_t generation = file.generation.load(relaxed);
+        const bool is_free = file.state.load(relaxed) == pool::FileState::free;
+        if (!is_free && generation == known.generation) {
             look(slot, known);
             ++at;
             continue;
         }
-        if (same) {
-            look(slot, known);
+        if (is_free && generation == known.generation + 1) {
+            look(slot, known);  // what is told of it stays until another file has the slot
         }
         known.story.state = pool::FileState::free;
         known.story.drained = known.story.taken;  // only then is a file forgotten

@@ -26,6 +26,7 @@ struct FileStory {
     std::int64_t window = 0;
     std::int64_t extents = 0;
     std::int64_t oldest_ns = 0;  // age of its oldest deposit
+    std::int64_t waited_ns = 0;  // of its users, one after another
     std::int64_t storage_ns = 0;
     std::int64_t storage_bytes = 0;
     std::int64_t requests = 0;
@@ -44,6 +45,8 @@ public:
     // The meter of a file that is about to be opened: the one it has, if it is known.
     [[nodiscard]] std::shared_ptr<Meter> meter_of(const ports::Identity& identity) const;
     void opened(std::uint32_t slot, const ports::Identity& identity, std::shared_ptr<Meter> meter);
+    // Somebody waited for what was asked of the file.
+    void waited(std::uint32_t slot, std::int64_t ns);
     // Ends the stories of files that the pool has forgotten. Before a slot gets another file, this
     // must have been called.
     void look();
@@ -59,6 +62,7 @@ private:
         ports::Identity identity;
         std::shared_ptr<Meter> meter;  // shared with the file's storages
         FileStory story;
+        std::int64_t asked_ns = 0;  // of those who waited for something that they had asked
     };
     void look(std::uint32_t slot, Known& known) const;
 

@@ -1,6 +1,9 @@
 // See life.hpp.
 #include "server/life.hpp"
 
+#include <atomic>
+#include <cstdint>
+#include <linux/futex.h>
 #include <pthread.h>
 
 namespace forebay::server {
@@ -21,6 +24,17 @@ Result<void> begin_life(pool::DirectoryHeader& header) {
     return {};
 }
 
-void end_life(pool::DirectoryHeader& header) noexcept { ::pthread_mutex_unlock(&header.alive); }
+void end_life(pool::DirectoryHeader& header, Ending ending) noexcept {
+    if (ending == Ending::badly) {
+        // What the kernel would do. Nobody takes the lock, so nobody is misled by its order.
+        auto& word = *reinterpret_cast<std::atomic<std::uint32_t>*>(&header.alive);
+        word.fetch_or(FUTEX_OWNER_DIED);
+        const std::uint32_t dead = word.load();
+        ::pthread_mutex_unlock(&header.alive);
+        word.store(dead);
+        return;
+    }
+    ::pthread_mutex_unlock(&header.alive);
+}
 
 }  // namespace forebay::server

@@ -7,10 +7,15 @@
 
 namespace forebay::server {
 
-// The calling thread holds it until end_life(), or until it ends.
+// The calling thread holds it until it calls end_life(), or ends.
 Result<void> begin_life(pool::DirectoryHeader& header);
-// Everything has arrived, and nobody needs the daemon any more: clients that still map the
-// directory are not to take it for dead.
-void end_life(pool::DirectoryHeader& header) noexcept;
+
+enum class Ending {
+    well,   // everything has arrived: who still maps the directory is not to take it for dead
+    badly,  // as if it had been killed
+};
+// By the thread that began it, before the memory is unmapped: the kernel and libc keep a list of
+// what a thread holds.
+void end_life(pool::DirectoryHeader& header, Ending ending) noexcept;
 
 }  // namespace forebay::server

@@ -306,7 +306,7 @@ void Server::finish() {
         note(written.error().message);
     }
     if (rescued_.empty()) {
-        desk_->end_well();
+        desk_->all_arrived();
     }
     for (auto& [number, session] : sessions_) {
         while (Answer* const answer = session.waiting_for(Answer::until_the_end)) {

@@ -138,6 +138,7 @@ public:
     }
 
     [[nodiscard]] Server& server() { return *server_; }
+    void end() { server_.reset(); }
 
     Folder folder;
     ServerOptions options;

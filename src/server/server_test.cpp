@@ -294,6 +294,28 @@ TEST(Server, LetsNoOtherUserIn) {
     EXPECT_EQ(status, 0);
 }
 
+// libc's list of what a thread holds once led into memory that was unmapped.
+TEST(Server, ADaemonThatEndsLetsGoOfItsMutex) {
+    for (int i = 0; i < 3; ++i) {
+        const World world;
+    }
+    World world;
+    const Greeted client{world};
+    const auto& word =
+        *reinterpret_cast<const std::atomic<std::uint32_t>*>(&client.directory().header.alive);
+    EXPECT_NE(word.load(), 0U);
+    ASSERT_TRUE(world.ask(client.socket, question(Ask::stop)));
+    world.end();
+    EXPECT_EQ(word.load(), 0U) << "nobody is to take it for dead";
+
+    World other;
+    const Greeted left{other};
+    const auto& dead =
+        *reinterpret_cast<const std::atomic<std::uint32_t>*>(&left.directory().header.alive);
+    other.end();
+    EXPECT_NE(dead.load() & 0x40000000U, 0U) << "it did not wait for anything";
+}
+
 // Futex words are what the kernel writes to when an owner dies.
 TEST(Server, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
     const check::Folder folder;

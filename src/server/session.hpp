@@ -22,6 +22,7 @@ struct Answer {
     wire::Reply reply;
     std::vector<OwnFd> descriptors;
     std::optional<std::uint64_t> ticket;  // of the pool; the reply waits for it
+    std::int64_t asked_ns = 0;
 };
 
 class Session {

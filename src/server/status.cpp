@@ -60,6 +60,7 @@ Json json_of(const FileStory& story) {
             {"window", story.window},
             {"extents", story.extents},
             {"oldest_seconds", seconds(story.oldest_ns)},
+            {"waited_seconds", seconds(story.waited_ns)},
             {"storage_seconds", storage},
             {"storage_bytes", story.storage_bytes},
             {"requests", story.requests},
