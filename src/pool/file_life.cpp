@@ -83,8 +83,8 @@ void FileLife::look_at_name(File& file) {
         });
 }
 
-// Its time of change is that of the last deposit, not of the last request. Once for what was drained:
-// a time that the program sets later (tar, cp -p) stays. False: it is being set.
+// Its time of change is that of the last deposit, not of the last request. Once for what was
+// drained: a time that the program sets later (tar, cp -p) stays. False: it is being set.
 bool FileLife::stamped(File& file) {
     const std::int64_t modified = ledger_.slot_of(file).modified_ns.load(relaxed);
     if (modified == 0) {
