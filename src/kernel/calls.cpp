@@ -74,6 +74,10 @@ int stat(const char* path, struct stat* out) noexcept {
     return status(SYS_newfstatat, AT_FDCWD, path, out, 0);
 }
 int statfs(const char* path, struct statfs* out) noexcept { return status(SYS_statfs, path, out); }
+int fstatfs(int fd, struct statfs* out) noexcept { return status(SYS_fstatfs, fd, out); }
+int futimens(int fd, const timespec* times) noexcept {
+    return status(SYS_utimensat, fd, nullptr, times, 0);
+}
 int access(const char* path, int mode) noexcept {
     return status(SYS_faccessat, AT_FDCWD, path, mode);
 }

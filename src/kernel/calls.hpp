@@ -43,6 +43,9 @@ int fstat(int fd, struct stat* out) noexcept;
 int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept;
 int stat(const char* path, struct stat* out) noexcept;
 int statfs(const char* path, struct statfs* out) noexcept;
+int fstatfs(int fd, struct statfs* out) noexcept;
+// As futimens: when the file was last read and changed.
+int futimens(int fd, const timespec* times) noexcept;
 int access(const char* path, int mode) noexcept;
 // Bytes of the name, which has no end.
 ssize_t readlink(const char* path, char* out, std::size_t bytes) noexcept;

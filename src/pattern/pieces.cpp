@@ -16,6 +16,16 @@ constexpr std::int64_t far = 16;
 
 constexpr std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
 
+// Takes the copies of `size` bytes that lie before the first to be walked off `skip`; how many.
+std::int64_t skip_copies(std::int64_t& skip, std::int64_t size) noexcept {
+    if (skip == 0) {
+        return 0;  // nearly always, and dividing takes long
+    }
+    const std::int64_t copies = skip / size;
+    skip -= copies * size;
+    return copies;
+}
+
 }  // namespace
 
 void Batch::reset(std::int64_t bytes_max, std::size_t pieces_max, std::int64_t unit) noexcept {
@@ -233,12 +243,8 @@ Batch::Go Walker::walk(const Loop& loop, std::int64_t address, std::int64_t skip
 Batch::Go Walker::walk_repeat(const Loop& loop, std::int64_t address, std::int64_t skip,
                               Batch& batch) const noexcept {
     const Loop& child = loop_at(loop.child);
-    std::int64_t index = 0;
-    if (skip > 0) {
-        index = skip / child.size;
-        skip -= index * child.size;
-        address += index * loop.stride;
-    }
+    const std::int64_t index = skip_copies(skip, child.size);
+    address += index * loop.stride;
     if (child.kind == LoopKind::run) {
         return batch.add_series(address, child.length, loop.stride, loop.count - index, skip);
     }
@@ -248,11 +254,7 @@ Batch::Go Walker::walk_repeat(const Loop& loop, std::int64_t address, std::int64
 Batch::Go Walker::walk_list(const Loop& loop, std::int64_t address, std::int64_t skip,
                             Batch& batch) const noexcept {
     const Loop& child = loop_at(loop.child);
-    std::int64_t index = 0;
-    if (skip > 0) {
-        index = skip / child.size;
-        skip -= index * child.size;
-    }
+    const std::int64_t index = skip_copies(skip, child.size);
     const auto displacements =
         nest_->displacements().subspan(at(loop.first + index), at(loop.count - index));
     if (child.kind == LoopKind::run) {

@@ -14,6 +14,7 @@
 #include "pool/shared/log.hpp"
 #include "pool/shared/search.hpp"
 #include "ports/clock.hpp"
+#include "ports/errands.hpp"
 #include "ports/file_control.hpp"
 #include "ports/storage.hpp"
 
@@ -45,6 +46,24 @@ public:
     virtual void release(std::uint32_t client, std::uint32_t block) = 0;
 };
 
+// Those who sleep on a word of the directory.
+class Sleepers {
+public:
+    virtual ~Sleepers() = default;
+    // The word has changed.
+    virtual void wake(Word& word) = 0;
+};
+
+// What the pool needs of the node. All of it outlives the pool.
+struct PoolPorts {
+    Memory& memory;
+    Sleepers& sleepers;
+    const ports::Clock& clock;     // CLOCK_MONOTONIC: of the entries in the logs
+    const ports::Clock& calendar;  // CLOCK_REALTIME: of files' times
+    // Null: what takes long (fsync, truncate) is done by advance() itself, and holds up all files.
+    ports::Errands* errands = nullptr;
+};
+
 // A file on the file system, opened by the daemon for itself.
 struct OpenFile {
     ports::Identity identity;
@@ -61,7 +80,7 @@ struct Task {
     enum class Kind { drain, sync, leave, truncate };
     Kind kind = Kind::drain;
     Reason reason = Reason::none;  // leave
-    Length bytes;                  // truncate
+    Length bytes{};                // truncate
 };
 struct Done {
     std::uint64_t ticket = 0;
@@ -73,11 +92,22 @@ struct Opened {
     std::uint32_t generation = 0;
 };
 
+// Since the pool began.
+struct Counts {
+    std::uint64_t entries = 0;     // committed ones that were taken
+    std::uint64_t refused = 0;     // entries that made no sense, or that nobody may make
+    std::uint64_t distrusted = 0;  // clients
+    std::uint64_t jobs = 0;        // of draining
+    std::uint64_t failed_jobs = 0;
+    std::uint64_t failed_closes = 0;  // of files that were drained
+    std::int64_t drained_bytes = 0;
+};
+
 class Pool {
 public:
-    // All of them outlive the pool. The directory is zero at first.
-    Pool(Directory& directory, Memory& memory, const ports::Clock& clock,
-         const PoolOptions& options);
+    // The directory outlives the pool, and is zero at first; its format, cap and lists are filled
+    // in here, the daemon's process and its mutex by who made it.
+    Pool(Directory& directory, const PoolPorts& ports, const PoolOptions& options);
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
     ~Pool();
@@ -86,9 +116,11 @@ public:
     // the Memory's.
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
     // The client has gone, or died: what it committed counts, its files are closed, and its log may
-    // be unmapped once departed() says so.
+    // be unmapped once departed() says so. Its number is then free for another one.
     void dismiss(std::uint32_t client);
-    [[nodiscard]] bool departed(std::uint32_t client) const;
+    // What is in its log makes no sense: it is not listened to any more. To be dismissed.
+    [[nodiscard]] bool distrusted(std::uint32_t client) const;
+    [[nodiscard]] bool departed(std::uint32_t client);
 
     // The client has opened the file. A file that is known is the same one by its identity; the
     // better storage of the two is kept (one that can write).
@@ -109,7 +141,8 @@ public:
     [[nodiscard]] std::vector<Done> done();
     // Nothing is deposited, on its way, or asked for.
     [[nodiscard]] bool idle() const;
-    // What could not be written although the pool gave up on it, for the rescue.
+    [[nodiscard]] const Counts& counts() const;
+    // What is not drained of the file, and what could not be, for the rescue.
     [[nodiscard]] std::vector<Deposit> undrained(std::uint32_t slot) const;
 
 private:

@@ -60,13 +60,43 @@ struct Image {
     }
 };
 
-void drain(Channel& channel, std::size_t job) {
-    while (!channel.finished(job)) {
-        if (!channel.advance() && channel.in_flight() > 0) {
-            channel.block();
+// Stripes of an image on their way to a file in memory, or from it.
+struct Way {
+    Way(std::int64_t stripes, std::int32_t most, const adapters::Faults& faults = {},
+        const ChannelOptions& options = {})
+        : image{stripes * stripe},
+          file{faults},
+          storage{*adapters::open_memory(file, options.direction)},
+          gate{most},
+          channel{*storage, gate, clock, options},
+          reads{options.direction == Direction::read} {}
+
+    // Of a write, what is covered.
+    void begin(std::size_t job) {
+        const auto covered = reads ? std::nullopt : std::optional{image.coverage};
+        channel.begin(job, std::make_unique<Cutter>(image.window, image.bytes, covered,
+                                                    CutLimits{three_targets, stripe}));
+    }
+    void begin_and_end() {
+        begin(0);
+        while (!channel.finished(0)) {
+            if (!channel.advance() && channel.in_flight() > 0) {
+                channel.block();
+            }
         }
     }
-}
+    [[nodiscard]] bool has_written_all() const {
+        return file.get({Offset{0}, file.size()}) == image.bytes;
+    }
+
+    Image image;
+    adapters::MemoryFile file;
+    std::unique_ptr<ports::Storage> storage;
+    CountingGate gate;
+    adapters::SteadyClock clock;
+    Channel channel;
+    bool reads;
+};
 
 std::vector<std::vector<ports::Piece>> all_requests(RequestSource& source) {
     std::vector<std::vector<ports::Piece>> requests;
@@ -108,47 +138,29 @@ TEST(Cutter, LeavesHolesOut) {
 }
 
 TEST(Channel, NeverPassesTheGateAndFinishesWhatIsCutShort) {
-    Image image{24 * stripe};
-    image.coverage.mark(0, 24 * stripe);
     adapters::Faults faults;
     faults.short_percent = 50;
     faults.interrupted_percent = 20;
     faults.delay_polls_max = 7;
-    adapters::MemoryFile file{faults};
-    const auto storage = *adapters::open_memory(file, Direction::write);
-    CountingGate gate{2};
-    const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, {Direction::write}};
-    channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
-                                              CutLimits{three_targets, stripe}));
-    drain(channel, 0);
-    EXPECT_EQ(gate.most_seen, 2);
-    EXPECT_GT(gate.refused, 0);
-    EXPECT_EQ(channel.requests(), 24);
-    EXPECT_FALSE(channel.failure().happened());
-    EXPECT_TRUE(file.get({Offset{0}, file.size()}) == image.bytes);
+    Way way{24, 2, faults};
+    way.image.coverage.mark(0, 24 * stripe);
+    way.begin_and_end();
+    EXPECT_EQ(way.gate.most_seen, 2);
+    EXPECT_GT(way.gate.refused, 0);
+    EXPECT_EQ(way.channel.requests(), 24);
+    EXPECT_FALSE(way.channel.failure().happened());
+    EXPECT_TRUE(way.has_written_all());
 }
 
 TEST(Channel, HasOneRequestOfAJobInFlightWhereJobsTakeTurns) {
-    Image image{24 * stripe};
-    image.coverage.mark(0, 24 * stripe);
     adapters::Faults faults;
     faults.short_percent = 50;
     faults.delay_polls_max = 7;
-    adapters::MemoryFile file{faults};
-    const auto storage = *adapters::open_memory(file, Direction::write);
-    CountingGate gate{100};
-    const adapters::SteadyClock clock;
-    ChannelOptions options;
-    options.jobs = 3;
-    options.per_job = PerJob::one;
-    Channel channel{*storage, gate, clock, options};
-    const auto begin = [&](std::size_t job) {
-        channel.begin(job, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
-                                                    CutLimits{three_targets, stripe}));
-    };
+    Way way{24, 100, faults, {.jobs = 3, .per_job = PerJob::one}};
+    way.image.coverage.mark(0, 24 * stripe);
+    Channel& channel = way.channel;
     for (const std::size_t job : {0, 1, 2}) {
-        begin(job);
+        way.begin(job);
     }
     std::size_t most = 0;
     while (!channel.finished(0) || !channel.finished(1) || !channel.finished(2)) {
@@ -162,32 +174,25 @@ TEST(Channel, HasOneRequestOfAJobInFlightWhereJobsTakeTurns) {
     }
     EXPECT_EQ(most, 3U);
     EXPECT_EQ(channel.requests(), 72);
-    EXPECT_TRUE(file.get({Offset{0}, file.size()}) == image.bytes);
+    EXPECT_TRUE(way.has_written_all());
 }
 
 TEST(Channel, KeepsTheLowestErrorAndDropsWhatComesAfter) {
-    Image image{24 * stripe};
-    image.coverage.mark(0, 24 * stripe);
     adapters::Faults faults;
     faults.full_at = Offset{5 * stripe + 77};
-    adapters::MemoryFile file{faults};
-    const auto storage = *adapters::open_memory(file, Direction::write);
-    CountingGate gate{2};
-    const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, {Direction::write}};
-    channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
-                                              CutLimits{three_targets, stripe}));
-    drain(channel, 0);
-    EXPECT_EQ(channel.failure().at, 5 * stripe + 77);
-    EXPECT_EQ(channel.failure().code, static_cast<std::uint32_t>(ErrorCode::no_space));
-    EXPECT_LT(channel.requests(), 24);
-    EXPECT_EQ(std::ranges::count(gate.moved, stripe), 5) << "what failed is not a fast request";
-    EXPECT_EQ(std::ranges::count(gate.moved, 0), std::ssize(gate.moved) - 5);
-    EXPECT_EQ(channel.bytes_moved(0), 0);
-    channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
-                                              CutLimits{three_targets, stripe}));
-    EXPECT_TRUE(channel.finished(0));
-    EXPECT_EQ(channel.bytes_moved(0), 0) << "what was dropped is not fast either";
+    Way way{24, 2, faults};
+    way.image.coverage.mark(0, 24 * stripe);
+    way.begin_and_end();
+    const std::vector<std::int64_t>& moved = way.gate.moved;
+    EXPECT_EQ(way.channel.failure().at, 5 * stripe + 77);
+    EXPECT_EQ(way.channel.failure().code, static_cast<std::uint32_t>(ErrorCode::no_space));
+    EXPECT_LT(way.channel.requests(), 24);
+    EXPECT_EQ(std::ranges::count(moved, stripe), 5) << "what failed is not a fast request";
+    EXPECT_EQ(std::ranges::count(moved, 0), std::ssize(moved) - 5);
+    EXPECT_EQ(way.channel.bytes_moved(0), 0);
+    way.begin(0);
+    EXPECT_TRUE(way.channel.finished(0));
+    EXPECT_EQ(way.channel.bytes_moved(0), 0) << "what was dropped is not fast either";
 }
 
 TEST(ThrottledGate, LearnsNothingFromWhatDidNotMove) {
@@ -205,38 +210,24 @@ TEST(ThrottledGate, LearnsNothingFromWhatDidNotMove) {
 }
 
 TEST(Channel, CountsNoGapsAsMoved) {
-    Image image{24 * stripe};
-    image.coverage.mark(0, stripe);
-    image.coverage.mark(7 * stripe, 100);
-    adapters::MemoryFile file;
-    const auto storage = *adapters::open_memory(file, Direction::write);
-    CountingGate gate{2};
-    const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, {Direction::write}};
+    Way way{24, 2};
+    way.image.coverage.mark(0, stripe);
+    way.image.coverage.mark(7 * stripe, 100);
     for (int i = 0; i < 2; ++i) {
-        channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, image.coverage,
-                                                  CutLimits{three_targets, stripe}));
-        drain(channel, 0);
-        EXPECT_EQ(channel.bytes_moved(0), stripe + 100);
+        way.begin_and_end();
+        EXPECT_EQ(way.channel.bytes_moved(0), stripe + 100);
     }
 }
 
 TEST(Channel, FindsTheEndOfAFile) {
-    adapters::MemoryFile file;
+    Way way{8, 2, {}, {.direction = Direction::read}};
     const std::vector<std::byte> there(static_cast<std::size_t>(5 * stripe + 9), std::byte{1});
-    file.put(Offset{0}, there);
-    Image image{8 * stripe};
-    const auto storage = *adapters::open_memory(file, Direction::read);
-    CountingGate gate{2};
-    const adapters::SteadyClock clock;
-    Channel channel{*storage, gate, clock, {Direction::read}};
-    channel.begin(0, std::make_unique<Cutter>(image.window, image.bytes, std::nullopt,
-                                              CutLimits{three_targets, stripe}));
-    drain(channel, 0);
-    EXPECT_EQ(channel.end_of_file(), 5 * stripe + 9);
-    EXPECT_EQ(std::ranges::count(gate.moved, stripe), 5);
-    EXPECT_EQ(std::ranges::count(gate.moved, 0), 3) << "nothing is read fast beyond the end";
-    EXPECT_FALSE(channel.failure().happened());
+    way.file.put(Offset{0}, there);
+    way.begin_and_end();
+    EXPECT_EQ(way.channel.end_of_file(), 5 * stripe + 9);
+    EXPECT_EQ(std::ranges::count(way.gate.moved, stripe), 5);
+    EXPECT_EQ(std::ranges::count(way.gate.moved, 0), 3) << "nothing is read fast beyond the end";
+    EXPECT_FALSE(way.channel.failure().happened());
 }
 
 }  // namespace

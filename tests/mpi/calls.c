@@ -519,39 +519,30 @@ static void many_files(void) {
     expect_taken("calls.many", 25, 0);
 }
 
-static const struct {
-    const char* name;
-    void (*run)(void);
-} cases[] = {{"pointers", pointers},
-             {"ends", ends},
-             {"strided_end", strided_end},
-             {"mixed", mixed_calls},
-             {"shared", shared},
-             {"many_views", many_views},
-             {"nothing", nothing},
-             {"few", fewer_bytes_than_ranks},
-             {"append", append},
-             {"delete", delete_on_close},
-             {"sequential", sequential},
-             {"atomic", atomic_mode},
-             {"external32", external},
-             {"self", own_files},
-             {"communicators", communicators},
-             {"hints", hints},
-             {"rounds", rounds},
-             {"renamed", renamed},
-             {"removed", removed},
-             {"many_files", many_files}};
+static const struct test_case cases[] = {{"pointers", pointers},
+                                         {"ends", ends},
+                                         {"strided_end", strided_end},
+                                         {"mixed", mixed_calls},
+                                         {"shared", shared},
+                                         {"many_views", many_views},
+                                         {"nothing", nothing},
+                                         {"few", fewer_bytes_than_ranks},
+                                         {"append", append},
+                                         {"delete", delete_on_close},
+                                         {"sequential", sequential},
+                                         {"atomic", atomic_mode},
+                                         {"external32", external},
+                                         {"self", own_files},
+                                         {"communicators", communicators},
+                                         {"hints", hints},
+                                         {"rounds", rounds},
+                                         {"renamed", renamed},
+                                         {"removed", removed},
+                                         {"many_files", many_files}};
 
 int main(int argc, char** argv) {
     start(&argc, &argv);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (argc < 3 || strcmp(argv[2], cases[i].name) == 0) {
-            begin_case(cases[i].name);
-            cases[i].run();
-            end_case();
-        }
-    }
+    run_cases(cases, sizeof cases / sizeof *cases, argc < 3 ? NULL : argv[2]);
     if (argc >= 3 && strcmp(argv[2], "views_then_shared") == 0) { /* a test of its own */
         begin_case(argv[2]);
         views_then_shared();

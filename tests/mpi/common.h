@@ -307,3 +307,20 @@ __attribute__((unused)) static void note_position(MPI_File fh) {
     MPI_File_get_position(fh, &position);
     note(" @%lld", (long long)position);
 }
+
+struct test_case {
+    const char* name;
+    void (*run)(void);
+};
+
+/* Those of this name, or all where it is null. */
+__attribute__((unused)) static void run_cases(const struct test_case* cases, size_t count,
+                                              const char* name) {
+    for (size_t i = 0; i < count; i++) {
+        if (name == NULL || strcmp(name, cases[i].name) == 0) {
+            begin_case(cases[i].name);
+            cases[i].run();
+            end_case();
+        }
+    }
+}

@@ -98,21 +98,13 @@ static void handlers(void) {
     expect_taken("errors.handlers", 0, 1);
 }
 
-static const struct {
-    const char* name;
-    void (*run)(void);
-} cases[] = {{"missing", missing},       {"exists", exists},       {"modes", modes},
-             {"directions", directions}, {"arguments", arguments}, {"handlers", handlers}};
+static const struct test_case cases[] = {{"missing", missing},     {"exists", exists},
+                                         {"modes", modes},         {"directions", directions},
+                                         {"arguments", arguments}, {"handlers", handlers}};
 
 int main(int argc, char** argv) {
     start(&argc, &argv);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (argc < 3 || strcmp(argv[2], cases[i].name) == 0) {
-            begin_case(cases[i].name);
-            cases[i].run();
-            end_case();
-        }
-    }
+    run_cases(cases, sizeof cases / sizeof *cases, argc < 3 ? NULL : argv[2]);
     finish();
     return 0;
 }

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import threading
@@ -20,7 +19,7 @@ from bench import wheels
 from suite import mpi as m
 from suite.file_systems import mounted_tmpfs, until
 from suite.ior import lines_of
-from suite.on import BENCHMARK, EACH, FULL
+from suite.on import BENCHMARK, EACH, FULL, RANKS
 from suite.verdict import ensure
 
 GOOD, USAGE, INPUT_OUTPUT, DATA_WRONG, TIME_LIMIT, REFUSED = range(6)
@@ -61,20 +60,6 @@ def run(mpi: m.Mpi, tool: str, ranks: int, words: Sequence[object], want: int) -
 def ensure_clean(folder: Path, *kept: str) -> None:
     left = sorted(path.name for path in folder.iterdir() if path.name not in kept)
     ensure(not left, f"left behind: {left}")
-
-
-RANKS = pytest.mark.parametrize(
-    ("mpi", "ranks"),
-    [
-        pytest.param(
-            *(mpi, ranks),
-            id=f"{mpi.name}-{ranks}",
-            marks=() if (mpi is m.MPICH) == (ranks in (1, 2)) else FULL,
-        )
-        for mpi in m.DEBIAN
-        for ranks in (1, 2, 3, 4, 7)
-    ],
-)
 
 
 @RANKS
@@ -373,12 +358,7 @@ ssize_t pwrite64(int fd, const void *data, size_t bytes, off_t at) {
 def test_slow_is_not_still(mpi: m.Mpi, folder: Path) -> None:
     """Rank 0 fills its share slowly but steadily, and rank 1 waits for it. What is tested is how a
     limit of whole seconds is kept: here time has to pass."""
-    (folder / "slow.c").write_text(SLOW_WRITES)
-    shim = folder / "slow.so"
-    compiler = shutil.which(mpi.cc)
-    ensure(compiler, f"no {mpi.cc}. See apt-packages.txt.")
-    command = [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "slow.c"), "-ldl"]
-    subprocess.run(command, check=True)
+    shim = m.shim(mpi, folder / "slow.c", SLOW_WRITES)
     words = "-n 1000 -m 001 -O 01 -f 0 -c 1k -s 8k --stall-limit 2".split()
     ended = m.run(
         *(mpi, 2, [program(mpi, "hpio"), *words, "-d", folder]),

@@ -151,7 +151,7 @@ def test_mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
 def test_profiler(mpi: m.Mpi, watcher_first: bool, folder: Path) -> None:
     reference = plain(CALLS, mpi, 3)
     watcher = m.build_with(
-        [mpi.tool(mpi.cc), *m.C_FLAGS, "-shared", "-fPIC"],
+        [mpi.cc, *m.C_FLAGS, "-shared", "-fPIC"],
         "watcher.c",
         m.BUILD / "bin" / mpi.name,
         libraries=["-ldl"],
@@ -190,7 +190,7 @@ def test_no_file(mpi: m.Mpi, folder: Path) -> None:
 @ALL
 def test_launcher(mpi: m.Mpi, folder: Path) -> None:
     """The launcher itself has the library preloaded, and says what it says without."""
-    command = [mpi.tool(mpi.launcher), "--version"]
+    command = [mpi.launcher, "--version"]
     without = m.launch(command, seconds_max=30)
     through = m.launch(command, seconds_max=30, environment=m.forebay(folder / RECORD))
     ensure((without.status, without.text) == (through.status, through.text), through.tail)

@@ -81,7 +81,7 @@ def test_close_in_finalize(mpi: m.Mpi, ranks: int, folder: Path) -> None:
 @EACH
 @pytest.mark.parametrize("case", ["alone", "datatypes", "together"])
 def test_no_memory(mpi: m.Mpi, case: str, folder: Path) -> None:
-    compiler = [mpi.tool(mpi.cxx), *CPP_FLAGS]
+    compiler = [mpi.cxx, *CPP_FLAGS]
     program = m.build_with(compiler, "no_memory.cpp", m.BUILD / "bin" / mpi.name)
     command: list[str | Path] = [program, folder / "file", case]
     ended = m.run(mpi, 3, command, environment=m.forebay(folder / RECORD))
@@ -110,6 +110,6 @@ def test_no_memory(mpi: m.Mpi, case: str, folder: Path) -> None:
     ],
 )
 def test_twins(mpi: m.Mpi, variant: str, seed: int, folder: Path) -> None:
-    compiler = [mpi.tool(mpi.cxx), *CPP_FLAGS]
+    compiler = [mpi.cxx, *CPP_FLAGS]
     program = m.build_with(compiler, "entry_twins.cpp", m.BUILD / "bin" / mpi.name)
     judge(mpi, 4, [program, folder, str(seed), "12"], **TWINS[variant])

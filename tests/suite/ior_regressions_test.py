@@ -6,8 +6,6 @@ import ctypes
 import json
 import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 from suite import mpi as m
@@ -70,13 +68,7 @@ def test_a_failed_read_keeps_the_file(mpi: m.Mpi, folder: Path) -> None:
 def test_one_rank_takes_the_space_of_a_mapped_file(mpi: m.Mpi, folder: Path) -> None:
     """Where the file system has no fallocate, the C library writes into every block: that of
     a late rank went over data of another."""
-    (folder / "late.c").write_text(LATE_ALLOCATION)
-    compiler = shutil.which(mpi.cc)
-    ensure(compiler, f"no {mpi.cc}. See apt-packages.txt.")
-    shim = folder / "late.so"
-    subprocess.run(
-        [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "late.c")], check=True
-    )
+    shim = m.shim(mpi, folder / "late.c", LATE_ALLOCATION)
     run = Ior(mpi=mpi, folder=folder, ranks=3)
     run("-a MMAP -t 64k -b 64k -s 4 -w -r -R -W -e -o tf", LD_PRELOAD=str(shim))
     text = run("-a MMAP -t 64k -b 64k -w -o missing/tf", status=INPUT_OUTPUT)
@@ -280,13 +272,7 @@ def test_a_queue_wears_out(mpi: m.Mpi, folder: Path) -> None:
 def test_a_queue_that_the_kernel_refuses_ends(mpi: m.Mpi, folder: Path) -> None:
     """A transfer that could not be submitted was waited for, and a failing wait repeated, for
     ever."""
-    (folder / "refuse.c").write_text(REFUSING_RING)
-    compiler = shutil.which(mpi.cc)
-    ensure(compiler, f"no {mpi.cc}. See apt-packages.txt.")
-    shim = folder / "refuse.so"
-    subprocess.run(
-        [str(compiler), "-shared", "-fPIC", "-o", str(shim), str(folder / "refuse.c")], check=True
-    )
+    shim = m.shim(mpi, folder / "refuse.c", REFUSING_RING)
     run = Ior(mpi=mpi, folder=folder, seconds_max=PATIENCE)
     os.mkfifo(folder / "full")  # what a pipe has no room for is under way until someone reads
     line = "-w -k -E -a POSIX --iodepth=4 -t 64k -b 1m -o"

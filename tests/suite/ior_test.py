@@ -7,11 +7,9 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from suite import mpi as m
 from suite.ior import DATA_WRONG, RESULTS, SUMMARY, Ior, rows_of
-from suite.on import BENCHMARK, EACH, FULL
+from suite.on import BENCHMARK, EACH, RANKS
 from suite.verdict import ensure
 
 # --- what the original gets wrong ----------------------------------------------------------------
@@ -162,18 +160,7 @@ def test_hints(mpi: m.Mpi, folder: Path) -> None:
 # --- back ends on 1 to 7 ranks -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("mpi", "ranks"),
-    [
-        pytest.param(
-            *(mpi, ranks),
-            id=f"{mpi.name}-{ranks}",
-            marks=() if (mpi is m.MPICH) == (ranks in (1, 2)) else FULL,
-        )
-        for mpi in m.DEBIAN
-        for ranks in (1, 2, 3, 4, 7)
-    ],
-)
+@RANKS
 def test_back_ends(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     run = Ior(mpi=mpi, folder=folder, ranks=ranks, seconds_max=120)
     apis = ["POSIX", "MPIIO", "MPIIO -c --mpiio.useFileView"]

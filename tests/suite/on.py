@@ -27,3 +27,16 @@ EACH = on(*m.DEBIAN)
 ALL = on(*m.DEBIAN, full=m.WHEELS)
 # What judges a benchmark says the same of it on each MPI; its back ends run on both.
 BENCHMARK = on(m.MPICH, full=[m.OPEN_MPI])
+# The numbers of ranks are divided among the MPIs, and all of both are met in `make test-all`.
+RANKS = pytest.mark.parametrize(
+    ("mpi", "ranks"),
+    [
+        pytest.param(
+            *(mpi, ranks),
+            id=f"{mpi.name}-{ranks}",
+            marks=() if (mpi is m.MPICH) == (ranks in (1, 2)) else FULL,
+        )
+        for mpi in m.DEBIAN
+        for ranks in (1, 2, 3, 4, 7)
+    ],
+)

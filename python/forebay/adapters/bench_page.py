@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from forebay.adapters.output_files import OutputFiles
+from forebay.adapters.page_template import filled
 from forebay.application.compare import Comparison
 from forebay.domain.bench_result import BenchResult, Measurement
 from forebay.domain.comparison import Finding
@@ -12,8 +13,8 @@ from forebay.domain.errors import BenchError, BenchUsageError, SetupError
 from forebay.domain.estimate import Spread
 from forebay.domain.units import counted
 
-_TEMPLATE = "bench_page.html.j2"
-_COMPARISON_TEMPLATE = "comparison_page.html.j2"
+_TEMPLATE = Path(__file__).with_name("bench_page.html.j2")
+_COMPARISON_TEMPLATE = Path(__file__).with_name("comparison_page.html.j2")
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
@@ -70,7 +71,7 @@ def render(result: BenchResult) -> str:
         for title, caption, draw in PICTURES
     ]
     rows = [_row(one) for one in result.measurements]
-    return _fill(
+    return filled(
         _TEMPLATE,
         result=result,
         pictures=pictures,
@@ -93,7 +94,7 @@ def render_comparison(result: Comparison) -> str:
         }
         for title, caption, most, draw in COMPARISON_PICTURES
     ]
-    return _fill(
+    return filled(
         _COMPARISON_TEMPLATE,
         result=result,
         pictures=pictures,
@@ -106,19 +107,6 @@ def render_comparison(result: Comparison) -> str:
 def _left_out(count: int, shown_max: int) -> str:
     """What pictures do not show, said."""
     return f" The first {shown_max} of {count}; the table has all." if count > shown_max else ""
-
-
-def _fill(template: str, **values: object) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(template).render(**values)
 
 
 def _compared(one: Finding) -> tuple[str, ...]:

@@ -4,26 +4,19 @@ import base64
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from forebay.adapters.page_template import filled
 from forebay.demo.experiment import Comparison
 from forebay.demo.summary import rows, setting, spread_text, untouched, verdict
 
-_TEMPLATE = "page.html.j2"
+_TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 
 def write_page(
     comparisons: Sequence[Comparison], path: Path, *, map_png: Path, timings_png: Path, machine: str
 ) -> None:
     """Render the page from its template beside this module."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template(_TEMPLATE).render(
+    page = filled(
+        _TEMPLATE,
         parts=[_part(comparison) for comparison in comparisons],
         map=_embedded(map_png),
         timings=_embedded(timings_png),

@@ -10,4 +10,10 @@ public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
 };
 
+// CLOCK_REALTIME: the time of files. May go back when somebody sets it.
+class Calendar final : public ports::Clock {
+public:
+    [[nodiscard]] std::int64_t now_ns() const noexcept override;
+};
+
 }  // namespace forebay::adapters

@@ -85,23 +85,28 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<ports::Storage>> open_storage(const std::string& path, Direction direction,
-                                                     Preference preference) {
+Result<std::unique_ptr<ports::Storage>> storage_of(OwnFd fd, const std::string& path,
+                                                   Preference preference) {
     if (preference == Preference::posix) {
-        return open_posix(path, direction);
-    }
-    Result<OwnFd> fd = open_file(path, direction);
-    if (!fd) {
-        return failure(std::move(fd.error()));
+        return std::make_unique<PosixStorage>(std::move(fd), path);
     }
     if (preference == Preference::automatic) {
-        return std::make_unique<DeferredStorage>(std::move(*fd), path);
+        return std::make_unique<DeferredStorage>(std::move(fd), path);
     }
-    auto storage = UringStorage::create(*fd, path);
+    auto storage = UringStorage::create(fd, path);
     if (!storage) {
         return failure(std::move(storage.error()));
     }
     return std::unique_ptr<ports::Storage>{std::move(*storage)};
+}
+
+Result<std::unique_ptr<ports::Storage>> open_storage(const std::string& path, Direction direction,
+                                                     Preference preference) {
+    Result<OwnFd> fd = open_file(path, direction);
+    if (!fd) {
+        return failure(std::move(fd.error()));
+    }
+    return storage_of(std::move(*fd), path, preference);
 }
 
 }  // namespace forebay::adapters

@@ -1,6 +1,7 @@
 // Opens a file in the way that suits its kernel and its requests.
 #pragma once
 
+#include "base/own_fd.hpp"
 #include "base/result.hpp"
 #include "ports/storage.hpp"
 
@@ -16,5 +17,8 @@ enum class Preference { automatic, uring, posix };
 // a descriptor is made until a request needs more: most ranks only ever do requests at once.
 [[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_storage(
     const std::string& path, Direction direction, Preference preference = Preference::automatic);
+// The same for a file that is open already; `path` is for messages.
+[[nodiscard]] Result<std::unique_ptr<ports::Storage>> storage_of(
+    OwnFd fd, const std::string& path, Preference preference = Preference::automatic);
 
 }  // namespace forebay::adapters

@@ -1,30 +1,14 @@
 // forebay-hpio: parse → estimate and gate → run → report.
 #include "bench/hpio/program/report.hpp"
 #include "bench/session/output.hpp"
-#include "bench/session/together.hpp"
-#include "bench/session/words.hpp"
+#include "bench/session/steps.hpp"
 
-#include <cstdio>
-#include <fmt/format.h>
+#include <algorithm>
 
 namespace forebay::bench {
 namespace {
 
-Report start(const Session& session, const std::vector<std::string>& command) {
-    Report report;
-    report.command = command;
-    report.started = utc_now();
-    report.mpi = session.mpi_version();
-    report.host = session.host();
-    report.ranks = session.ranks();
-    report.nodes = session.nodes();
-    if (auto warning = session.oversubscribed()) {
-        report.warnings.push_back(*warning);
-    }
-    return report;
-}
-
-// The same on every rank: what the command asks for, and whether that is allowed.
+// What the command asks for.
 Result<void> plan(const Session& session, const hpio::Command& request, Report& report) {
     auto estimate = hpio::estimate(request, session.ranks());
     if (!estimate) {
@@ -91,71 +75,13 @@ ExitStatus run(Session& session, const hpio::Command& request, Report& report) {
     const auto done = run_all(session, request, report, leftover);
     session.unwatch();
     warn_of_cache(request, report);
-    if (!done) {
-        report.error = done.error().message;
-        report.status = status_of(done.error());
-    } else if (any_wrong(report)) {
-        report.status = ExitStatus::data_wrong;
-    }
+    conclude(report, done, any_wrong(report));
     if (!session.is_first()) {
         return report.status;
     }
     print(further(request, report));
-    for (const auto& [path, text] : {std::pair{request.json_file, as_json(request, report)},
-                                     std::pair{request.csv_file, as_csv(report)}}) {
-        if (auto written = write_text(path, text); !written) {
-            complain(written.error().message);
-            report.status = ExitStatus::input_output;
-        }
-    }
-    if (!report.error.empty()) {
-        complain(report.error);
-    }
-    return report.status;
-}
-
-ExitStatus program(Session& session, const Words& words) {
-    const auto request = hpio::parse_command(std::span(words.read).subspan(1));
-    if (!request) {
-        return session.is_first() ? complain(request.error().message, ExitStatus::usage)
-                                  : ExitStatus::usage;
-    }
-    if (request->help || request->version) {
-        if (session.is_first()) {
-            print(request->help ? hpio::help_text() : fmt::format("{}\n", FOREBAY_VERSION));
-        }
-        return ExitStatus::good;
-    }
-    Report report = start(session, words.shown);
-    if (auto planned = plan(session, *request, report); !planned) {
-        return session.is_first() ? complain(planned.error().message, ExitStatus::usage)
-                                  : ExitStatus::usage;
-    }
-    if (session.is_first()) {
-        print(heading(*request, report));
-    }
-    const Result<void> gate = session.is_first()
-                                  ? measure::allowed(report.estimate, request->limits.budget,
-                                                     free_bytes(request->directory))
-                                  : Result<void>{};
-    if (auto fine = session.agreed(gate); !fine) {
-        return session.is_first() ? complain(gate.error().message, ExitStatus::refused)
-                                  : ExitStatus::refused;
-    }
-    if (request->dry_run) {
-        if (session.is_first()) {
-            print("dry run: nothing was touched\n");
-        }
-        return ExitStatus::good;
-    }
-    const Result<void> places = session.is_first()
-                                    ? can_write_all({request->json_file, request->csv_file})
-                                    : Result<void>{};
-    if (!session.agreed(places)) {
-        return session.is_first() ? complain(places.error().message, ExitStatus::usage)
-                                  : ExitStatus::usage;
-    }
-    return run(session, *request, report);
+    return publish(report, {{request.json_file, as_json(request, report)},
+                            {request.csv_file, as_csv(report)}});
 }
 
 }  // namespace
@@ -163,7 +89,17 @@ ExitStatus program(Session& session, const Words& words) {
 
 int main(int argc, char** argv) {
     using namespace forebay::bench;
-    Session session(&argc, &argv);
-    const Words words(argc, argv);
-    return exit_code([&] { return program(session, words); }, "Use smaller patterns.");
+    namespace hpio = forebay::hpio;
+    const Steps<hpio::Command, Report> steps{
+        .parse = hpio::parse_command,
+        .help = hpio::help_text,
+        .plan = plan,
+        .heading = heading,
+        .free_bytes = [](const hpio::Command& request) { return free_bytes(request.directory); },
+        .outputs =
+            [](const hpio::Command& request) {
+                return std::vector<std::string>{request.json_file, request.csv_file};
+            },
+        .run = run};
+    return run_program(steps, "Use smaller patterns.", argc, argv);
 }

@@ -2,12 +2,10 @@
 #include "bench/meta/program/report.hpp"
 #include "bench/meta/program/storm.hpp"
 #include "bench/session/output.hpp"
-#include "bench/session/together.hpp"
-#include "bench/session/words.hpp"
+#include "bench/session/steps.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
 
 namespace forebay::bench {
 namespace {
@@ -33,14 +31,6 @@ Result<void> plan(const Session& session, const meta::Command& request, Report& 
     report.estimate = *estimate;
     const auto ramp = ramp_of(request, session.ranks());
     report.memory_bytes = memory_of(request, ramp->size(), session.ranks());
-    report.started = utc_now();
-    report.mpi = session.mpi_version();
-    report.host = session.host();
-    report.ranks = session.ranks();
-    report.nodes = session.nodes();
-    if (auto warning = session.oversubscribed()) {
-        report.warnings.push_back(*warning);
-    }
     return {};
 }
 
@@ -112,12 +102,7 @@ ExitStatus run(Session& session, const meta::Command& request, Report& report) {
     session.unwatch();
     report.memory_grown_bytes =
         static_cast<std::int64_t>(session.most(static_cast<double>(peak_memory_bytes() - before)));
-    if (!done) {
-        report.error = done.error().message;
-        report.status = status_of(done.error());
-    } else if (report.outcome.wrong_files > 0) {
-        report.status = ExitStatus::data_wrong;
-    }
+    conclude(report, done, report.outcome.wrong_files > 0);
     if (report.status == ExitStatus::good && request.warnings_are_errors &&
         report.warnings.size() + request.advice.size() > 0) {
         report.status = ExitStatus::input_output;
@@ -128,21 +113,9 @@ ExitStatus run(Session& session, const meta::Command& request, Report& report) {
         return report.status;
     }
     print(tables(request, report));
-    for (const auto& [path, text] : {std::pair{request.json_file, as_json(request, report)},
-                                     std::pair{request.csv_file, as_csv(report)},
-                                     std::pair{request.ranks_csv_file, ranks_csv(report)}}) {
-        if (auto written = write_text(path, text); !written) {
-            report.status = complain(written.error().message);
-        }
-    }
-    if (!report.error.empty()) {
-        complain(report.error);
-    }
-    return report.status;
-}
-
-ExitStatus refused(const Session& session, const Error& error, ExitStatus status) {
-    return session.is_first() ? complain(error.message, status) : status;
+    return publish(report, {{request.json_file, as_json(request, report)},
+                            {request.csv_file, as_csv(report)},
+                            {request.ranks_csv_file, ranks_csv(report)}});
 }
 
 // Every file that is to have results; of those of each rank, one.
@@ -157,52 +130,18 @@ std::vector<std::string> outputs(const meta::Command& request) {
     return paths;
 }
 
-ExitStatus program(Session& session, const Words& words) {
-    const auto request = meta::parse_command(std::span(words.read).subspan(1));
-    if (!request) {
-        return refused(session, request.error(), ExitStatus::usage);
-    }
-    if (request->help || request->version) {
-        if (session.is_first()) {
-            print(request->help ? meta::help_text() : fmt::format("{}\n", FOREBAY_VERSION));
-        }
-        return ExitStatus::good;
-    }
-    Report report;
-    report.command = words.shown;
-    if (auto planned = plan(session, *request, report); !planned) {
-        return refused(session, planned.error(), ExitStatus::usage);
-    }
-    if (session.is_first()) {
-        print(heading(*request, report));
-    }
-    const Result<void> gate =
-        session.is_first()
-            ? measure::allowed(report.estimate, request->limits.budget, least_free(*request))
-            : Result<void>{};
-    if (auto fine = session.agreed(gate); !fine) {
-        return refused(session, gate ? fine.error() : gate.error(), ExitStatus::refused);
-    }
-    if (request->dry_run) {
-        if (session.is_first()) {
-            print("dry run: nothing was touched\n");
-        }
-        return ExitStatus::good;
-    }
-    const Result<void> places =
-        session.is_first() ? can_write_all(outputs(*request)) : Result<void>{};
-    if (auto fine = session.agreed(places); !fine) {
-        return refused(session, places ? fine.error() : places.error(), ExitStatus::usage);
-    }
-    return run(session, *request, report);
-}
-
 }  // namespace
 }  // namespace forebay::bench
 
 int main(int argc, char** argv) {
     using namespace forebay::bench;
-    Session session(&argc, &argv);
-    const Words words(argc, argv);
-    return exit_code([&] { return program(session, words); }, "Use fewer items.");
+    namespace meta = forebay::meta;
+    const Steps<meta::Command, Report> steps{.parse = meta::parse_command,
+                                             .help = meta::help_text,
+                                             .plan = plan,
+                                             .heading = heading,
+                                             .free_bytes = least_free,
+                                             .outputs = outputs,
+                                             .run = run};
+    return run_program(steps, "Use fewer items.", argc, argv);
 }

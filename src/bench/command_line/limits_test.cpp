@@ -1,6 +1,8 @@
 // Each limit goes where it belongs.
 #include "bench/command_line/limits.hpp"
 
+#include "bench/command_line/run_options.hpp"
+
 #include <gtest/gtest.h>
 
 namespace forebay::command_line {
@@ -18,6 +20,15 @@ TEST(Limits, GoWhereTheirNamesSay) {
     EXPECT_EQ(limits.budget.files, 1024);
     EXPECT_EQ(limits.budget.free_share, 0.1);
     EXPECT_EQ(limits.stall_seconds, 90.0);
+}
+
+TEST(RunOptions, BeginWithTheLimitsThatTheHelpNames) {
+    Limits named;
+    EXPECT_TRUE(put_limit(3, std::string(run_limits.free_share), named));
+    EXPECT_TRUE(put_limit(4, std::string(run_limits.stall), named));
+    const Limits limits = RunOptions{}.limits;
+    EXPECT_EQ(limits.budget.free_share, named.budget.free_share);
+    EXPECT_EQ(limits.stall_seconds, named.stall_seconds);
 }
 
 }  // namespace

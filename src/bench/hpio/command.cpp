@@ -271,7 +271,7 @@ std::vector<Option> table() {
     for (const Entry& entry : entries) {
         result.push_back(entry.option);
     }
-    const auto limits = command_line::limit_options_of({.free_share = "50%", .stall = "600s"});
+    const auto limits = command_line::limit_options_of(command_line::run_limits);
     result.insert(result.end(), limits.begin(), limits.end());
     return result;
 }

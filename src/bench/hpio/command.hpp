@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "bench/command_line/limits.hpp"
+#include "bench/command_line/run_options.hpp"
 #include "bench/hpio/pattern.hpp"
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Point {
     Pattern pattern;
 };
 
-struct Command {
+struct Command : command_line::RunOptions {
     std::string directory = ".";
     std::string name_prefix = "hpio";
     std::vector<Point> points;  // in the order in which they run
@@ -50,16 +50,6 @@ struct Command {
     bool same_file = false;
     bool drop_caches = false;
     bool atomic = false;
-    bool dry_run = false;
-    bool help = false;
-    bool version = false;
-    std::string json_file;
-    std::string csv_file;
-    command_line::Limits limits{
-        .budget = {.seconds = {}, .bytes = {}, .files = {}, .free_share = 0.5},
-        .stall_seconds = 600};
-    bool live = true;
-    std::vector<std::string> advice;  // on options that mean something else here
 };
 
 [[nodiscard]] Result<Command> parse_command(std::span<const std::string> words);

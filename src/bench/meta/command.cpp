@@ -30,7 +30,8 @@ struct Entry {
     Put put;
 };
 
-template <bool Command::* member, bool inverted = false>
+// `member` is one of Command's, or of the RunOptions in it.
+template <auto member, bool inverted = false>
 Result<void> put_flag(Command& to, const std::string& text) {
     const auto on = command_line::flag("the flag", text);
     if (!on) {
@@ -50,7 +51,7 @@ Result<void> put_number(Command& to, const std::string& text) {
     return {};
 }
 
-template <std::string Command::* member>
+template <auto member>
 Result<void> put_text(Command& to, const std::string& text) {
     to.*member = text;
     return {};
@@ -285,7 +286,7 @@ std::vector<Option> table() {
     for (const auto& [option, member] : phase_entries) {
         result.push_back(option);
     }
-    const auto limits = command_line::limit_options_of({.free_share = "50%", .stall = "600s"});
+    const auto limits = command_line::limit_options_of(command_line::run_limits);
     result.insert(result.end(), limits.begin(), limits.end());
     return result;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "bench/command_line/limits.hpp"
+#include "bench/command_line/run_options.hpp"
 #include "bench/meta/tree.hpp"
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Storm { existing, own, shared };
 
 [[nodiscard]] std::string_view name_of(Storm storm) noexcept;
 
-struct Command {
+struct Command : command_line::RunOptions {
     Mode mode = Mode::mdtest;
     Backend backend = Backend::posix;
     std::vector<std::string> directories{"./out"};
@@ -67,17 +67,6 @@ struct Command {
     std::vector<Storm> storms{Storm::existing, Storm::own, Storm::shared};
     std::vector<std::int64_t> ramp;  // numbers of ranks; empty: 1, 2, 4 … all
     double phase_seconds = 5;        // of a storm's phase
-
-    bool dry_run = false;
-    bool help = false;
-    bool version = false;
-    std::string json_file;
-    std::string csv_file;
-    command_line::Limits limits{
-        .budget = {.seconds = {}, .bytes = {}, .files = {}, .free_share = 0.5},
-        .stall_seconds = 600};
-    bool live = true;
-    std::vector<std::string> advice;
 };
 
 [[nodiscard]] Result<Command> parse_command(std::span<const std::string> words);

@@ -4,7 +4,6 @@
 #include "bench/command_line/options.hpp"
 #include "bench/meta/table.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <limits>
 #include <set>
@@ -162,12 +161,8 @@ TEST(Command, SharedFilesAreCountedOnce) {
 }
 
 TEST(Command, HelpNamesTheDefaultLimits) {
-    const command_line::Limits limits = Command{}.limits;
-    const std::string text = help_text();
-    EXPECT_NE(text.find(fmt::format("10% [{:.0f}%]\n", 100 * limits.budget.free_share.value())),
-              std::string::npos);
-    EXPECT_NE(text.find(fmt::format("call takes longer [{:.0f}s]\n", limits.stall_seconds.value())),
-              std::string::npos);
+    EXPECT_NE(help_text().find("10% [50%]\n"), std::string::npos);
+    EXPECT_NE(help_text().find("call takes longer [600s]\n"), std::string::npos);
 }
 
 TEST(Command, EstimateOfNonsenseDoesNotWrap) {

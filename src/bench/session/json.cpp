@@ -44,6 +44,23 @@ Json median_json(const std::vector<double>& values) {
             {"confidence", interval.coverage}};
 }
 
+Json record_json(std::string_view schema, const RunReport& report, const Json& request,
+                 const Json& results) {
+    Json record{{"schema", schema},          {"forebay", FOREBAY_VERSION},
+                {"started", report.started}, {"command", report.command},
+                {"mpi", report.mpi},         {"host", report.host},
+                {"ranks", report.ranks},     {"nodes", report.nodes}};
+    record.update(request);
+    record["estimate"] = {{"bytes_written", report.estimate.bytes_written},
+                          {"bytes_read", report.estimate.bytes_read},
+                          {"bytes_kept_max", report.estimate.bytes_kept_max},
+                          {"files", report.estimate.files}};
+    record["exit_status"] = measure::code(report.status);
+    record["error"] = report.error.empty() ? Json() : Json(report.error);
+    record.update(results);
+    return record;
+}
+
 std::string dumped(const Json& json) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,10 +1,12 @@
 // The parts that the JSON of all benchmarks has in common, as schema/bench.md spells them.
 #pragma once
 
-#include "bench/session/session.hpp"
+#include "bench/session/run_report.hpp"
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace forebay::bench {
 
@@ -14,6 +16,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json spread_json(const Spread& spread);
 // Median with its interval.
 [[nodiscard]] Json median_json(const std::vector<double>& values);
+// A whole record: who ran it, `request`, how it went, `results`.
+[[nodiscard]] Json record_json(std::string_view schema, const RunReport& report,
+                               const Json& request, const Json& results);
 // Indented, with a newline; bytes that are not UTF-8 must not lose the text.
 [[nodiscard]] std::string dumped(const Json& json);
 

@@ -8,33 +8,29 @@ namespace forebay::entry {
 
 namespace {
 
-int take(const Access& access, Direction direction, PassOn pass) noexcept {
-    OpenFile* file = find_file(access.file);
+// `call` with the file of this handle; where it is not known here, it is the MPI's.
+template <class Call>
+int with_file(MPI_File handle, PassOn pass, const Call& call) noexcept {
+    OpenFile* file = find_file(handle);
     if (file == nullptr) {
-        return pass(access.file);
+        return pass(handle);
     }
     const Inside inside;
-    return guarded(access.file, file->waiting(),
-                   [&] { return file->access(access, direction, pass); });
+    return guarded(handle, file->waiting(), [&] { return call(*file); });
+}
+
+int take(const Access& access, Direction direction, PassOn pass) noexcept {
+    return with_file(access.file, pass,
+                     [&](OpenFile& file) { return file.access(access, direction, pass); });
 }
 
 int take_begin(const Access& access, Direction direction, PassOn pass) noexcept {
-    OpenFile* file = find_file(access.file);
-    if (file == nullptr) {
-        return pass(access.file);
-    }
-    const Inside inside;
-    return guarded(access.file, file->waiting(),
-                   [&] { return file->begin(access, direction, pass); });
+    return with_file(access.file, pass,
+                     [&](OpenFile& file) { return file.begin(access, direction, pass); });
 }
 
 int take_end(const Ending& ending, PassOn pass) noexcept {
-    OpenFile* file = find_file(ending.file);
-    if (file == nullptr) {
-        return pass(ending.file);
-    }
-    const Inside inside;
-    return guarded(ending.file, file->waiting(), [&] { return file->end(ending, pass); });
+    return with_file(ending.file, pass, [&](OpenFile& file) { return file.end(ending, pass); });
 }
 
 }  // namespace

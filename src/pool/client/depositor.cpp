@@ -10,9 +10,6 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-// Reserved at a time: a larger write lets others go between.
-constexpr std::size_t reservation_max = 4 * block_bytes;
-
 }  // namespace
 
 Written::Rest Depositor::standing(FileId file) const noexcept {
@@ -29,7 +26,15 @@ Written::Rest Depositor::standing(FileId file) const noexcept {
     return pooled ? Written::Rest::none : Written::Rest::through;
 }
 
-Written::Rest Depositor::wait_for_window(FileId file, std::size_t bytes) noexcept {
+std::int64_t Depositor::sleep(const Word& word, std::uint32_t seen) noexcept {
+    const std::int64_t before = daemon_.now_ns();
+    daemon_.kick();
+    daemon_.wait(word, seen);
+    return daemon_.now_ns() - before;
+}
+
+Written::Rest Depositor::wait_for_window(FileId file, std::size_t bytes,
+                                         std::int64_t& waited_ns) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
         const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
@@ -42,8 +47,7 @@ Written::Rest Depositor::wait_for_window(FileId file, std::size_t bytes) noexcep
         if (held <= 0 || held + static_cast<std::int64_t>(bytes) <= slot.window.load(relaxed)) {
             return rest;
         }
-        daemon_.kick();
-        daemon_.wait(slot.progress, seen);
+        waited_ns += sleep(slot.progress, seen);
     }
 }
 
@@ -83,6 +87,7 @@ bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
     entry.position.store(piece.position, relaxed);
     entry.length.store(piece.length, relaxed);
     entry.time_ns.store(piece.time_ns, relaxed);
+    entry.waited_ns.store(piece.waited_ns, relaxed);
     return true;
 }
 
@@ -113,8 +118,7 @@ Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byt
         if (end <= self.credit.load(std::memory_order_acquire)) {
             break;
         }
-        daemon_.kick();
-        daemon_.wait(self.progress, seen);
+        entry.waited_ns.fetch_add(sleep(self.progress, seen), relaxed);
     }
     std::memcpy(memory_at(piece.position), bytes, piece.length);
     entry.state.store(stated(number, EntryState::committed), std::memory_order_release);
@@ -127,11 +131,12 @@ Written Depositor::write(FileId file, std::int64_t offset,
     Written written;
     while (written.taken < bytes.size() && written.rest == Written::Rest::none) {
         const std::size_t want = std::min(bytes.size() - written.taken, reservation_max);
-        written.rest = wait_for_window(file, want);
+        Piece piece;
+        written.rest = wait_for_window(file, want, piece.waited_ns);
         if (written.rest != Written::Rest::none) {
             break;
         }
-        Piece piece{.time_ns = daemon_.now_ns()};
+        piece.time_ns = daemon_.now_ns();
         std::uint64_t position = log_.header().reserved.fetch_add(want, relaxed);
         const std::uint64_t end = position + want;
         while (position < end) {
@@ -146,6 +151,7 @@ Written Depositor::write(FileId file, std::int64_t offset,
                 abandon(file, piece);  // what is reserved is accounted for
             }
             position += piece.length;
+            piece.waited_ns = 0;
         }
     }
     if (written.rest == Written::Rest::failed) {

@@ -49,9 +49,13 @@ private:
         std::uint64_t position = 0;
         std::uint32_t length = 0;
         std::int64_t time_ns = 0;
+        std::int64_t waited_ns = 0;
     };
     [[nodiscard]] Written::Rest standing(FileId file) const noexcept;
-    [[nodiscard]] Written::Rest wait_for_window(FileId file, std::size_t bytes) noexcept;
+    [[nodiscard]] Written::Rest wait_for_window(FileId file, std::size_t bytes,
+                                                std::int64_t& waited_ns) noexcept;
+    // Until the word has changed, or for some time; nanoseconds.
+    [[nodiscard]] std::int64_t sleep(const Word& word, std::uint32_t seen) noexcept;
     [[nodiscard]] Written::Rest deposit(FileId file, const Piece& piece,
                                         const std::byte* bytes) noexcept;
     void abandon(FileId file, const Piece& piece) noexcept;

@@ -58,11 +58,13 @@ struct alignas(64) FileSlot {
     Heads heads;
     // One past the last byte that was deposited since the file was made known or truncated.
     std::atomic<std::int64_t> size;
-    std::atomic<std::int64_t> modified_ns;  // CLOCK_REALTIME of the last deposit that was taken
-    std::atomic<std::int64_t> window;       // bytes that may be deposited and not drained
-    std::atomic<std::int64_t> taken;        // bytes deposited so far, and …
-    std::atomic<std::int64_t> drained;      // … of these, those that need no memory any more
-    Word progress;                          // changes when anything of the file is drained
+    // CLOCK_REALTIME of the last deposit that was taken; 0: the file system knows the time.
+    std::atomic<std::int64_t> modified_ns;
+    std::atomic<std::int64_t> window;     // bytes that may be deposited and not drained
+    std::atomic<std::int64_t> taken;      // bytes deposited so far, and …
+    std::atomic<std::int64_t> drained;    // … of these, those that need no memory any more
+    Word progress;                        // changes when anything of the file is drained
+    std::atomic<std::int64_t> waited_ns;  // what its writers say that they waited for room
     // Clients that may have deposits of it on their way: bit c % 64 of client c.
     std::atomic<std::uint64_t> writers;
     std::array<char, path_bytes> path;  // as it was opened; for messages

@@ -16,6 +16,8 @@ inline constexpr std::size_t clients_max = 256;                   // of one daem
 inline constexpr std::size_t files_max = std::size_t{1} << 14;    // known to one daemon, at a time
 inline constexpr std::size_t extents_max = std::size_t{1} << 21;  // of all files together
 inline constexpr std::size_t entries_max = std::size_t{1} << 14;  // of one log, not taken yet
+// Reserved at a time: a larger write lets others go between.
+inline constexpr std::size_t reservation_max = 4 * block_bytes;
 inline constexpr std::size_t path_bytes = 256;                    // of a file's name, for messages
 
 }  // namespace forebay::pool

@@ -48,6 +48,7 @@ struct alignas(64) Entry {
     std::atomic<EntryKind> kind;
     // CLOCK_MONOTONIC when the write began: of two writes of one byte the later wins.
     std::atomic<std::int64_t> time_ns;
+    std::atomic<std::int64_t> waited_ns;  // how long the write waited for room; for the report
 };
 static_assert(sizeof(Entry) == 64);
 

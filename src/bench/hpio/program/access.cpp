@@ -187,43 +187,56 @@ Result<void> posix_loop(int fd, Session& session, const Work& work, measure::His
     return {};
 }
 
+// One rank's way through a repetition, from the barrier before it to what all ranks agree on.
+struct Attempt {
+    explicit Attempt(Session& of) : session(of) { done.durations.began_ns = laps.last(); }
+
+    // Once the file is closed.
+    Result<Done> ended(const Result<void>& mine) {
+        laps.lap(done.durations.close_ns);
+        done.durations.total_ns = laps.total();
+        working.rest();
+        if (auto all = session.agreed(mine); !all) {
+            return failure(all.error());
+        }
+        return done;
+    }
+
+    Session& session;
+    Laps laps;
+    Done done;
+    Working working{session.progress()};
+};
+
 // Time goes on after an error, so that every rank comes to the end.
 Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& latency) {
     const bool writes = work.point.direction == Direction::write;
     constexpr mode_t everyone = 0644;
-    Done done;
     session.barrier();
-    Laps laps;
-    done.durations.began_ns = laps.last();
-    Working working(session.progress());
+    Attempt attempt(session);
+    Laps& laps = attempt.laps;
+    Durations& durations = attempt.done.durations;
     OwnFd fd(
         ::open(work.path.c_str(), (writes ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC, everyone));
     Result<void> result;
     if (!fd.valid()) {
         result = failure(system_error(errno, "open " + work.path));
     }
-    laps.lap(done.durations.open_ns);
-    done.durations.io_began_ns = laps.last();
+    laps.lap(durations.open_ns);
+    durations.io_began_ns = laps.last();
     if (result) {
         result = posix_loop(fd.get(), session, work, latency);
     }
-    laps.lap(done.durations.io_ns);
+    laps.lap(durations.io_ns);
     if (result && writes && work.request.fsync && ::fsync(fd.get()) != 0) {
         result = failure(system_error(errno, "sync " + work.path));
     }
-    laps.lap(done.durations.sync_ns);
+    laps.lap(durations.sync_ns);
     if (fd.valid()) {
         auto closed = fd.close(work.path);
         result = result ? closed : result;
     }
-    laps.lap(done.durations.close_ns);
-    done.durations.total_ns = laps.total();
-    working.rest();
-    auto all = session.agreed(result);
-    if (!all) {
-        return failure(all.error());
-    }
-    return done;
+    return attempt.ended(result);
 }
 
 Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& latency) {
@@ -234,23 +247,22 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
     const bool together =
         work.point.method == hpio::Method::collective || work.request.collective_fsync;
     MpiFile file(together ? session.world() : MPI_COMM_SELF, work);
-    Done done;
     session.barrier();
-    Laps laps;
-    done.durations.began_ns = laps.last();
+    Attempt attempt(session);
+    Laps& laps = attempt.laps;
+    Durations& durations = attempt.done.durations;
     // A collective call needs all ranks: nobody goes on alone after an open that failed.
-    Working working(session.progress());
     const Result<void> opened = file.open(*request);
-    laps.lap(done.durations.open_ns);
-    working.rest();
+    laps.lap(durations.open_ns);
+    attempt.working.rest();
     Result<void> result = session.agreed(opened);
-    working.again();
+    attempt.working.again();
     laps.skip();
-    done.durations.io_began_ns = laps.last();
+    durations.io_began_ns = laps.last();
     if (result) {
         result = file.move(*request);
-        laps.lap(done.durations.io_ns);
-        latency.record(done.durations.io_ns);
+        laps.lap(durations.io_ns);
+        latency.record(durations.io_ns);
         session.progress().did(work.job.file_layout(Rank{session.rank()}).bytes());
         const bool syncs = work.point.direction == Direction::write && work.request.fsync;
         if (syncs) {
@@ -258,20 +270,12 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
             result = result ? synced : result;
             session.progress().lives();
         }
-        laps.lap(done.durations.sync_ns);
-        done.hints = file.effective_hints();
+        laps.lap(durations.sync_ns);
+        attempt.done.hints = file.effective_hints();
         laps.skip();
     }
     auto closed = file.close();
-    result = result ? closed : result;
-    laps.lap(done.durations.close_ns);
-    done.durations.total_ns = laps.total();
-    working.rest();
-    auto all = session.agreed(result);
-    if (!all) {
-        return failure(all.error());
-    }
-    return done;
+    return attempt.ended(result ? closed : result);
 }
 
 }  // namespace

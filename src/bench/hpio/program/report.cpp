@@ -221,27 +221,12 @@ std::string as_json(const hpio::Command& request, const Report& report) {
     for (const PointResult& result : report.points) {
         points.push_back(point_json(result));
     }
-    return dumped({{"schema", "forebay.bench.hpio/1"},
-                   {"forebay", FOREBAY_VERSION},
-                   {"started", report.started},
-                   {"command", report.command},
-                   {"mpi", report.mpi},
-                   {"host", report.host},
-                   {"ranks", report.ranks},
-                   {"nodes", report.nodes},
-                   {"directory", request.directory},
-                   {"seed", request.seed},
-                   {"verify", static_cast<int>(request.verify)},
-                   {"memory_bytes", report.memory_bytes},
-                   {"estimate",
-                    {{"bytes_written", report.estimate.bytes_written},
-                     {"bytes_read", report.estimate.bytes_read},
-                     {"bytes_kept_max", report.estimate.bytes_kept_max},
-                     {"files", report.estimate.files}}},
-                   {"exit_status", measure::code(report.status)},
-                   {"error", report.error.empty() ? Json() : Json(report.error)},
-                   {"warnings", report.warnings},
-                   {"points", points}});
+    return dumped(record_json("forebay.bench.hpio/1", report,
+                              {{"directory", request.directory},
+                               {"seed", request.seed},
+                               {"verify", static_cast<int>(request.verify)},
+                               {"memory_bytes", report.memory_bytes}},
+                              {{"warnings", report.warnings}, {"points", points}}));
 }
 
 std::string as_csv(const Report& report) {

@@ -2,25 +2,15 @@
 #pragma once
 
 #include "bench/hpio/program/run.hpp"
+#include "bench/session/run_report.hpp"
 
 #include <string>
 #include <vector>
 
 namespace forebay::bench {
 
-struct Report {
-    std::vector<std::string> command;
-    std::string started;
-    std::string mpi;
-    std::string host;
-    std::int32_t ranks = 1;
-    std::int32_t nodes = 1;
-    measure::Estimate estimate;
-    std::int64_t memory_bytes = 0;  // of the largest rank, beside the MPI's
-    std::vector<std::string> warnings;
+struct Report : RunReport {
     std::vector<PointResult> points;
-    ExitStatus status = ExitStatus::good;
-    std::string error;
 };
 
 // What comes before the first point.

@@ -165,29 +165,15 @@ std::string as_json(const meta::Command& request, const Report& report) {
     for (const Row& row : report.outcome.rows.all()) {
         rows.push_back(row_json(row));
     }
-    return dumped({{"schema", "forebay.bench.meta/1"},
-                   {"forebay", FOREBAY_VERSION},
-                   {"started", report.started},
-                   {"command", report.command},
-                   {"mpi", report.mpi},
-                   {"host", report.host},
-                   {"ranks", report.ranks},
-                   {"nodes", report.nodes},
-                   {"directories", request.directories},
-                   {"items_per_rank", request.items},
-                   {"memory_bytes", report.memory_bytes},
-                   {"memory_grown_bytes", report.memory_grown_bytes},
-                   {"estimate",
-                    {{"bytes_written", report.estimate.bytes_written},
-                     {"bytes_read", report.estimate.bytes_read},
-                     {"bytes_kept_max", report.estimate.bytes_kept_max},
-                     {"files", report.estimate.files}}},
-                   {"exit_status", measure::code(report.status)},
-                   {"error", report.error.empty() ? Json() : Json(report.error)},
-                   {"wrong_files", report.outcome.wrong_files},
-                   {"mismatches", report.outcome.mismatches},
-                   {"warnings", report.warnings},
-                   {"rows", rows}});
+    return dumped(record_json("forebay.bench.meta/1", report,
+                              {{"directories", request.directories},
+                               {"items_per_rank", request.items},
+                               {"memory_bytes", report.memory_bytes},
+                               {"memory_grown_bytes", report.memory_grown_bytes}},
+                              {{"wrong_files", report.outcome.wrong_files},
+                               {"mismatches", report.outcome.mismatches},
+                               {"warnings", report.warnings},
+                               {"rows", rows}}));
 }
 
 std::string as_csv(const Report& report) {

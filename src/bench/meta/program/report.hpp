@@ -2,26 +2,16 @@
 #pragma once
 
 #include "bench/meta/program/mdtest.hpp"
+#include "bench/session/run_report.hpp"
 
 #include <string>
 #include <vector>
 
 namespace forebay::bench {
 
-struct Report {
-    std::vector<std::string> command;
-    std::string started;
-    std::string mpi;
-    std::string host;
-    std::int32_t ranks = 1;
-    std::int32_t nodes = 1;
-    measure::Estimate estimate;
-    std::int64_t memory_bytes = 0;        // of a rank, beside the MPI's
+struct Report : RunReport {
     std::int64_t memory_grown_bytes = 0;  // of the rank that grew most, MPI and all
-    std::vector<std::string> warnings;
     Outcome outcome;
-    ExitStatus status = ExitStatus::good;
-    std::string error;
 };
 
 [[nodiscard]] std::string heading(const meta::Command& request, const Report& report);

@@ -45,16 +45,27 @@ void note(Crew& crew, const std::string& name, const Stopwatch& watch) {
               crew.outcome.rows.row(std::string(name_of(crew.storm)), name, crew.tasks));
 }
 
-// Opens and closes in turn; `name` is what opening is called.
-Result<void> open_and_close(Crew& crew, const std::string& name, int flags, std::int64_t count) {
-    Stopwatch opens(crew.session.progress());
-    Stopwatch closes(crew.session.progress());
+// What each rank does in a phase, which all begin together; `body` is told when that was.
+template <class Body>
+Result<void> phase(Crew& crew, const std::string& name, const Body& body) {
     crew.session.begin(name, 0);
     crew.session.barrier(crew.ranks);
     const std::int64_t begin = now_ns();
     Result<void> result;
     {
         const Working working(crew.session.progress());
+        result = body(begin);
+    }
+    crew.session.end();
+    return crew.session.agreed(result, crew.ranks);
+}
+
+// Opens and closes in turn; `name` is what opening is called.
+Result<void> open_and_close(Crew& crew, const std::string& name, int flags, std::int64_t count) {
+    Stopwatch opens(crew.session.progress());
+    Stopwatch closes(crew.session.progress());
+    auto all = phase(crew, name, [&](std::int64_t begin) {
+        Result<void> result;
         for (std::int64_t item = 0; item < count && result && !over(crew, begin); ++item) {
             const std::string path = path_of(crew, item);
             OwnFd fd;
@@ -70,9 +81,9 @@ Result<void> open_and_close(Crew& crew, const std::string& name, int flags, std:
                 result = closes.time([&] { return crew.calls.close(std::move(fd), path); });
             }
         }
-    }
-    crew.session.end();
-    if (auto all = crew.session.agreed(result, crew.ranks); !all) {
+        return result;
+    });
+    if (!all) {
         return all;
     }
     note(crew, name, opens);
@@ -85,25 +96,20 @@ template <class Operation>
 Result<void> each(Crew& crew, const std::string& name, std::int64_t count,
                   const Operation& operation) {
     Stopwatch watch(crew.session.progress());
-    crew.session.begin(name, 0);
-    crew.session.barrier(crew.ranks);
-    const std::int64_t begin = now_ns();
-    Result<void> result;
-    {
-        const Working working(crew.session.progress());
+    auto all = phase(crew, name, [&](std::int64_t begin) {
+        Result<void> result;
         for (std::int64_t item = 0; item < count && result; ++item) {
             if (name == "stat" && over(crew, begin)) {
                 break;
             }
             result = watch.time([&] { return operation(path_of(crew, item)); });
         }
+        return result;
+    });
+    if (all) {
+        note(crew, name, watch);
     }
-    crew.session.end();
-    if (auto all = crew.session.agreed(result, crew.ranks); !all) {
-        return all;
-    }
-    note(crew, name, watch);
-    return {};
+    return all;
 }
 
 Result<void> make_existing(Crew& crew, std::int64_t count) {

@@ -1,0 +1,55 @@
+// See file_control.hpp.
+#include "adapters/posix/file_control.hpp"
+
+#include "kernel/calls.hpp"
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <limits>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+namespace forebay::adapters {
+
+int PosixFileControl::truncate(Length bytes) {
+    int status = 0;
+    do {
+        status = kernel::ftruncate(fd_.get(), bytes.bytes());
+    } while (status != 0 && errno == EINTR);
+    return status == 0 ? 0 : errno;
+}
+
+int PosixFileControl::set_modified(std::int64_t time_ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    std::int64_t seconds = time_ns / second;
+    std::int64_t rest = time_ns % second;
+    if (rest < 0) {
+        --seconds;
+        rest += second;
+    }
+    const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, timespec{seconds, rest}};
+    return kernel::futimens(fd_.get(), times.data()) == 0 ? 0 : errno;
+}
+
+bool PosixFileControl::has_name() {
+    struct stat found{};
+    return kernel::fstat(fd_.get(), &found) != 0 || found.st_nlink > 0;
+}
+
+std::int64_t PosixFileControl::room() {
+    struct statfs found{};
+    if (kernel::fstatfs(fd_.get(), &found) != 0) {
+        return -1;
+    }
+    const auto blocks = static_cast<std::uint64_t>(found.f_bavail);
+    const auto block =
+        static_cast<std::uint64_t>(found.f_frsize > 0 ? found.f_frsize : found.f_bsize);
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (found.f_blocks == 0 || block == 0) {
+        return -1;  // file systems that count nothing
+    }
+    return static_cast<std::int64_t>(blocks > most / block ? most : blocks * block);
+}
+
+}  // namespace forebay::adapters

@@ -1,0 +1,26 @@
+// An open file by its descriptor: its length, times, names and the room around it.
+#pragma once
+
+#include "base/own_fd.hpp"
+#include "ports/file_control.hpp"
+
+#include <utility>
+
+namespace forebay::adapters {
+
+class PosixFileControl final : public ports::FileControl {
+public:
+    explicit PosixFileControl(OwnFd fd) noexcept : fd_{std::move(fd)} {}
+
+    [[nodiscard]] int truncate(Length bytes) override;
+    // Its time of reading stays as it is. EPERM where the file is somebody else's.
+    [[nodiscard]] int set_modified(std::int64_t time_ns) override;
+    [[nodiscard]] bool has_name() override;
+    // What the file system says of all its users together: a quota may end earlier.
+    [[nodiscard]] std::int64_t room() override;
+
+private:
+    OwnFd fd_;
+};
+
+}  // namespace forebay::adapters

@@ -1,0 +1,124 @@
+// forebayd --socket PATH [--rescue FOLDER]...
+//
+// The daemon of a node. Prints one line of JSON on standard output when it listens (schema/pool.md)
+// and nothing after it; messages go to standard error. Settings come from FOREBAY_SETTINGS and the
+// environment. SIGTERM: drains and ends. SIGTERM again: ends, what has not arrived is rescued.
+// SIGUSR1: drains; then writes go to the file system directly.
+//
+// Exit status: 0 everything arrived, 1 something did not, or it could not start, 2 wrong arguments.
+#include "adapters/posix/clock.hpp"
+#include "server/options.hpp"
+#include "server/server.hpp"
+#include "server/shape.hpp"
+#include "settings/settings.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace {
+
+using forebay::Error;
+using forebay::OwnFd;
+using forebay::server::Rescued;
+using forebay::server::Server;
+
+constexpr int all_arrived = 0;
+constexpr int not_all = 1;
+constexpr int wrong_arguments = 2;
+
+int fail(const Error& error, int status) {
+    std::fprintf(stderr, "forebayd: %s\n", error.message.c_str());
+    return status;
+}
+
+OwnFd signals_to_hear() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+        ::sigaddset(&signals, one);
+    }
+    ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+    return OwnFd{::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)};
+}
+
+// Every file that is known takes two descriptors.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+void say_ready(const std::string& socket) {
+    std::printf(R"({"schema":"forebay.pool.ready/1","process":%d,"socket":"%s","directory":%s})"
+                "\n",
+                static_cast<int>(::getpid()), socket.c_str(),
+                forebay::server::directory_shape().c_str());
+    std::fflush(stdout);
+    // Who waits for the line waits for the end of the output, too.
+    static_cast<void>(std::freopen("/dev/null", "w", stdout));
+}
+
+int tell(const Server& server) {
+    for (const Rescued& one : server.rescued()) {
+        std::fprintf(stderr, "forebayd: %lld bytes of %s did not arrive (errno %d). %s%s\n",
+                     static_cast<long long>(one.bytes), one.path.c_str(), one.error,
+                     one.file.empty() ? "They are lost: " : "Write them by `forebay pool rescue` ",
+                     one.file.empty() ? one.problem.c_str() : one.file.c_str());
+    }
+    return server.rescued().empty() ? all_arrived : not_all;
+}
+
+int run(std::span<char* const> words) {
+    const auto settings = forebay::read_settings();
+    if (!settings) {
+        return fail(settings.error(), wrong_arguments);
+    }
+    const auto options =
+        forebay::server::options_of(words, *settings, forebay::server::look_around());
+    if (!options) {
+        return fail(options.error(), wrong_arguments);
+    }
+    OwnFd signals = signals_to_hear();
+    constexpr int niceness = 5;
+    ::setpriority(PRIO_PROCESS, 0, niceness);
+    raise_descriptor_limit();
+    const forebay::adapters::SteadyClock steady;
+    const forebay::adapters::Calendar calendar;
+    auto server = Server::make(*options, {steady, calendar});
+    if (!server) {
+        return fail(server.error(), not_all);
+    }
+    if (const auto heard = (*server)->hear(std::move(signals)); !heard) {
+        return fail(heard.error(), not_all);
+    }
+    say_ready(options->socket);
+    (*server)->run();
+    const int status = tell(**server);
+    if (status != all_arrived) {
+        std::_Exit(status);  // what hangs in the file system is not waited for
+    }
+    return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1));
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "forebayd: cannot go on (%s). Tell us how to see it again.\n",
+                     problem.what());
+        return not_all;
+    }
+}

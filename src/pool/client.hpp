@@ -1,0 +1,47 @@
+// What the daemon knows of one client.
+#pragma once
+
+#include "pool/blocks.hpp"
+#include "pool/plan/credit.hpp"
+#include "pool/shared/log.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace forebay::pool {
+
+// An entry that is not done with: its number, and when it is taken to have been begun, where that
+// was decided before; 0: not yet.
+struct OpenEntry {
+    std::uint64_t number = 0;
+    std::int64_t time_ns = 0;
+};
+
+struct Client {
+    enum class Standing {
+        here,
+        distrusted,  // what it writes is not looked at; to be dismissed
+        leaving,     // dismissed: what it committed is still to be taken
+        gone,        // its log is kept while it holds bytes
+        departed,
+    };
+
+    std::uint64_t process = 0;
+    Log log;
+    Standing standing = Standing::here;
+    Blocks blocks;
+
+    std::vector<OpenEntry> open;  // below `looked_at`, in order
+    std::uint64_t looked_at = 0;  // entries below are done with, or open
+    std::uint64_t entries = 0;    // all below are done with: as published
+    std::uint64_t commits = 0;    // as the log's header said before the look
+    bool behind = false;          // something that `commits` counts is not taken yet
+
+    std::int64_t writes = 0;  // files that it has open for writing
+    Demand demand;
+    std::uint64_t reserved_before = 0;
+
+    bool news = false;  // its words have changed: whoever sleeps is to be woken
+};
+
+}  // namespace forebay::pool

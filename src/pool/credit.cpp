@@ -1,0 +1,171 @@
+// A block at a time goes round the clients, so that nobody gets all of what is left.
+#include "pool/credit.hpp"
+
+#include <algorithm>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+std::uint64_t blocks_of(std::uint64_t positions) noexcept {
+    return (positions + block_bytes - 1) / block_bytes;
+}
+
+// What the client says that it has reserved, as far as it makes sense.
+std::uint64_t reserved(const Client& client) noexcept {
+    const std::uint64_t most = client.blocks.credit() + blocks_max * block_bytes;
+    return std::min(client.log.header().reserved.load(relaxed), most);
+}
+
+bool writes(const Client& client) noexcept {
+    return client.writes > 0 && client.standing == Client::Standing::here;
+}
+
+std::int64_t held_by(const Client& client) noexcept {
+    return static_cast<std::int64_t>(client.blocks.provided());
+}
+
+// Blocks that hold something, or soon will.
+std::int64_t used_by(const Client& client) noexcept {
+    auto blocks = held_by(client) - static_cast<std::int64_t>(client.blocks.idle());
+    const std::uint64_t begun = blocks_of(reserved(client));
+    if (client.standing == Client::Standing::here && begun < client.blocks.leased_end()) {
+        blocks -= static_cast<std::int64_t>(client.blocks.leased_end() - begun);
+    }
+    return std::max<std::int64_t>(blocks, 0);
+}
+
+}  // namespace
+
+bool Credit::round() {
+    Lending lending = survey();
+    look_at_demand();
+    for (const std::uint32_t number : ledger_.admitted) {
+        release(number, *ledger_.clients[number], lending);
+    }
+    bool any = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (const std::uint32_t number : ledger_.admitted) {
+            more = lend(number, *ledger_.clients[number], lending) || more;
+        }
+        any = any || more;
+    }
+    publish(lending);
+    return any;
+}
+
+Lending Credit::survey() {
+    Lending lending;
+    lending.cap = ledger_.options.cap_bytes / static_cast<std::int64_t>(block_bytes);
+    for (const std::uint32_t number : ledger_.admitted) {
+        const Client& client = *ledger_.clients[number];
+        lending.held += held_by(client);
+        if (writes(client)) {
+            ++lending.writers;
+            lending.missing += std::max<std::int64_t>(0, minimum_blocks - held_by(client));
+        }
+    }
+    for (const std::uint32_t number : ledger_.admitted) {
+        const Client& client = *ledger_.clients[number];
+        const bool waits = writes(client) && reserved(client) > client.blocks.credit();
+        lending.others_wait =
+            lending.others_wait || (waits && held_by(client) < fair_share(lending));
+    }
+    return lending;
+}
+
+void Credit::look_at_demand() {
+    const std::int64_t now = ledger_.now_ns();
+    if (now - looked_ns_ < look_ns) {
+        return;
+    }
+    looked_ns_ = now;
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        const std::uint64_t before = std::min(client.reserved_before, reserved(client));
+        const std::uint64_t used = (reserved(client) - before) / block_bytes;
+        client.reserved_before = reserved(client);
+        client.demand =
+            next_demand(client.demand, static_cast<std::int64_t>(used), used_by(client));
+    }
+}
+
+// The number of the block that the client's credit is to end before.
+std::uint64_t Credit::wanted_end(const Client& client, const Lending& lending) const {
+    if (!writes(client)) {
+        return 0;
+    }
+    return blocks_of(reserved(client)) + static_cast<std::uint64_t>(ahead(client.demand, lending));
+}
+
+// One block. False: it wants none, or there is none.
+bool Credit::lend(std::uint32_t number, Client& client, Lending& lending) {
+    Blocks& blocks = client.blocks;
+    if (blocks.leased_end() >= wanted_end(client, lending) || !blocks.may_lease()) {
+        return false;
+    }
+    if (!blocks.next_needs_memory()) {
+        blocks.lease({});
+        return true;
+    }
+    if (blocks.idle() == 0 && !provide(number, client, lending)) {
+        return false;
+    }
+    const std::uint32_t physical = blocks.take_idle();
+    ledger_.directory.leases[number][blocks.leased_end() % blocks_max].store(physical, relaxed);
+    blocks.lease(physical);
+    return true;
+}
+
+bool Credit::provide(std::uint32_t number, Client& client, Lending& lending) {
+    const std::int64_t holds = held_by(client);
+    const auto physical = client.blocks.absent();
+    if (!physical || !may_have_more(holds, lending) ||
+        !ledger_.ports.memory.provide(number, *physical)) {
+        return false;
+    }
+    client.blocks.provide(*physical);
+    ++lending.held;
+    lending.missing -= holds < minimum_blocks ? 1 : 0;
+    return true;
+}
+
+// Idle memory beyond what the client will soon use, or that others wait for.
+void Credit::release(std::uint32_t number, Client& client, Lending& lending) {
+    if (client.writes == 0 && client.open.empty()) {
+        // Nobody can be about to write beyond what is reserved.
+        client.blocks.revoke(blocks_of(reserved(client)));
+    }
+    const auto keeps = [&]() -> std::int64_t {
+        const bool others = lending.others_wait && held_by(client) > fair_share(lending);
+        return !writes(client) || others ? 0 : kept(client.demand, used_by(client), lending);
+    };
+    while (client.blocks.idle() > 0 && static_cast<std::int64_t>(client.blocks.idle()) > keeps()) {
+        ledger_.ports.memory.release(number, client.blocks.take_coldest());
+        --lending.held;
+    }
+}
+
+void Credit::publish(const Lending& lending) {
+    wanting_ = false;
+    in_use_ = 0;
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        ClientSlot& slot = ledger_.directory.clients[number];
+        wanting_ = wanting_ || (writes(client) && reserved(client) > client.blocks.credit());
+        in_use_ += used_by(client);
+        if (client.blocks.credit() != slot.credit.load(relaxed)) {
+            slot.credit.store(client.blocks.credit(), std::memory_order_release);
+            client.news = true;
+        }
+    }
+    DirectoryHeader& header = ledger_.directory.header;
+    const std::int64_t leased = lending.held * static_cast<std::int64_t>(block_bytes);
+    header.leased.store(leased, relaxed);
+    header.high.store(std::max(header.high.load(relaxed), leased), relaxed);
+}
+
+}  // namespace forebay::pool

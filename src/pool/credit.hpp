@@ -1,0 +1,38 @@
+// Gives clients credit: leases them blocks, as many ahead of what they have reserved as the cap and
+// the others allow (pool/plan/credit.hpp), and gives memory back that nobody needs.
+#pragma once
+
+#include "pool/ledger.hpp"
+#include "pool/plan/credit.hpp"
+
+#include <cstdint>
+
+namespace forebay::pool {
+
+class Credit {
+public:
+    explicit Credit(Ledger& ledger) : ledger_{ledger} {}
+
+    // True when anybody got any.
+    bool round();
+    // Somebody has reserved more than what could be lent.
+    [[nodiscard]] bool wanting() const noexcept { return wanting_; }
+    // Blocks that are lent and hold something, or may soon.
+    [[nodiscard]] std::int64_t in_use() const noexcept { return in_use_; }
+
+private:
+    [[nodiscard]] Lending survey();
+    void look_at_demand();
+    [[nodiscard]] std::uint64_t wanted_end(const Client& client, const Lending& lending) const;
+    [[nodiscard]] bool lend(std::uint32_t number, Client& client, Lending& lending);
+    [[nodiscard]] bool provide(std::uint32_t number, Client& client, Lending& lending);
+    void release(std::uint32_t number, Client& client, Lending& lending);
+    void publish(const Lending& lending);
+
+    Ledger& ledger_;
+    bool wanting_ = false;
+    std::int64_t in_use_ = 0;
+    std::int64_t looked_ns_ = 0;
+};
+
+}  // namespace forebay::pool

@@ -1,0 +1,282 @@
+#include "pool/drain.hpp"
+
+#include "plan/tuning.hpp"
+#include "pool/deposit_source.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+constexpr std::int32_t failures_max = 8;                 // of one pass
+constexpr std::int64_t patience_ns_min = 1'000'000'000;  // before what failed is tried again
+constexpr std::int64_t patience_ns_max = 30'000'000'000;
+// A job of which nothing is heard for so long does not keep others from beginning.
+constexpr std::int64_t stalled_ns = 2'000'000'000;
+
+std::byte* memory_of(const Ledger& ledger, const Deposit& deposit) {
+    const std::uint64_t number = deposit.position / block_bytes % blocks_max;
+    const std::uint32_t block = ledger.directory.leases[deposit.client][number].load(relaxed);
+    return ledger.client(deposit.client)->log.block(block) + deposit.position % block_bytes;
+}
+
+// The full stripes of a run of deposits that follow one another.
+Extent full_stripes(const Extent& run, std::int64_t stripe_bytes) {
+    const std::int64_t begin = (run.begin.bytes() + stripe_bytes - 1) / stripe_bytes * stripe_bytes;
+    const std::int64_t end = run.end().bytes() / stripe_bytes * stripe_bytes;
+    return {Offset{begin}, Length{std::max<std::int64_t>(end - begin, 0)}};
+}
+
+std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
+                                       std::int64_t stripe_bytes) {
+    std::vector<Deposit> kept;
+    for (std::size_t begin = 0; begin < deposits.size();) {
+        std::size_t end = begin + 1;
+        while (end < deposits.size() &&
+               deposits[end].extent.begin == deposits[end - 1].extent.end()) {
+            ++end;
+        }
+        const Offset from = deposits[begin].extent.begin;
+        const Extent full =
+            full_stripes({from, deposits[end - 1].extent.end() - from}, stripe_bytes);
+        for (; begin < end; ++begin) {
+            const Deposit part = part_of(deposits[begin], full);
+            if (!part.extent.empty()) {
+                kept.push_back(part);
+            }
+        }
+    }
+    return kept;
+}
+
+// So many deposited bytes ask to be drained: half of the window, and no more than what leaves room
+// for a writer that has to wait otherwise.
+std::int64_t pressing_bytes(std::int64_t window_bytes) {
+    const auto write = static_cast<std::int64_t>(reservation_max);
+    return std::max<std::int64_t>(std::min(window_bytes / 2, window_bytes - write), 1);
+}
+
+}  // namespace
+
+bool Drain::collect() {
+    bool any = false;
+    for (std::size_t i = 0; i < ledger_.busy.size(); ++i) {
+        File* const file = ledger_.files[ledger_.busy[i]].get();
+        if (file == nullptr || !file->job) {
+            continue;
+        }
+        if (file->job->channel->advance()) {
+            file->job->news_ns = ledger_.now_ns();
+            any = true;
+        }
+        if (file->job->channel->finished(0)) {
+            finish(*file);
+            any = true;
+        }
+    }
+    return any;
+}
+
+// What was written and not overwritten meanwhile is free now; all of it is unpinned.
+void Drain::finish(File& file) {
+    const std::unique_ptr<Job> job = std::move(file.job);
+    const auto& failure = job->channel->failure();
+    const Extent written{Offset{0}, Length{failure.at}};
+    std::vector<Deposit> taken;
+    for (const Deposit& deposit : job->deposits) {
+        const Deposit part = part_of(deposit, written);
+        if (!part.extent.empty() && !ledger_.extents.take(ledger_.slot_of(file), part, taken)) {
+            break;  // no room to split one: they will be written once more
+        }
+    }
+    for (const Deposit& deposit : taken) {
+        file.pass.drained_bytes += deposit.extent.length.bytes();
+        ledger_.counts.drained_bytes += deposit.extent.length.bytes();
+    }
+    ledger_.free(file, taken);
+    for (const Deposit& deposit : job->deposits) {
+        ledger_.clients[deposit.client]->blocks.unpin(deposit.position);
+    }
+    if (failure.happened()) {
+        ++ledger_.counts.failed_jobs;
+        ++file.pass.failures;
+        file.pass.error = failure.system == 0 ? EIO : failure.system;
+        // On behind the deposit that could not be written.
+        for (const Deposit& deposit : job->deposits) {
+            if (deposit.extent.end().bytes() > failure.at) {
+                file.pass.at = deposit.extent.end();
+                break;
+            }
+        }
+    }
+    const auto next = ledger_.extents.next(ledger_.slot_of(file), file.pass.at);
+    if (!next || next->extent.begin >= file.pass.end || file.held_bytes == 0) {
+        end_pass(file);
+    }
+    ledger_.stir(file);
+}
+
+void Drain::end_pass(File& file) {
+    Pass& pass = file.pass;
+    FileSlot& slot = ledger_.slot_of(file);
+    pass.under_way = false;
+    if (pass.failures > 0) {
+        file.told = file.told && slot.error.load(relaxed) == pass.error;
+        file.healed = false;
+        slot.error.store(pass.error, relaxed);
+        file.failed_ns = pass.began_ns;
+        file.patience_ns = std::clamp(2 * file.patience_ns, patience_ns_min, patience_ns_max);
+        file.retry_ns = ledger_.now_ns() + file.patience_ns;
+    } else if (pass.whole) {
+        file.patience_ns = 0;
+        file.retry_ns = 0;
+        file.drained_until_ns = pass.began_ns;
+        file.oldest_ns = pass.began_ns;
+        file.healed = true;
+    }
+    ledger_.tell(file);
+}
+
+Candidate Drain::candidate(const File& file) {
+    const bool leaving = ledger_.state_of(file) == FileState::leaving;
+    const bool waited_for = std::ranges::any_of(file.asked, [&](const Asked& one) {
+        return one.task.kind != Task::Kind::truncate && one.at_ns < ledger_.taken_until_ns;
+    });
+    const bool truncates = std::ranges::any_of(
+        file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
+    const bool alone = file.errand && file.errand->company == Errand::Company::alone;
+    return {.held_bytes = file.held_bytes,
+            .pressing_bytes = pressing_bytes(ledger_.slot_of(file).window.load(relaxed)),
+            .oldest_ns = file.oldest_ns,
+            .written_ns = file.written_ns,
+            .retry_ns = file.retry_ns,
+            .asked = waited_for || (leaving && file.retry_ns == 0),
+            .held_back = file.job != nullptr || truncates || alone || !file.open->storage};
+}
+
+bool Drain::start(bool pressed) {
+    std::vector<Candidate> candidates;
+    std::vector<File*> files;
+    std::int32_t jobs = 0;
+    const std::int64_t now = ledger_.now_ns();
+    for (const std::uint32_t slot : ledger_.busy) {
+        File* const file = ledger_.files[slot].get();
+        if (file == nullptr) {
+            continue;
+        }
+        jobs += file->job && now - file->job->news_ns < stalled_ns ? 1 : 0;
+        files.push_back(file);
+        candidates.push_back(candidate(*file));
+    }
+    const Situation situation{.now_ns = now,
+                              .quiet_ns = ledger_.options.quiet_ns,
+                              .age_max_ns = ledger_.options.age_max_ns,
+                              .pressed = pressed,
+                              .closing = ledger_.closing};
+    bool any = false;
+    while (jobs < ledger_.options.files_at_once) {
+        const auto choice = next_to_drain(candidates, situation);
+        if (!choice) {
+            break;
+        }
+        jobs += start_job(*files[choice->candidate], choice->why) ? 1 : 0;
+        candidates[choice->candidate].held_back = true;
+        any = true;
+    }
+    return any;
+}
+
+void Drain::begin_pass(File& file, Why why) {
+    file.pass = {.under_way = true,
+                 .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
+                 .at = Offset{0},
+                 .end = Offset{ledger_.slot_of(file).size.load(relaxed)},
+                 .began_ns = ledger_.taken_until_ns};
+}
+
+// False: there was nothing (more) to be written in this pass.
+bool Drain::start_job(File& file, Why why) {
+    const bool too_late = std::ranges::any_of(file.asked, [&](const Asked& one) {
+        return one.at_ns < ledger_.taken_until_ns && one.at_ns >= file.pass.began_ns;
+    });
+    const bool stripes_only = !file.pass.whole && why != Why::pressure;
+    if (!file.pass.under_way || too_late || stripes_only) {
+        begin_pass(file, why);
+    }
+    std::vector<Deposit> deposits;
+    if (file.pass.failures < failures_max) {
+        deposits = next_deposits(file);
+    }
+    if (deposits.empty() && !file.pass.whole && file.pass.drained_bytes == 0 &&
+        file.pass.failures == 0) {
+        file.pass.whole = true;  // no stripe is complete
+        file.pass.at = Offset{0};
+        deposits = next_deposits(file);
+    }
+    if (deposits.empty()) {
+        end_pass(file);
+        return false;
+    }
+    submit(file, std::move(deposits));
+    return true;
+}
+
+// Of the pass, in the order of offsets; it goes on behind them.
+std::vector<Deposit> Drain::next_deposits(File& file) {
+    const FileSlot& slot = ledger_.slot_of(file);
+    const std::int64_t most = job_bytes(slot.window.load(relaxed), ledger_.options.cap_bytes,
+                                        ledger_.options.request_bytes_max);
+    std::vector<Deposit> deposits;
+    while (deposits.empty() && file.pass.at < file.pass.end) {
+        std::int64_t bytes = 0;
+        while (bytes < most && file.pass.at < file.pass.end) {
+            const auto next = ledger_.extents.next(slot, file.pass.at);
+            if (!next || next->extent.begin >= file.pass.end) {
+                file.pass.at = file.pass.end;
+                break;
+            }
+            deposits.push_back(*next);
+            bytes += next->extent.length.bytes();
+            file.pass.at = next->extent.end();
+        }
+        if (!file.pass.whole) {
+            deposits = only_full_stripes(deposits, file.open->stripes.stripe_bytes);
+        }
+    }
+    return deposits;
+}
+
+void Drain::submit(File& file, std::vector<Deposit> deposits) {
+    plan::Tuning tuning;
+    tuning.requests_in_flight = ledger_.options.requests_in_flight;
+    tuning.request_bytes_max = ledger_.options.request_bytes_max;
+    if (!file.gate) {
+        const auto targets = static_cast<std::size_t>(std::max(file.open->stripes.targets, 1));
+        file.throttles.assign(targets, plan::Throttle::first(tuning, {}));
+        file.gate = std::make_unique<transfer::ThrottledGate>(file.throttles);
+    }
+    std::vector<ports::Piece> pieces;
+    pieces.reserve(deposits.size());
+    for (const Deposit& deposit : deposits) {
+        ledger_.clients[deposit.client]->blocks.pin(deposit.position);
+        pieces.push_back(
+            {deposit.extent.begin, {memory_of(ledger_, deposit), deposit.extent.length.size()}});
+    }
+    file.job = std::make_unique<Job>();
+    file.job->deposits = std::move(deposits);
+    file.job->news_ns = ledger_.now_ns();
+    file.job->channel = std::make_unique<transfer::Channel>(
+        *file.open->storage, *file.gate, ledger_.ports.clock, transfer::ChannelOptions{});
+    ++ledger_.counts.jobs;
+    file.job->channel->begin(
+        0, std::make_unique<DepositSource>(
+               std::move(pieces), file.open->stripes,
+               plan::request_bytes_max(tuning, file.open->stripes, Direction::write)));
+    file.job->channel->advance();
+}
+
+}  // namespace forebay::pool

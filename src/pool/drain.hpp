@@ -1,0 +1,33 @@
+// Writes deposits to the file system: one job at a time for a file, a few files at once. Which file
+// is next is decided in pool/plan/drain_order.hpp.
+#pragma once
+
+#include "pool/ledger.hpp"
+#include "pool/plan/drain_order.hpp"
+
+#include <vector>
+
+namespace forebay::pool {
+
+class Drain {
+public:
+    explicit Drain(Ledger& ledger) : ledger_{ledger} {}
+
+    // Takes completions, ends jobs.
+    bool collect();
+    // Starts jobs. `pressed`: memory or lists are getting short.
+    bool start(bool pressed);
+
+private:
+    void finish(File& file);
+    bool start_job(File& file, Why why);
+    void begin_pass(File& file, Why why);
+    void end_pass(File& file);
+    [[nodiscard]] std::vector<Deposit> next_deposits(File& file);
+    void submit(File& file, std::vector<Deposit> deposits);
+    [[nodiscard]] Candidate candidate(const File& file);
+
+    Ledger& ledger_;
+};
+
+}  // namespace forebay::pool

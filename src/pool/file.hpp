@@ -1,0 +1,99 @@
+// What the daemon knows of one file.
+#pragma once
+
+#include "plan/throttle.hpp"
+#include "pool/pool.hpp"
+#include "transfer/channel.hpp"
+#include "transfer/gate.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace forebay::pool {
+
+inline constexpr std::int64_t never_ns = -1;
+
+// How often one client has the file open.
+struct Opens {
+    std::int32_t count = 0;
+    bool writes = false;
+};
+
+// Something that a client asked for.
+struct Asked {
+    std::uint64_t ticket = 0;
+    Task task;
+    std::int64_t at_ns = 0;
+};
+
+// What is under way to the file system. Its deposits' blocks are pinned until it has ended.
+struct Job {
+    std::vector<Deposit> deposits;
+    std::unique_ptr<transfer::Channel> channel;
+    std::int64_t news_ns = 0;  // when something of it last happened
+};
+
+// Once over the whole file, job by job, in the order of offsets. What was taken before `began_ns`
+// is drained when it has ended, or has failed.
+struct Pass {
+    bool under_way = false;
+    bool whole = true;  // false: stripes of which only a part is there are left out
+    Offset at;
+    Offset end;
+    std::int64_t began_ns = 0;
+    std::int64_t drained_bytes = 0;
+    std::int32_t failures = 0;
+    int error = 0;
+};
+
+// A call that takes long, and what follows its answer. There is one at a time.
+struct Errand {
+    enum class Company {
+        alone,  // no job is begun meanwhile
+        any,
+    };
+    std::uint64_t ticket = 0;
+    Company company = Company::any;
+    std::function<void(std::int64_t)> then;
+};
+
+struct File {
+    std::uint32_t slot = 0;
+    // Owners: this, and errands under way, which end after a file that is given up.
+    std::shared_ptr<OpenFile> open;
+    std::map<std::uint32_t, Opens> clients;
+
+    std::int64_t held_bytes = 0;  // deposited, and not drained
+    std::int64_t oldest_ns = 0;   // no deposit was taken before
+    std::int64_t written_ns = 0;  // when the newest was taken
+
+    // Leaving: a look at the logs that began after round `left_in` must find no reserved entry.
+    std::uint64_t left_in = 0;
+    std::uint64_t reserved_in = 0;  // the last round that found one
+
+    std::vector<plan::Throttle> throttles;
+    std::unique_ptr<transfer::Gate> gate;
+    std::unique_ptr<Job> job;
+    Pass pass;
+    std::int64_t drained_until_ns = never_ns;  // the last whole pass without a failure began then
+    std::int64_t failed_ns = never_ns;         // the last one with a failure did
+    std::int64_t retry_ns = 0;                 // not before; 0: at any time
+    std::int64_t patience_ns = 0;              // the next time that much later
+    bool told = false;                         // somebody has been told of the error
+    bool healed = false;                       // everything is drained since
+
+    std::vector<Asked> asked;
+    std::optional<Errand> errand;
+    std::int64_t name_asked_ns = never_ns;
+    std::int64_t room_asked_ns = never_ns;
+    std::int64_t room_asked_held = 0;  // bytes that were held then
+
+    bool busy = false;  // among the ledger's busy files
+    bool news = false;  // its word has changed: whoever sleeps is to be woken
+};
+
+}  // namespace forebay::pool

@@ -1,0 +1,127 @@
+#include "pool/file_life.hpp"
+
+#include <algorithm>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+// How often the file system is asked, while a file is written to, or waits to be drained.
+constexpr std::int64_t room_look_ns = 1'000'000'000;
+constexpr std::int64_t room_look_bytes = std::int64_t{16} << 20;
+constexpr std::int64_t name_look_ns = 10'000'000;
+
+bool nobody_needs(const File& file) {
+    return file.clients.empty() && !file.job && file.asked.empty() && !file.errand;
+}
+
+}  // namespace
+
+bool FileLife::look_at(File& file) {
+    look_at_room(file);
+    look_at_name(file);
+    if (file.held_bytes == 0 && !file.job && !file.errand) {
+        (void)stamped(file);
+    }
+    const bool through = go_through(file);
+    return forget(file) || through;
+}
+
+// Bytes that the file system has no room for are not to be promised.
+void FileLife::look_at_room(File& file) {
+    if (ledger_.state_of(file) != FileState::pooled || file.held_bytes == 0 || file.errand) {
+        return;
+    }
+    const std::int64_t now = ledger_.now_ns();
+    const bool asked = file.room_asked_ns != never_ns && now - file.room_asked_ns < room_look_ns;
+    if (asked && file.held_bytes - file.room_asked_held < room_look_bytes) {
+        return;
+    }
+    file.room_asked_ns = now;
+    file.room_asked_held = file.held_bytes;
+    ledger_.begin_errand(
+        file, Errand::Company::any, [open = file.open] { return open->control->room(); },
+        [this, &file](std::int64_t room) { judge_room(file, room); });
+}
+
+// `room`: bytes, or negative where that cannot be told.
+void FileLife::judge_room(File& file, std::int64_t room) {
+    std::int64_t promised = 0;
+    for (const std::uint32_t slot : ledger_.busy) {
+        const File* const other = ledger_.files[slot].get();
+        if (other != nullptr && other->open->identity.device == file.open->identity.device) {
+            promised += other->held_bytes;
+        }
+    }
+    if (room >= 0 && promised + room_look_bytes > room) {
+        ledger_.leave(file, Reason::no_room);
+    }
+}
+
+// Nobody will ever read what has neither a name nor anybody who has it open.
+void FileLife::look_at_name(File& file) {
+    const std::int64_t now = ledger_.now_ns();
+    const bool asked = file.name_asked_ns != never_ns && now - file.name_asked_ns < name_look_ns;
+    if (!nobody_needs(file) || file.held_bytes == 0 || asked) {
+        return;
+    }
+    file.name_asked_ns = now;
+    ledger_.begin_errand(
+        file, Errand::Company::alone,
+        [open = file.open] { return std::int64_t{open->control->has_name() ? 1 : 0}; },
+        [this, &file](std::int64_t has_name) {
+            if (has_name != 0 || !nobody_needs(file)) {
+                return;
+            }
+            std::vector<Deposit> gone;
+            const Extent all{Offset{0}, Offset::none() - Offset{0}};
+            const bool cut = ledger_.extents.cut(ledger_.slot_of(file), all, gone);
+            invariant(cut, "whole extents are not split");
+            ledger_.free(file, gone);
+        });
+}
+
+// Its time of change is that of the last deposit, not of the last request. Once for what was
+// drained: a time that the program sets later (tar, cp -p) stays. False: it is being set.
+bool FileLife::stamped(File& file) {
+    const std::int64_t modified = ledger_.slot_of(file).modified_ns.load(relaxed);
+    if (modified == 0) {
+        return true;
+    }
+    ledger_.begin_errand(
+        file, Errand::Company::alone,
+        [open = file.open, modified] {
+            return std::int64_t{open->control->set_modified(modified)};
+        },
+        [this, &file, modified](std::int64_t /*error*/) {
+            std::atomic<std::int64_t>& now = ledger_.slot_of(file).modified_ns;
+            now.store(now.load(relaxed) == modified ? 0 : now.load(relaxed), relaxed);
+            ledger_.stir(file);
+        });
+    return false;
+}
+
+// From leaving to through, once nothing is deposited and nobody is about to.
+bool FileLife::go_through(File& file) {
+    FileSlot& slot = ledger_.slot_of(file);
+    if (slot.state.load(relaxed) != FileState::leaving || file.held_bytes > 0 || file.job ||
+        file.errand || ledger_.round <= file.left_in || file.reserved_in == ledger_.round ||
+        !stamped(file)) {
+        return false;
+    }
+    slot.state.store(FileState::through, std::memory_order_seq_cst);
+    ledger_.tell(file);
+    return true;
+}
+
+bool FileLife::forget(File& file) {
+    if (!nobody_needs(file) || file.held_bytes > 0 || !stamped(file)) {
+        return false;
+    }
+    ledger_.forget(file);
+    return true;
+}
+
+}  // namespace forebay::pool

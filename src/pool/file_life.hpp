@@ -1,0 +1,27 @@
+// What files do by themselves: leave the pool where there is no room, go through when nothing of
+// them is left, lose their deposits with their last name, and be forgotten.
+#pragma once
+
+#include "pool/ledger.hpp"
+
+namespace forebay::pool {
+
+class FileLife {
+public:
+    explicit FileLife(Ledger& ledger) : ledger_{ledger} {}
+
+    // True when anything changed. The file may be forgotten then.
+    bool look_at(File& file);
+
+private:
+    void look_at_room(File& file);
+    void judge_room(File& file, std::int64_t room);
+    void look_at_name(File& file);
+    [[nodiscard]] bool stamped(File& file);
+    bool go_through(File& file);
+    bool forget(File& file);
+
+    Ledger& ledger_;
+};
+
+}  // namespace forebay::pool

@@ -1,0 +1,301 @@
+#include "pool/intake.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+// Numbers that may be given out beyond what is taken: one for each thread that waits.
+constexpr std::uint64_t waiting_max = std::uint64_t{1} << 24;
+// Positions that may be reserved beyond the credit.
+constexpr std::uint64_t reserved_max = std::uint64_t{1} << 48;
+// Extents that draining may need.
+constexpr std::size_t extents_kept = 64;
+// What one write may say that it waited.
+constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
+
+}  // namespace
+
+void close_file(Ledger& ledger, std::uint32_t client, File& file) {
+    const auto opens = file.clients.find(client);
+    if (opens == file.clients.end() || --opens->second.count > 0) {
+        return;
+    }
+    if (opens->second.writes) {
+        --ledger.clients[client]->writes;
+    }
+    file.clients.erase(opens);
+    std::uint64_t writers = 0;
+    for (const auto& [other, how] : file.clients) {
+        writers |= how.writes ? std::uint64_t{1} << other % 64 : 0;
+    }
+    ledger.slot_of(file).writers.store(writers, std::memory_order_release);
+    ledger.stir(file);
+}
+
+bool Intake::round() {
+    ++ledger_.round;
+    items_.clear();
+    // Whatever these count was committed before the cutoff.
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        if (client.standing <= Client::Standing::leaving) {
+            client.commits = std::max(client.commits,
+                                      client.log.header().commits.load(std::memory_order_acquire));
+            client.behind = false;
+        }
+    }
+    cutoff_ns_ = ledger_.now_ns();
+    ledger_.taken_until_ns = cutoff_ns_;
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        if (client.standing == Client::Standing::here ||
+            client.standing == Client::Standing::leaving) {
+            look_at(number, client);
+        }
+    }
+    calendar_ns_ = items_.empty() ? calendar_ns_ : ledger_.ports.calendar.now_ns();
+    const auto order = [](const Item& item) {
+        return std::tuple{item.time_ns, item.client, item.number};
+    };
+    if (!std::ranges::is_sorted(items_, {}, order)) {
+        std::ranges::sort(items_, {}, order);
+    }
+    ledger_.short_of_extents = false;
+    std::size_t taken = 0;
+    while (taken < items_.size() && take(items_[taken])) {
+        ++taken;
+    }
+    if (taken < items_.size()) {
+        ledger_.short_of_extents = true;
+        ledger_.taken_until_ns = std::min(cutoff_ns_, items_[taken].time_ns);
+        for (std::size_t i = taken; i < items_.size(); ++i) {
+            put_back(items_[i]);
+        }
+    }
+    for (const std::uint32_t number : ledger_.admitted) {
+        publish(number, *ledger_.clients[number]);
+    }
+    return taken > 0;
+}
+
+bool Intake::sensible(const Client& client) const {
+    const LogHeader& header = client.log.header();
+    const std::uint64_t entries = header.entries.load(std::memory_order_seq_cst);
+    const std::uint64_t reserved = header.reserved.load(relaxed);
+    return entries >= client.looked_at && entries - client.entries <= waiting_max &&
+           reserved <= client.blocks.credit() + reserved_max;
+}
+
+void Intake::look_at(std::uint32_t number, Client& client) {
+    if (client.standing == Client::Standing::here && !sensible(client)) {
+        client.standing = Client::Standing::distrusted;
+        ++ledger_.counts.distrusted;
+        return;
+    }
+    const std::uint64_t end =
+        std::clamp(client.log.header().entries.load(std::memory_order_seq_cst), client.looked_at,
+                   std::max(client.looked_at, client.entries + entries_max));
+    for (; client.looked_at < end; ++client.looked_at) {
+        client.open.push_back({client.looked_at});
+    }
+    std::erase_if(client.open,
+                  [&](OpenEntry& open) { return look_at_entry(number, client, open); });
+}
+
+Intake::Item Intake::read(const Entry& entry) {
+    return {.time_ns = entry.time_ns.load(relaxed),
+            .slot = entry.file.load(relaxed),
+            .generation = entry.generation.load(relaxed),
+            .offset = entry.offset.load(relaxed),
+            .position = entry.position.load(relaxed),
+            .length = entry.length.load(relaxed),
+            .kind = entry.kind.load(relaxed),
+            .waited_ns = entry.waited_ns.load(relaxed)};
+}
+
+// True when the entry need not be looked at again.
+bool Intake::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open) {
+    const bool leaving = client.standing == Client::Standing::leaving;
+    const Entry& entry = client.log.entry(open.number);
+    const EntryState state =
+        pool::state_of(open.number, entry.state.load(std::memory_order_seq_cst));
+    if (state == EntryState::none) {
+        return leaving;
+    }
+    Item item = read(entry);
+    item.client = number;
+    item.number = open.number;
+    if (state == EntryState::reserved) {
+        note_reserved(number, item);
+        return leaving;
+    }
+    if (state == EntryState::abandoned) {
+        return abandon(client, item);
+    }
+    if (open.time_ns != 0) {
+        item.time_ns = open.time_ns;
+    }
+    if (item.time_ns >= cutoff_ns_ && !leaving) {
+        // It began after the cutoff; or says so.
+        open.time_ns = std::min(item.time_ns, ledger_.now_ns());
+        client.behind = client.behind || open.time_ns <= cutoff_ns_;
+        note_reserved(number, item);
+        return false;
+    }
+    item.time_ns = std::min(item.time_ns, cutoff_ns_ - 1);
+    items_.push_back(item);
+    return true;
+}
+
+// Who waits until the file has left the pool waits for this entry, too.
+void Intake::note_reserved(std::uint32_t number, const Item& item) {
+    File* const file = ledger_.file(item.slot, item.generation);
+    if (file == nullptr || item.kind != EntryKind::deposit) {
+        return;
+    }
+    const auto opens = file->clients.find(number);
+    if (opens != file->clients.end() && opens->second.writes) {
+        file->reserved_in = ledger_.round;
+    }
+}
+
+namespace {
+
+bool in_one_block(std::uint64_t position, std::uint32_t length) noexcept {
+    return length > 0 && length <= block_bytes && position % block_bytes + length <= block_bytes;
+}
+
+}  // namespace
+
+bool Intake::abandon(Client& client, const Item& item) {
+    if (item.kind != EntryKind::deposit || !in_one_block(item.position, item.length)) {
+        ++ledger_.counts.refused;
+        return true;
+    }
+    const Blocks::Answer answer =
+        client.blocks.account(item.position, item.length, Blocks::Use::nothing);
+    ledger_.counts.refused += answer == Blocks::Answer::refused ? 1 : 0;
+    return answer != Blocks::Answer::later;
+}
+
+// False: there is no room for more extents, so that it has to wait.
+bool Intake::take(const Item& item) {
+    if (item.kind == EntryKind::deposit) {
+        return deposit(item);
+    }
+    ++ledger_.counts.entries;
+    File* const file = ledger_.file(item.slot, item.generation);
+    if (item.kind == EntryKind::closed && file != nullptr) {
+        close_file(ledger_, item.client, *file);
+    } else if (item.kind != EntryKind::wanted && item.kind != EntryKind::closed) {
+        ++ledger_.counts.refused;
+    }
+    return true;
+}
+
+bool Intake::deposit(const Item& item) {
+    Client& client = *ledger_.clients[item.client];
+    std::int64_t end = 0;
+    const bool makes_sense =
+        item.offset >= 0 && in_one_block(item.position, item.length) &&
+        !__builtin_add_overflow(item.offset, static_cast<std::int64_t>(item.length), &end) &&
+        item.position + item.length <= client.blocks.credit();
+    File* const file = makes_sense ? ledger_.file(item.slot, item.generation) : nullptr;
+    bool allowed = false;
+    if (file != nullptr) {
+        const auto opens = file->clients.find(item.client);
+        allowed = opens != file->clients.end() && opens->second.writes &&
+                  ledger_.state_of(*file) != FileState::through;
+    }
+    if (allowed && ledger_.extents.room() < extents_kept) {
+        return false;
+    }
+    using Use = Blocks::Use;
+    const bool accounted =
+        makes_sense &&
+        client.blocks.account(item.position, item.length,
+                              allowed ? Use::deposited : Use::nothing) == Blocks::Answer::done;
+    ++ledger_.counts.entries;
+    if (allowed && accounted) {
+        put(*file, item);
+    } else {
+        ++ledger_.counts.refused;
+    }
+    return true;
+}
+
+// The newest bytes of the file.
+void Intake::put(File& file, const Item& item) {
+    FileSlot& slot = ledger_.slot_of(file);
+    const Extent extent{Offset{item.offset}, Length{item.length}};
+    slot.size.store(std::max(slot.size.load(relaxed), extent.end().bytes()),
+                    std::memory_order_release);
+    slot.modified_ns.store(calendar_ns_, relaxed);
+    slot.taken.fetch_add(item.length, relaxed);
+    slot.waited_ns.fetch_add(std::clamp(item.waited_ns, std::int64_t{0}, waited_ns_max), relaxed);
+    file.oldest_ns = file.held_bytes == 0 ? cutoff_ns_ : file.oldest_ns;
+    file.written_ns = cutoff_ns_;
+    file.held_bytes += item.length;
+    displaced_.clear();
+    const Deposit deposit{.extent = extent,
+                          .client = item.client,
+                          .position = item.position,
+                          .time_ns = item.time_ns};
+    const bool put = ledger_.extents.put(slot, deposit, displaced_);
+    invariant(put, "there is room for more extents");
+    ledger_.free(file, displaced_);
+    ledger_.stir(file);
+}
+
+void Intake::put_back(const Item& item) {
+    Client& client = *ledger_.clients[item.client];
+    const auto place = std::ranges::lower_bound(client.open, item.number, {}, &OpenEntry::number);
+    client.open.insert(place, {item.number, item.time_ns});
+    client.behind = true;
+    note_reserved(item.client, item);
+}
+
+void Intake::publish(std::uint32_t number, Client& client) {
+    if (client.standing == Client::Standing::gone) {
+        return;
+    }
+    if (client.standing == Client::Standing::leaving && client.open.empty()) {
+        bury(number, client);
+        return;
+    }
+    ClientSlot& slot = ledger_.directory.clients[number];
+    const std::uint64_t entries = client.open.empty() ? client.looked_at : client.open[0].number;
+    if (entries != client.entries) {
+        client.entries = entries;
+        slot.entries.store(entries, std::memory_order_release);
+        client.news = true;
+    }
+    if (!client.behind && client.commits != slot.commits.load(relaxed)) {
+        slot.commits.store(client.commits, std::memory_order_release);
+        client.news = true;
+    }
+}
+
+// Everything that the client committed is taken.
+void Intake::bury(std::uint32_t number, Client& client) {
+    for (const auto& [identity, slot] : ledger_.slots) {
+        File& file = *ledger_.files[slot];
+        const auto opens = file.clients.find(number);
+        if (opens != file.clients.end()) {
+            opens->second.count = 1;
+            close_file(ledger_, number, file);
+        }
+    }
+    client.standing = Client::Standing::gone;
+    client.blocks.close();
+    ledger_.directory.clients[number].used.store(0, std::memory_order_release);
+    client.news = true;
+}
+
+}  // namespace forebay::pool

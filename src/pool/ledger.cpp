@@ -1,0 +1,214 @@
+// Numbers of clients and slots of files go round, so that one that is free is not given again at
+// once: who waits for a client that has gone does not take the next one for it.
+#include "pool/ledger.hpp"
+
+#include <algorithm>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+std::pair<std::uint64_t, std::uint64_t> key_of(const ports::Identity& identity) noexcept {
+    return {identity.device, identity.inode};
+}
+
+}  // namespace
+
+Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& wanted)
+    : directory{shared}, ports{node}, options{wanted}, extents{shared}, files(files_max) {
+    if (ports.errands == nullptr) {
+        ports.errands = &at_once_;
+    }
+    directory.header.cap.store(options.cap_bytes, relaxed);
+    directory.header.format.store(format, std::memory_order_release);
+}
+
+Client* Ledger::client(std::uint32_t number) noexcept {
+    return number < clients_max ? clients[number].get() : nullptr;
+}
+
+const Client* Ledger::client(std::uint32_t number) const noexcept {
+    return number < clients_max ? clients[number].get() : nullptr;
+}
+
+File* Ledger::file(std::uint32_t slot, std::uint32_t generation) noexcept {
+    if (slot >= files_max || !files[slot] ||
+        directory.files[slot].generation.load(relaxed) != generation) {
+        return nullptr;
+    }
+    return files[slot].get();
+}
+
+FileSlot& Ledger::slot_of(const File& file) noexcept { return directory.files[file.slot]; }
+
+FileState Ledger::state_of(const File& file) noexcept { return slot_of(file).state.load(relaxed); }
+
+std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
+    for (std::size_t tried = 0; tried < clients_max; ++tried) {
+        const std::uint32_t number = next_client_;
+        next_client_ = (next_client_ + 1) % clients_max;
+        if (clients[number]) {
+            continue;
+        }
+        clients[number] = std::make_unique<Client>();
+        clients[number]->process = process;
+        clients[number]->log = log;
+        ClientSlot& slot = directory.clients[number];
+        slot.commits.store(0, relaxed);
+        slot.entries.store(0, relaxed);
+        slot.credit.store(0, relaxed);
+        slot.used.store(process, std::memory_order_release);
+        admitted.push_back(number);
+        return number;
+    }
+    return std::nullopt;
+}
+
+Result<File*> Ledger::make_known(OpenFile& open) {
+    const auto known = slots.find(key_of(open.identity));
+    if (known != slots.end()) {
+        File& file = *files[known->second];
+        if (!file.open->storage) {
+            file.open->storage = std::move(open.storage);
+            file.open->stripes = open.stripes;
+        }
+        return &file;
+    }
+    if (slots.size() == files_max) {
+        return failure({ErrorCode::input_output, ENFILE,
+                        "cannot pool one more file (there are " + std::to_string(files_max) +
+                            " already). It is written directly."});
+    }
+    while (files[next_slot_]) {
+        next_slot_ = (next_slot_ + 1) % files_max;
+    }
+    files[next_slot_] = std::make_unique<File>();
+    File& file = *files[next_slot_];
+    file.slot = next_slot_;
+    file.open = std::make_shared<OpenFile>(std::move(open));
+    next_slot_ = (next_slot_ + 1) % files_max;
+    slots[key_of(file.open->identity)] = file.slot;
+
+    FileSlot& slot = slot_of(file);
+    slot.reason.store(Reason::none, relaxed);
+    slot.error.store(0, relaxed);
+    slot.device.store(file.open->identity.device, relaxed);
+    slot.inode.store(file.open->identity.inode, relaxed);
+    slot.size.store(0, relaxed);
+    slot.modified_ns.store(0, relaxed);
+    slot.window.store(std::min(options.window_bytes, options.cap_bytes / 2), relaxed);
+    slot.taken.store(0, relaxed);
+    slot.drained.store(0, relaxed);
+    slot.waited_ns.store(0, relaxed);
+    slot.writers.store(0, relaxed);
+    slot.path.fill('\0');
+    std::copy_n(file.open->path.begin(), std::min(file.open->path.size(), slot.path.size() - 1),
+                slot.path.begin());
+    slot.state.store(FileState::pooled, std::memory_order_release);
+    if (closing) {
+        leave(file, Reason::closing);
+    }
+    return &file;
+}
+
+void Ledger::forget(File& file) {
+    FileSlot& slot = slot_of(file);
+    slot.state.store(FileState::free, relaxed);
+    slot.generation.fetch_add(1, std::memory_order_seq_cst);
+    slot.progress.fetch_add(1, std::memory_order_release);
+    ports.sleepers.wake(slot.progress);
+    slots.erase(key_of(file.open->identity));
+    if (file.open->storage) {
+        ports.errands->begin(next_errand_++, [open = std::move(file.open)] {
+            return std::int64_t{open->storage->close() ? 0 : 1};
+        });
+    }
+    files[file.slot].reset();
+}
+
+void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
+    std::int64_t bytes = 0;
+    for (const Deposit& deposit : deposits) {
+        clients[deposit.client]->blocks.free(deposit.position, deposit.extent.length.size());
+        bytes += deposit.extent.length.bytes();
+    }
+    if (bytes > 0) {
+        file.held_bytes -= bytes;
+        slot_of(file).drained.fetch_add(bytes, relaxed);
+        tell(file);
+    }
+}
+
+void Ledger::leave(File& file, Reason reason) {
+    FileSlot& slot = slot_of(file);
+    if (slot.state.load(relaxed) != FileState::pooled) {
+        return;
+    }
+    slot.reason.store(reason, relaxed);
+    // Before any look at entries that counts; a client looks in the other order.
+    slot.state.store(FileState::leaving, std::memory_order_seq_cst);
+    file.left_in = round;
+    stir(file);
+    tell(file);
+}
+
+void Ledger::begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
+                          std::function<void(std::int64_t)> then) {
+    expects(!file.errand, "a file has one errand at a time");
+    file.errand = Errand{next_errand_++, company, std::move(then)};
+    errands_[file.errand->ticket] = file.slot;
+    stir(file);
+    ports.errands->begin(file.errand->ticket, std::move(call));
+}
+
+bool Ledger::end_errands() {
+    bool any = false;
+    for (const ports::Errands::Ended& ended : ports.errands->ended()) {
+        any = true;
+        const auto known = errands_.find(ended.ticket);
+        if (known == errands_.end()) {
+            counts.failed_closes += ended.answer == 0 ? 0 : 1;
+            continue;
+        }
+        File& file = *files[known->second];
+        errands_.erase(known);
+        const Errand errand = *std::exchange(file.errand, {});
+        errand.then(ended.answer);
+        stir(file);
+    }
+    return any;
+}
+
+void Ledger::stir(File& file) {
+    if (!file.busy) {
+        file.busy = true;
+        busy.push_back(file.slot);
+    }
+}
+
+void Ledger::tell(File& file) {
+    file.news = true;
+    stir(file);
+}
+
+void Ledger::wake_all() {
+    for (const std::uint32_t number : admitted) {
+        Client& one = *clients[number];
+        if (std::exchange(one.news, false)) {
+            Word& word = directory.clients[number].progress;
+            word.fetch_add(1, std::memory_order_release);
+            ports.sleepers.wake(word);
+        }
+    }
+    for (const std::uint32_t number : busy) {
+        if (files[number] && std::exchange(files[number]->news, false)) {
+            Word& word = directory.files[number].progress;
+            word.fetch_add(1, std::memory_order_release);
+            ports.sleepers.wake(word);
+        }
+    }
+}
+
+}  // namespace forebay::pool

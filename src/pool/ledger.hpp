@@ -1,0 +1,89 @@
+// Everything that the pool knows, in one place: clients, files, who holds which bytes. What is done
+// with it is elsewhere: intake, credit, drain, tasks.
+#pragma once
+
+#include "pool/client.hpp"
+#include "pool/file.hpp"
+#include "pool/pool.hpp"
+#include "pool/shared/extents.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace forebay::pool {
+
+class Ledger {
+public:
+    Ledger(Directory& directory, const PoolPorts& ports, const PoolOptions& options);
+
+    Directory& directory;
+    PoolPorts ports;
+    PoolOptions options;
+    Extents extents;
+    Counts counts;
+
+    std::uint64_t round = 0;
+    // Every entry that was committed before this moment is taken.
+    std::int64_t taken_until_ns = 0;
+    bool short_of_extents = false;  // some entries wait for room in the lists
+    bool closing = false;
+
+    [[nodiscard]] std::int64_t now_ns() const { return ports.clock.now_ns(); }
+
+    [[nodiscard]] Client* client(std::uint32_t number) noexcept;
+    [[nodiscard]] const Client* client(std::uint32_t number) const noexcept;
+    // nullptr where there is no such file (any more).
+    [[nodiscard]] File* file(std::uint32_t slot, std::uint32_t generation) noexcept;
+    [[nodiscard]] FileSlot& slot_of(const File& file) noexcept;
+    [[nodiscard]] FileState state_of(const File& file) noexcept;
+
+    [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
+    [[nodiscard]] Result<File*> make_known(OpenFile& open);
+    void forget(File& file);
+    // Deposits of the file are nobody's any more: their bytes are free.
+    void free(File& file, const std::vector<Deposit>& deposits);
+    // The file leaves the pool, because of `reason`.
+    void leave(File& file, Reason reason);
+    // `call` may take long; `then` is told its answer in a later round. The file is known until
+    // then.
+    void begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
+                      std::function<void(std::int64_t)> then);
+    bool end_errands();
+    // A file about which something is to be done.
+    void stir(File& file);
+    void tell(File& file);
+    // Wakes those who sleep on what has changed.
+    void wake_all();
+
+    std::array<std::unique_ptr<Client>, clients_max> clients;
+    std::vector<std::uint32_t> admitted;  // numbers of clients that are not departed
+    std::vector<std::unique_ptr<File>> files;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots;  // by identity
+    std::vector<std::uint32_t> busy;                                         // slots
+
+private:
+    // Where no other errands are given.
+    class AtOnce final : public ports::Errands {
+    public:
+        void begin(std::uint64_t ticket, std::function<std::int64_t()> call) override {
+            ended_.push_back({ticket, call()});
+        }
+        [[nodiscard]] std::vector<Ended> ended() override { return std::exchange(ended_, {}); }
+
+    private:
+        std::vector<Ended> ended_;
+    };
+
+    AtOnce at_once_;
+    std::uint64_t next_errand_ = 1;
+    std::map<std::uint64_t, std::uint32_t> errands_;  // slots of the files, by ticket
+    std::uint32_t next_client_ = 0;
+    std::uint32_t next_slot_ = 0;
+};
+
+}  // namespace forebay::pool

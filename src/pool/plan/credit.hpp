@@ -1,0 +1,46 @@
+// Who may hold how many blocks: a cap over all clients, shared so that nobody can starve another.
+// Each client that writes can always get its minimum; what is beyond is shared evenly among those
+// that want more, and belongs to whoever asks as long as nobody else does.
+#pragma once
+
+#include <cstdint>
+
+namespace forebay::pool {
+
+inline constexpr std::int64_t minimum_blocks = 2;  // obtainable for each client that writes
+inline constexpr std::int64_t first_ahead = 16;    // credit beyond what is reserved, at first
+inline constexpr std::int64_t ahead_max = 64;
+
+struct Lending {
+    std::int64_t cap = 0;      // blocks
+    std::int64_t held = 0;     // by all clients
+    std::int64_t missing = 0;  // to the minimum of all clients that write
+    std::int64_t writers = 0;  // clients that write, the one that asks included
+    bool others_wait = false;  // somebody who holds less than a share has no credit
+};
+
+// Blocks of one client beyond which others go first.
+[[nodiscard]] std::int64_t fair_share(const Lending& lending) noexcept;
+// A client that holds so many blocks may have one more.
+[[nodiscard]] bool may_have_more(std::int64_t holds, const Lending& lending) noexcept;
+
+// What a client lately needed; one more look at it every `look_ns`.
+struct Demand {
+    std::int64_t ahead = first_ahead;  // credit to be kept beyond what it has reserved, in blocks
+    std::int64_t peak = 0;             // blocks in use at once; memory for as many is kept warm
+    std::int64_t idle_looks = 0;       // in a row
+    bool operator==(const Demand&) const noexcept = default;
+};
+inline constexpr std::int64_t look_ns = 10'000'000;
+inline constexpr std::int64_t idle_looks_max = 100;  // then less is kept
+
+// It has used up so many blocks since the last look, and holds bytes in so many.
+[[nodiscard]] Demand next_demand(const Demand& demand, std::int64_t used,
+                                 std::int64_t in_use) noexcept;
+// Blocks of credit beyond what is reserved.
+[[nodiscard]] std::int64_t ahead(const Demand& demand, const Lending& lending) noexcept;
+// Idle blocks that are kept.
+[[nodiscard]] std::int64_t kept(const Demand& demand, std::int64_t in_use,
+                                const Lending& lending) noexcept;
+
+}  // namespace forebay::pool

@@ -1,0 +1,58 @@
+// Which file is drained next, and why. While a program writes a burst it is left alone: requests
+// get larger, what is overwritten is never written, and the program does not share its way to the
+// file system. What makes waiting wrong is listed in Why.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace forebay::pool {
+
+// The reasons to drain a file, the most urgent last.
+enum class Why {
+    none,
+    quiet,     // nobody wrote to it for a while
+    pressure,  // half of its window, or of the cap, is used, or a client waits for memory
+    age,       // its oldest byte is a third as old as any may get
+    asked,     // somebody waits for it, or it leaves the pool
+};
+
+// Of one file that has deposits.
+struct Candidate {
+    std::int64_t held_bytes = 0;      // deposited and not drained
+    std::int64_t pressing_bytes = 0;  // so many are to be drained while the file is written to
+    std::int64_t oldest_ns = 0;       // when the oldest of them was taken
+    std::int64_t written_ns = 0;      // when the newest was
+    std::int64_t retry_ns = 0;        // not before, after a failure; 0: it has not failed
+    bool asked = false;
+    bool held_back = false;  // a job is under way, or may not be now
+};
+
+// Of the node.
+struct Situation {
+    std::int64_t now_ns = 0;
+    std::int64_t quiet_ns = 0;
+    std::int64_t age_max_ns = 0;
+    bool pressed = false;  // half of the cap is used, a client waits for credit, or no more extents
+    bool closing = false;  // everything is to be drained
+};
+
+[[nodiscard]] Why why_to_drain(const Candidate& candidate, const Situation& situation) noexcept;
+
+struct Choice {
+    std::size_t candidate = 0;
+    Why why = Why::none;
+    bool operator==(const Choice&) const noexcept = default;
+};
+// The most urgent one; of several, the one with the oldest byte. nullopt: none now.
+[[nodiscard]] std::optional<Choice> next_to_drain(std::span<const Candidate> candidates,
+                                                  const Situation& situation) noexcept;
+
+// Bytes of one job: so many that requests are in flight all the time, so few that memory comes back
+// while a writer waits for it.
+[[nodiscard]] std::int64_t job_bytes(std::int64_t window_bytes, std::int64_t cap_bytes,
+                                     std::int64_t request_bytes_max) noexcept;
+
+}  // namespace forebay::pool

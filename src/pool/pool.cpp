@@ -1,0 +1,194 @@
+// The order of a round: what has come is taken, what has ended frees memory, what is asked for is
+// answered, memory is lent, requests are started, and whoever sleeps on any of it is woken.
+#include "pool/pool.hpp"
+
+#include "pool/credit.hpp"
+#include "pool/drain.hpp"
+#include "pool/file_life.hpp"
+#include "pool/intake.hpp"
+#include "pool/ledger.hpp"
+#include "pool/tasks.hpp"
+
+#include <algorithm>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr std::size_t extents_low = extents_max / 4;
+
+}  // namespace
+
+struct Pool::State {
+    State(Directory& directory, const PoolPorts& ports, const PoolOptions& options)
+        : ledger{directory, ports, options} {}
+
+    // Memory, or room in the lists, is getting short.
+    [[nodiscard]] bool pressed() const {
+        const std::int64_t used = credit.in_use() * static_cast<std::int64_t>(block_bytes);
+        return credit.wanting() || used >= ledger.options.cap_bytes / 2 ||
+               ledger.short_of_extents || ledger.extents.room() < extents_low;
+    }
+    bool look_at_files();
+    bool let_go();
+
+    Ledger ledger;
+    Intake intake{ledger};
+    Credit credit{ledger};
+    Drain drain{ledger};
+    Tasks tasks{ledger};
+    FileLife life{ledger};
+};
+
+bool Pool::State::look_at_files() {
+    bool any = ledger.end_errands();
+    any = tasks.apply_closes() || any;
+    for (std::size_t i = 0; i < ledger.busy.size(); ++i) {
+        if (File* const file = ledger.files[ledger.busy[i]].get()) {
+            any = tasks.look_at(*file) || any;
+            any = life.look_at(*file) || any;
+        }
+    }
+    std::erase_if(ledger.busy, [this](std::uint32_t slot) {
+        File* const file = ledger.files[slot].get();
+        if (file == nullptr) {
+            return true;
+        }
+        file->busy = file->held_bytes > 0 || file->job || file->errand || !file->asked.empty() ||
+                     file->news || ledger.state_of(*file) == FileState::leaving;
+        return !file->busy;
+    });
+    return any;
+}
+
+// Clients that have gone, and whose logs hold nothing any more.
+bool Pool::State::let_go() {
+    return std::erase_if(ledger.admitted, [&](std::uint32_t number) {
+               Client& client = *ledger.clients[number];
+               if (client.standing != Client::Standing::gone || client.news ||
+                   client.blocks.provided() > 0) {
+                   return false;
+               }
+               client.standing = Client::Standing::departed;
+               return true;
+           }) > 0;
+}
+
+Pool::Pool(Directory& directory, const PoolPorts& ports, const PoolOptions& options)
+    : state_{std::make_unique<State>(directory, ports, options)} {}
+
+Pool::~Pool() = default;
+
+std::optional<std::uint32_t> Pool::admit(std::uint64_t process, Log log) {
+    return state_->ledger.admit(process, log);
+}
+
+void Pool::dismiss(std::uint32_t client) {
+    Client* const one = state_->ledger.client(client);
+    if (one != nullptr && one->standing <= Client::Standing::distrusted) {
+        one->standing = Client::Standing::leaving;
+    }
+}
+
+bool Pool::departed(std::uint32_t client) {
+    const Client* const one = state_->ledger.client(client);
+    if (one != nullptr && one->standing == Client::Standing::departed) {
+        state_->ledger.clients[client].reset();
+        return true;
+    }
+    return one == nullptr;
+}
+
+bool Pool::distrusted(std::uint32_t client) const {
+    const Client* const one = state_->ledger.client(client);
+    return one != nullptr && one->standing == Client::Standing::distrusted;
+}
+
+Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
+    Ledger& ledger = state_->ledger;
+    Client* const one = ledger.client(client);
+    if (one == nullptr || one->standing != Client::Standing::here) {
+        return failure({ErrorCode::argument, EINVAL,
+                        "cannot open a file in the pool (there is no such client). It is written "
+                        "directly."});
+    }
+    auto known = ledger.make_known(file);
+    if (!known) {
+        return failure(std::move(known.error()));
+    }
+    File& opened = **known;
+    Opens& opens = opened.clients[client];
+    ++opens.count;
+    FileSlot& slot = ledger.slot_of(opened);
+    if (access == Access::write && !opens.writes) {
+        opens.writes = true;
+        ++one->writes;
+        slot.writers.fetch_or(std::uint64_t{1} << client % 64, std::memory_order_seq_cst);
+    }
+    if (access == Access::write && !opened.open->storage) {
+        ledger.leave(opened, Reason::asked);  // nobody could drain it
+    }
+    return Opened{opened.slot, slot.generation.load(relaxed)};
+}
+
+void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
+    state_->tasks.close(client, slot, generation);
+}
+
+std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const Task& task) {
+    return state_->tasks.ask(state_->ledger.file(slot, generation), task);
+}
+
+std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }
+
+void Pool::close_down() {
+    Ledger& ledger = state_->ledger;
+    ledger.closing = true;
+    ledger.directory.header.closing.store(1, std::memory_order_seq_cst);
+    for (const auto& [identity, slot] : ledger.slots) {
+        ledger.leave(*ledger.files[slot], Reason::closing);
+    }
+}
+
+bool Pool::advance() {
+    State& state = *state_;
+    bool any = state.intake.round();
+    any = state.drain.collect() || any;
+    any = state.look_at_files() || any;
+    any = state.credit.round() || any;
+    any = state.drain.start(state.pressed()) || any;
+    state.ledger.wake_all();
+    any = state.let_go() || any;
+    state.ledger.directory.header.extents_used.store(
+        static_cast<std::uint32_t>(extents_max - 1 - state.ledger.extents.room()), relaxed);
+    return any;
+}
+
+std::vector<Done> Pool::done() { return state_->tasks.done(); }
+
+bool Pool::idle() const {
+    const Ledger& ledger = state_->ledger;
+    return state_->tasks.idle() && ledger.busy.empty() &&
+           std::ranges::all_of(ledger.admitted, [&](std::uint32_t number) {
+               return ledger.clients[number]->open.empty();
+           });
+}
+
+const Counts& Pool::counts() const { return state_->ledger.counts; }
+
+std::vector<Deposit> Pool::undrained(std::uint32_t slot) const {
+    std::vector<Deposit> all;
+    if (slot >= files_max || !state_->ledger.files[slot]) {
+        return all;
+    }
+    const FileSlot& file = state_->ledger.directory.files[slot];
+    Offset at{0};
+    while (const auto next = state_->ledger.extents.next(file, at)) {
+        all.push_back(*next);
+        at = next->extent.end();
+    }
+    return all;
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,218 @@
+// A task that needs draining is answered by the first whole pass that began after it was asked,
+// whether it failed or not: nobody hangs on a file system that is full.
+#include "pool/tasks.hpp"
+
+#include "pool/intake.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+}  // namespace
+
+std::uint64_t Tasks::ask(File* file, const Task& task) {
+    const std::uint64_t ticket = next_ticket_++;
+    if (file == nullptr) {
+        done_.push_back({ticket, ENOENT});
+        return ticket;
+    }
+    if (task.kind == Task::Kind::leave) {
+        ledger_.leave(*file, task.reason);
+    }
+    file->asked.push_back({ticket, task, ledger_.now_ns()});
+    ++waiting_;
+    ledger_.stir(*file);
+    return ticket;
+}
+
+std::uint64_t Tasks::drain_all() {
+    const std::uint64_t ticket = next_ticket_++;
+    const std::int64_t now = ledger_.now_ns();
+    for (const auto& [identity, slot] : ledger_.slots) {
+        ledger_.files[slot]->asked.push_back({ticket, {}, now});
+        ledger_.stir(*ledger_.files[slot]);
+    }
+    if (ledger_.slots.empty()) {
+        done_.push_back({ticket, 0});
+        return ticket;
+    }
+    all_[ticket].left = ledger_.slots.size();
+    ++waiting_;
+    return ticket;
+}
+
+void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
+    const auto all = all_.find(ticket);
+    if (all == all_.end()) {
+        --waiting_;
+        done_.push_back({ticket, error});
+        return;
+    }
+    All& one = all->second;
+    if (error != 0 && file.slot < one.first_slot) {
+        one.first_slot = file.slot;
+        one.error = error;
+    }
+    if (--one.left == 0) {
+        --waiting_;
+        done_.push_back({ticket, one.error});
+        all_.erase(all);
+    }
+}
+
+std::vector<Done> Tasks::done() { return std::exchange(done_, {}); }
+
+void Tasks::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
+    closes_.push_back({client, slot, generation, ledger_.now_ns()});
+}
+
+bool Tasks::apply_closes() {
+    const auto due = [&](const Close& close) {
+        if (close.at_ns >= ledger_.taken_until_ns) {
+            return false;
+        }
+        File* const file = ledger_.file(close.slot, close.generation);
+        if (file != nullptr) {
+            close_file(ledger_, close.client, *file);
+        }
+        return true;
+    };
+    return std::erase_if(closes_, due) > 0;
+}
+
+bool Tasks::look_at(File& file) {
+    settle_error(file);
+    bool any = begin_truncation(file) || begin_sync(file);
+    std::erase_if(file.asked, [&](const Asked& asked) {
+        const bool over = answered(file, asked);
+        any = any || over;
+        return over;
+    });
+    settle_error(file);
+    return any;
+}
+
+Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
+    if (asked.at_ns >= ledger_.taken_until_ns) {
+        return Outlook::waits;
+    }
+    if (asked.task.kind == Task::Kind::truncate) {
+        return file.job || file.errand ? Outlook::waits : Outlook::done;
+    }
+    const bool stamped = ledger_.slot_of(file).modified_ns.load(relaxed) == 0;
+    const bool drained = (file.held_bytes == 0 && !file.job && stamped) ||
+                         (file.held_bytes > 0 && file.drained_until_ns > asked.at_ns);
+    const bool through = ledger_.state_of(file) == FileState::through;
+    if (asked.task.kind == Task::Kind::leave ? through : drained) {
+        return Outlook::done;
+    }
+    return file.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
+}
+
+// Of what needs no errand.
+bool Tasks::answered(File& file, const Asked& asked) {
+    const Outlook now = outlook(file, asked);
+    const bool errand =
+        asked.task.kind == Task::Kind::truncate ||
+        (asked.task.kind == Task::Kind::sync && now == Outlook::done && file.open->storage);
+    if (now == Outlook::waits || errand) {
+        return false;
+    }
+    answer(file, asked.ticket, tell_error(file));
+    return true;
+}
+
+bool Tasks::begin_truncation(File& file) {
+    const auto first = std::ranges::find_if(
+        file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
+    if (first == file.asked.end() || outlook(file, *first) == Outlook::waits) {
+        return false;
+    }
+    const Asked asked = *first;
+    file.asked.erase(first);
+    ledger_.begin_errand(
+        file, Errand::Company::alone,
+        [open = file.open, bytes = asked.task.bytes] {
+            return std::int64_t{open->control->truncate(bytes)};
+        },
+        [this, &file, asked](std::int64_t error) {
+            if (error == 0) {
+                truncated(file, asked.task.bytes);
+            }
+            answer(file, asked.ticket, static_cast<int>(error));
+        });
+    return true;
+}
+
+// What was deposited beyond the new end goes the way of the file's own bytes.
+void Tasks::truncated(File& file, Length bytes) {
+    FileSlot& slot = ledger_.slot_of(file);
+    std::vector<Deposit> gone;
+    const Offset end{bytes.bytes()};
+    const bool cut = ledger_.extents.cut(slot, {end, Offset::none() - end}, gone);
+    invariant(cut, "what is cut at its end is not split");
+    ledger_.free(file, gone);
+    slot.size.store(std::min(slot.size.load(relaxed), bytes.bytes()), std::memory_order_release);
+    if (ledger_.state_of(file) != FileState::through) {
+        slot.modified_ns.store(ledger_.ports.calendar.now_ns(), relaxed);
+    }
+    ledger_.tell(file);
+}
+
+// One for all who wait for it.
+bool Tasks::begin_sync(File& file) {
+    if (!file.open->storage || file.job || file.errand) {
+        return false;
+    }
+    std::vector<std::uint64_t> tickets;
+    std::erase_if(file.asked, [&](const Asked& asked) {
+        const bool ready =
+            asked.task.kind == Task::Kind::sync && outlook(file, asked) == Outlook::done;
+        if (ready) {
+            tickets.push_back(asked.ticket);
+        }
+        return ready;
+    });
+    if (tickets.empty()) {
+        return false;
+    }
+    ledger_.begin_errand(
+        file, Errand::Company::alone,
+        [open = file.open]() -> std::int64_t {
+            const auto synced = open->storage->sync();
+            return synced ? 0 : synced.error().system == 0 ? EIO : synced.error().system;
+        },
+        [this, &file, tickets](std::int64_t error) {
+            for (const std::uint64_t ticket : tickets) {
+                const int sticky = tell_error(file);
+                answer(file, ticket, sticky != 0 ? sticky : static_cast<int>(error));
+            }
+        });
+    return true;
+}
+
+// The sticky error; whoever asks is told now.
+int Tasks::tell_error(File& file) {
+    const int error = ledger_.slot_of(file).error.load(relaxed);
+    file.told = file.told || error != 0;
+    return error;
+}
+
+// It goes when what could not be written was written after all, and somebody was told.
+void Tasks::settle_error(File& file) {
+    FileSlot& slot = ledger_.slot_of(file);
+    file.healed = file.healed || (file.held_bytes == 0 && !file.job);
+    if (slot.error.load(relaxed) != 0 && file.healed && file.told) {
+        slot.error.store(0, relaxed);
+        file.told = false;
+        ledger_.tell(file);
+    }
+}
+
+}  // namespace forebay::pool

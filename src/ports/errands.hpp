@@ -1,0 +1,25 @@
+// Calls that may take long and have no other way of being waited for, such as making a file
+// durable: done beside the caller's own work.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace forebay::ports {
+
+class Errands {
+public:
+    struct Ended {
+        std::uint64_t ticket = 0;
+        std::int64_t answer = 0;
+    };
+    virtual ~Errands() = default;
+    // Begins `call`, on whatever thread; what it needs lives until its answer came, or until these
+    // errands are gone.
+    virtual void begin(std::uint64_t ticket, std::function<std::int64_t()> call) = 0;
+    // Answers since the last time, each once. Does not block.
+    [[nodiscard]] virtual std::vector<Ended> ended() = 0;
+};
+
+}  // namespace forebay::ports

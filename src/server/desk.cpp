@@ -1,0 +1,313 @@
+// See desk.hpp.
+#include "server/desk.hpp"
+
+#include "server/opening.hpp"
+#include "server/rescue.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+using wire::Ask;
+
+void refuse(Answer& answer, int error) noexcept {
+    answer.reply.error = error;
+    answer.descriptors.clear();
+}
+
+// An errno for a client, which has no use for the message.
+int errno_of(const Error& error) noexcept { return error.system == 0 ? EIO : error.system; }
+
+bool pass(Result<OwnFd> descriptor, Answer& answer) {
+    if (!descriptor) {
+        refuse(answer, errno_of(descriptor.error()));
+        return false;
+    }
+    answer.descriptors.push_back(std::move(*descriptor));
+    return true;
+}
+
+Result<OwnFd> document_of(const std::string& text) {
+    OwnFd fd{::memfd_create("forebay-status", MFD_CLOEXEC)};
+    if (!fd.valid() ||
+        ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+        return failure(system_error(errno, "make a document"));
+    }
+    ::lseek(fd.get(), 0, SEEK_SET);
+    return fd;
+}
+
+pool::Task leaving(pool::Reason reason) {
+    pool::Task task;
+    task.kind = pool::Task::Kind::leave;
+    task.reason = reason;
+    return task;
+}
+
+pool::Task task_of(const wire::Question& question) {
+    if (question.ask == Ask::leave) {
+        return leaving(static_cast<pool::Reason>(question.number));
+    }
+    pool::Task task;
+    if (question.ask == Ask::truncate) {
+        task.kind = pool::Task::Kind::truncate;
+        task.bytes = Length{question.number};
+    } else if ((question.flags & wire::to_storage) != 0) {
+        task.kind = pool::Task::Kind::sync;
+    }
+    return task;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clocks& clocks) {
+    Result<Area> area = Area::make("forebay-directory", sizeof(pool::Directory), Writers::daemon);
+    if (!area) {
+        return failure(std::move(area.error()));
+    }
+    auto& directory = *reinterpret_cast<pool::Directory*>(area->base());
+    if (auto alive = begin_life(directory.header); !alive) {
+        return failure(std::move(alive.error()));
+    }
+    return std::unique_ptr<Desk>{new Desk{std::move(*area), options, clocks}};
+}
+
+Desk::Desk(Area area, const DeskOptions& options, const Clocks& clocks)
+    : area_{std::move(area)},
+      directory_{*reinterpret_cast<pool::Directory*>(area_.base())},
+      clock_{clocks.steady},
+      options_{options},
+      history_{directory_},
+      started_ns_{clock_.now_ns()},
+      pool_{directory_, {memory_, sleepers_, clocks.steady, clocks.calendar}, options.pool} {
+    directory_.header.format.store(pool::format, relaxed);
+    directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
+}
+
+Desk::~Desk() { end_life(directory_.header, ending_); }
+
+Answer Desk::answer(Session& session, const wire::Question& question,
+                    std::vector<OwnFd> descriptors) {
+    Answer answer;
+    answer.reply.ask = question.ask;
+    answer.reply.slot = question.slot;
+    answer.reply.generation = question.generation;
+    answer.asked_ns = clock_.now_ns();
+    const bool known = session.client.has_value();
+    switch (question.ask) {
+        case Ask::hello: hello(session, question, answer); break;
+        case Ask::watch: pass_directory(answer); break;
+        case Ask::log: pass_log(question, answer); break;
+        case Ask::status: tell_status(answer); break;
+        case Ask::drain: answer.ticket = pool_.drain_all(); break;
+        case Ask::stop: answer.ticket = Answer::until_the_end; break;
+        case Ask::open:
+            if (known) {
+                open(session, question, std::move(descriptors), answer);
+            } else {
+                refuse(answer, ENOTCONN);
+            }
+            break;
+        case Ask::close:
+            if (known) {
+                pool_.close(*session.client, question.slot, question.generation);
+            } else {
+                refuse(answer, ENOTCONN);
+            }
+            break;
+        case Ask::sync:
+        case Ask::leave:
+        case Ask::truncate: ask(session, question, answer); break;
+    }
+    return answer;
+}
+
+void Desk::pass_directory(Answer& answer) const {
+    if (pass(area_.for_reading(), answer)) {
+        answer.reply.number = static_cast<std::int64_t>(sizeof(pool::Directory));
+    }
+}
+
+void Desk::hello(Session& session, const wire::Question& question, Answer& answer) {
+    if (session.client) {
+        refuse(answer, EALREADY);
+        return;
+    }
+    OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
+    Result<pool::Log> log = memory_.prepare();
+    if (!client_bell.valid() || !log) {
+        refuse(answer, log ? EMFILE : errno_of(log.error()));
+        return;
+    }
+    const auto process = session.process() > 0 ? session.process() : question.number;
+    const auto client = pool_.admit(static_cast<std::uint64_t>(process), *log);
+    if (!client) {
+        memory_.discard();
+        refuse(answer, EUSERS);
+        return;
+    }
+    memory_.assign(*client);
+    session.client = client;
+    session.bell = std::move(bell);
+    answer.reply.client = *client;
+    pass_directory(answer);
+    if (answer.reply.error == 0 && pass(memory_.area(*client).for_writing(), answer)) {
+        answer.descriptors.push_back(std::move(client_bell));
+    }
+    if (answer.reply.error != 0) {
+        leave(session);
+    }
+}
+
+void Desk::pass_log(const wire::Question& question, Answer& answer) const {
+    const auto client = static_cast<std::uint32_t>(question.number);
+    const Area& area = memory_.area(client);
+    answer.reply.client = client;
+    if (!area.made()) {
+        refuse(answer, ENOENT);
+        return;
+    }
+    pass(area.for_reading(), answer);
+}
+
+void Desk::open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
+                Answer& answer) {
+    if (descriptors.size() != 1) {
+        refuse(answer, EBADF);
+        return;
+    }
+    const auto access =
+        (question.flags & wire::for_writing) != 0 ? pool::Access::write : pool::Access::read;
+    Result<pool::OpenFile> file = open_again(
+        descriptors.front(), {std::string{question.path.data()}, access}, options_.storage);
+    if (!file) {
+        refuse(answer, errno_of(file.error()));
+        return;
+    }
+    history_.look();  // what is over: its slot may be this file's
+    const ports::Identity identity = file->identity;
+    std::shared_ptr<Meter> meter = history_.meter_of(identity);
+    if (file->storage) {
+        file->storage = std::make_unique<MeteredStorage>(std::move(file->storage), meter, clock_);
+    }
+    const Result<pool::Opened> opened = pool_.open(*session.client, std::move(*file), access);
+    if (!opened) {
+        refuse(answer, errno_of(opened.error()));
+        return;
+    }
+    history_.opened(opened->slot, identity, std::move(meter));
+    if (access == pool::Access::write) {
+        session.writes[opened->slot] = opened->generation;
+    }
+    answer.reply.slot = opened->slot;
+    answer.reply.generation = opened->generation;
+    const bool leaves = (question.flags & wire::through_only) != 0 || options_.through;
+    if (leaves) {
+        const auto reason =
+            options_.through ? pool::Reason::asked : static_cast<pool::Reason>(question.number);
+        answer.ticket = pool_.ask(opened->slot, opened->generation, leaving(reason));
+    }
+    answer.reply.state =
+        static_cast<std::uint32_t>(directory_.files[opened->slot].state.load(relaxed));
+}
+
+void Desk::ask(const Session& session, const wire::Question& question, Answer& answer) {
+    if (!session.client) {
+        refuse(answer, ENOTCONN);
+        return;
+    }
+    const auto writes = session.writes.find(question.slot);
+    const bool may_write = writes != session.writes.end() && writes->second == question.generation;
+    if (question.ask == Ask::truncate && !may_write) {
+        refuse(answer, EBADF);
+        return;
+    }
+    answer.ticket = pool_.ask(question.slot, question.generation, task_of(question));
+}
+
+void Desk::complete(Answer& answer) {
+    const pool::FileSlot& file = directory_.files[answer.reply.slot];
+    const bool about_a_file = answer.reply.ask == Ask::open || answer.reply.ask == Ask::sync ||
+                              answer.reply.ask == Ask::leave || answer.reply.ask == Ask::truncate;
+    if (about_a_file && file.generation.load(relaxed) == answer.reply.generation) {
+        history_.waited(answer.reply.slot, clock_.now_ns() - answer.asked_ns);
+        answer.reply.state = static_cast<std::uint32_t>(file.state.load(relaxed));
+    }
+}
+
+void Desk::tell_status(Answer& answer) {
+    const std::string text = status(false);
+    if (pass(document_of(text), answer)) {
+        answer.reply.number = static_cast<std::int64_t>(text.size());
+    }
+}
+
+void Desk::leave(Session& session) {
+    if (session.client) {
+        pool_.dismiss(*session.client);
+        departing_.push_back(*session.client);
+        session.client.reset();
+    }
+}
+
+bool Desk::advance() {
+    const bool did = pool_.advance();
+    std::erase_if(departing_, [&](std::uint32_t client) {
+        const bool gone = pool_.departed(client);
+        if (gone) {
+            memory_.forget(client);
+        }
+        return gone;
+    });
+    return did;
+}
+
+void Desk::close_down() {
+    directory_.header.closing.store(1, relaxed);
+    pool_.close_down();
+}
+
+std::uint64_t Desk::stop() {
+    close_down();
+    return pool_.drain_all();
+}
+
+bool Desk::drained_as_far_as_possible() const {
+    return std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
+        const pool::FileSlot& file = directory_.files[slot];
+        return file.taken.load(relaxed) <= file.drained.load(relaxed) ||
+               file.error.load(relaxed) != 0;
+    });
+}
+
+std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
+    history_.look();
+    RescueFolder folder{folders};
+    std::vector<Rescued> rescued;
+    for (const std::uint32_t slot : history_.slots()) {
+        const std::vector<pool::Deposit> left = pool_.undrained(slot);
+        if (!left.empty()) {
+            rescued.push_back(
+                folder.keep(directory_.files[slot], bytes_of(directory_, memory_, left)));
+        }
+    }
+    return rescued;
+}
+
+std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
+    history_.look();
+    const Moment moment{.now_ns = clock_.now_ns(), .started_ns = started_ns_, .ended = ended};
+    return status_document(directory_, memory_, history_, moment, rescued);
+}
+
+}  // namespace forebay::server

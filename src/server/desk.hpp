@@ -1,0 +1,98 @@
+// What the daemon has, and how it answers questions about it. Knows sessions, but no sockets of
+// its own.
+#pragma once
+
+#include "adapters/uring/open.hpp"
+#include "pool/pool.hpp"
+#include "ports/clock.hpp"
+#include "server/area.hpp"
+#include "server/history.hpp"
+#include "server/life.hpp"
+#include "server/memory.hpp"
+#include "server/session.hpp"
+#include "server/status.hpp"
+#include "wire/messages.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::server {
+
+struct DeskOptions {
+    pool::PoolOptions pool;
+    adapters::Preference storage = adapters::Preference::automatic;
+    // No file is pooled: every write is with the file system before it returns.
+    bool through = false;
+};
+
+struct Clocks {
+    const ports::Clock& steady;
+    const ports::Clock& calendar;  // of files' times
+};
+
+class Desk {
+public:
+    // The clocks outlive it. The calling thread is the one whose death clients see.
+    [[nodiscard]] static Result<std::unique_ptr<Desk>> make(const DeskOptions& options,
+                                                            const Clocks& clocks);
+    Desk(const Desk&) = delete;
+    Desk& operator=(const Desk&) = delete;
+    // Clients see that it is dead, unless all_arrived() was called.
+    ~Desk();
+
+    // That of `stop` waits until the end: to bring it about is the caller's.
+    [[nodiscard]] Answer answer(Session& session, const wire::Question& question,
+                                std::vector<OwnFd> descriptors);
+    // What an answer says that waited for its ticket.
+    void complete(Answer& answer);
+    // The session is over; what its client committed counts.
+    void leave(Session& session);
+
+    // A round of the pool. True when anything was done.
+    bool advance();
+    [[nodiscard]] std::vector<pool::Done> done() { return pool_.done(); }
+    [[nodiscard]] bool idle() const { return pool_.idle(); }
+    // What its log says makes no sense.
+    [[nodiscard]] bool distrusts(std::uint32_t client) const { return pool_.distrusted(client); }
+
+    // No more deposits from now on.
+    void close_down();
+    // Closes down; the ticket comes back when everything is drained that can be.
+    [[nodiscard]] std::uint64_t stop();
+    // Nothing can arrive any more that has not arrived: what is left has errors.
+    [[nodiscard]] bool drained_as_far_as_possible() const;
+    // What did not arrive goes into rescue files below the first folder that takes them.
+    [[nodiscard]] std::vector<Rescued> rescue(const std::vector<std::string>& folders);
+    void all_arrived() noexcept { ending_ = Ending::well; }
+
+    [[nodiscard]] std::string status(bool ended, const std::vector<Rescued>& rescued = {});
+    [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
+
+private:
+    Desk(Area area, const DeskOptions& options, const Clocks& clocks);
+
+    void hello(Session& session, const wire::Question& question, Answer& answer);
+    void pass_log(const wire::Question& question, Answer& answer) const;
+    void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
+              Answer& answer);
+    void ask(const Session& session, const wire::Question& question, Answer& answer);
+    void tell_status(Answer& answer);
+    void pass_directory(Answer& answer) const;
+
+    Area area_;
+    pool::Directory& directory_;
+    Memory memory_;
+    Sleepers sleepers_;
+    const ports::Clock& clock_;
+    DeskOptions options_;
+    History history_;
+    std::vector<std::uint32_t> departing_;  // clients whose logs are still needed
+    std::int64_t started_ns_;
+    Ending ending_ = Ending::badly;
+    pool::Pool pool_;
+};
+
+}  // namespace forebay::server

@@ -1,0 +1,57 @@
+// See memory.hpp.
+#include "server/memory.hpp"
+
+#include "adapters/posix/futex.hpp"
+
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr std::size_t place_of(std::uint32_t block) noexcept {
+    return pool::LogShape::data_at + block * pool::block_bytes;
+}
+
+}  // namespace
+
+Memory::Memory() : areas_(pool::clients_max) {}
+
+Result<pool::Log> Memory::prepare() {
+    Result<Area> made =
+        Area::make("forebay-log", pool::LogShape::bytes, Writers::daemon_and_client);
+    if (!made) {
+        return failure(std::move(made.error()));
+    }
+    next_ = std::move(*made);
+    // What a client writes to at its first deposits.
+    if (!next_.provide(0, pool::LogShape::data_at)) {
+        discard();
+        return failure(system_error(ENOMEM, "make shared memory for a client's log"));
+    }
+    return pool::Log{next_.base()};
+}
+
+void Memory::assign(std::uint32_t client) { areas_.at(client) = std::exchange(next_, Area{}); }
+
+// The pool may want blocks for a client that it is about to admit.
+Area& Memory::area_of(std::uint32_t client) {
+    Area& own = areas_.at(client);
+    return own.made() ? own : next_;
+}
+
+bool Memory::provide(std::uint32_t client, std::uint32_t block) {
+    Area& area = area_of(client);
+    return area.made() && area.provide(place_of(block), pool::block_bytes);
+}
+
+void Memory::release(std::uint32_t client, std::uint32_t block) {
+    Area& area = area_of(client);
+    if (area.made()) {
+        area.release(place_of(block), pool::block_bytes);
+    }
+}
+
+void Sleepers::wake(pool::Word& word) { adapters::futex_wake(word); }
+
+}  // namespace forebay::server

@@ -1,0 +1,42 @@
+// The memory that the daemon and its clients share: the logs, and who sleeps on its words.
+#pragma once
+
+#include "pool/pool.hpp"
+#include "pool/shared/log.hpp"
+#include "server/area.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace forebay::server {
+
+class Memory final : public pool::Memory {
+public:
+    Memory();
+
+    // A log that belongs to no client yet: the next that is admitted.
+    [[nodiscard]] Result<pool::Log> prepare();
+    void assign(std::uint32_t client);
+    // Nobody was admitted.
+    void discard() { next_ = Area{}; }
+    void forget(std::uint32_t client) { areas_.at(client) = Area{}; }
+    // Not made: there is no such client.
+    [[nodiscard]] const Area& area(std::uint32_t client) const { return areas_.at(client); }
+
+    [[nodiscard]] bool provide(std::uint32_t client, std::uint32_t block) override;
+    void release(std::uint32_t client, std::uint32_t block) override;
+
+private:
+    [[nodiscard]] Area& area_of(std::uint32_t client);
+
+    std::vector<Area> areas_;
+    Area next_;
+};
+
+// Wakes in every process that maps the word.
+class Sleepers final : public pool::Sleepers {
+public:
+    void wake(pool::Word& word) override;
+};
+
+}  // namespace forebay::server

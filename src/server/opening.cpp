@@ -1,0 +1,96 @@
+// Through /proc/self/fd, so that the daemon has a file description of its own: flags and position
+// of the client's are the client's to change.
+#include "server/opening.hpp"
+
+#include "adapters/posix/attributes.hpp"
+#include "adapters/posix/file_control.hpp"
+#include "kernel/calls.hpp"
+#include "layout/files/files.hpp"
+#include "layout/stripes.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+std::string name_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
+
+OwnFd reopen(int fd, int flags) {
+    return OwnFd{kernel::open(name_of(fd).c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+}
+
+// For writing. A file that its mode forbids to write to (git's objects) can be written by who made
+// it, through the descriptor that made it.
+OwnFd reopen_for_writing(const OwnFd& received, int flags) {
+    for (const int mode : {O_RDWR, O_WRONLY}) {
+        OwnFd fd = reopen(received.get(), mode);
+        if (fd.valid() || (errno != EACCES && errno != EPERM)) {
+            return fd;
+        }
+    }
+    if ((flags & (O_APPEND | O_DIRECT | O_PATH)) != 0) {
+        errno = EACCES;  // bytes would go elsewhere, or must be aligned
+        return OwnFd{};
+    }
+    return OwnFd{::fcntl(received.get(), F_DUPFD_CLOEXEC, 0)};
+}
+
+Stripes stripes_of(const OwnFd& fd, std::int64_t bytes) {
+    const adapters::PosixAttributes files;
+    const auto layout = layout::layout_of_file(files, name_of(fd.get()));
+    return layout ? layout::stripes_of(*layout, bytes) : Stripes{};
+}
+
+}  // namespace
+
+Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
+                                  adapters::Preference preference) {
+    struct stat found{};
+    const int flags = ::fcntl(received.get(), F_GETFL);
+    if (flags < 0 || kernel::fstat(received.get(), &found) != 0) {
+        return failure(system_error(errno, "look at " + wish.path));
+    }
+    if (!S_ISREG(found.st_mode) || (flags & O_PATH) != 0) {
+        return failure({ErrorCode::unsupported, EINVAL,
+                        fmt::format("cannot pool {} (it is no plain file). It is written "
+                                    "directly.",
+                                    wish.path)});
+    }
+    const bool writes = wish.access == pool::Access::write;
+    if (writes && !may_write(flags)) {
+        return failure({ErrorCode::argument, EBADF,
+                        fmt::format("cannot pool {} (its descriptor may not write). Open it for "
+                                    "writing.",
+                                    wish.path)});
+    }
+    OwnFd fd = writes ? reopen_for_writing(received, flags) : reopen(received.get(), O_RDONLY);
+    if (!fd.valid()) {
+        return failure(system_error(errno, "open once more " + wish.path));
+    }
+    OwnFd control{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)};
+    if (!control.valid()) {
+        return failure(system_error(errno, "open once more " + wish.path));
+    }
+    pool::OpenFile file;
+    file.identity = {found.st_dev, found.st_ino};
+    file.stripes = stripes_of(fd, found.st_size);
+    file.path = wish.path;
+    if (writes) {
+        auto storage = adapters::storage_of(std::move(fd), wish.path, preference);
+        if (!storage) {
+            return failure(std::move(storage.error()));
+        }
+        file.storage = std::move(*storage);
+    }
+    file.control = std::make_unique<adapters::PosixFileControl>(std::move(control));
+    return file;
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,123 @@
+// See options.hpp.
+#include "server/options.hpp"
+
+#include "kernel/calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <string_view>
+#include <unistd.h>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr std::int64_t mebibyte = 1 << 20;
+
+// The limit of the control group that this process is in (version 2), or of one above it.
+std::int64_t group_memory(std::int64_t most) {
+    const std::string groups = kernel::contents("/proc/self/cgroup").value_or("");
+    const std::size_t at = groups.find("0::/");
+    if (at == std::string::npos) {
+        return most;
+    }
+    std::string path = groups.substr(at + 3, groups.find('\n', at) - at - 3);
+    while (!path.empty()) {
+        const std::string text =
+            kernel::contents("/sys/fs/cgroup" + path + "/memory.max", 64).value_or("");
+        std::int64_t limit = 0;
+        if (std::from_chars(text.data(), text.data() + text.size(), limit).ec == std::errc{} &&
+            limit > 0) {
+            most = std::min(most, limit);
+        }
+        path.erase(path.rfind('/'));
+    }
+    return most;
+}
+
+std::string absolute(std::string_view path, const std::string& folder) {
+    return path.starts_with('/') ? std::string{path} : folder + "/" + std::string{path};
+}
+
+tl::unexpected<Error> refuse(std::string_view what, std::string_view why) {
+    return failure(Error{ErrorCode::argument, 0,
+                         fmt::format("cannot use {} ({}). forebayd takes --socket PATH and "
+                                     "--rescue FOLDER; `forebay pool start` starts it.",
+                                     what, why)});
+}
+
+DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
+    DeskOptions desk;
+    const std::int64_t cap = settings.number(Setting::pool_cap);
+    desk.pool.cap_bytes = cap == 0 ? usual_cap(around.memory_bytes) : cap;
+    desk.pool.window_bytes = settings.number(Setting::pool_window);
+    desk.pool.age_max_ns = settings.number(Setting::pool_age) * 1'000'000'000;
+    desk.pool.quiet_ns = settings.number(Setting::pool_quiet) * 1'000'000;
+    desk.pool.request_bytes_max = settings.number(Setting::request_bytes_max);
+    desk.pool.requests_in_flight =
+        static_cast<std::int32_t>(settings.number(Setting::pool_requests_in_flight));
+    desk.pool.files_at_once =
+        static_cast<std::int32_t>(settings.number(Setting::pool_files_at_once));
+    // The choices of both stand in the order of the enum.
+    desk.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
+    desk.through = settings.text(Setting::pool_durability) == "global";
+    return desk;
+}
+
+}  // namespace
+
+Surroundings look_around() {
+    Surroundings around;
+    const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
+    const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+    around.memory_bytes = group_memory(std::max<std::int64_t>(pages, 0) * page);
+    std::array<char, 4096> folder{};
+    if (kernel::getcwd(folder.data(), folder.size()) > 0 && folder.front() == '/') {
+        around.folder = folder.data();
+    }
+    const char* const temporary = std::getenv("TMPDIR");
+    around.temporary_folder = temporary == nullptr || *temporary != '/' ? "/tmp" : temporary;
+    return around;
+}
+
+std::int64_t usual_cap(std::int64_t memory_bytes) noexcept {
+    return std::clamp(memory_bytes / 10, 64 * mebibyte, 16384 * mebibyte);
+}
+
+Result<ServerOptions> options_of(std::span<char* const> words, const Settings& settings,
+                                 const Surroundings& around) {
+    ServerOptions options;
+    options.desk = desk_options(settings, around);
+    for (std::size_t i = 0; i < words.size(); i += 2) {
+        const std::string_view word{words[i]};
+        if (word != "--socket" && word != "--rescue") {
+            return refuse(word, "there is no such option");
+        }
+        if (i + 1 == words.size() || *words[i + 1] == '\0') {
+            return refuse(word, "it has no value");
+        }
+        const std::string path = absolute(words[i + 1], around.folder);
+        if (word == "--socket") {
+            options.socket = path;
+        } else {
+            options.rescue_folders.push_back(path);
+        }
+    }
+    if (options.socket.empty()) {
+        return refuse("this command line", "it names no socket");
+    }
+    if (options.rescue_folders.empty()) {
+        for (const std::string& folder : settings.list(Setting::pool_rescue)) {
+            options.rescue_folders.push_back(absolute(folder, around.folder));
+        }
+    }
+    if (options.rescue_folders.empty()) {
+        options.rescue_folders = {around.folder, around.temporary_folder};
+    }
+    return options;
+}
+
+}  // namespace forebay::server

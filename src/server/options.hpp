@@ -1,0 +1,30 @@
+// What the daemon is told: its command line, the settings, and what they leave to the machine.
+#pragma once
+
+#include "base/result.hpp"
+#include "server/server.hpp"
+#include "settings/settings.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace forebay::server {
+
+// What the daemon may use on this machine.
+struct Surroundings {
+    std::int64_t memory_bytes = 0;  // of the node, or of the control group where that is less
+    std::string folder;             // it was started in
+    std::string temporary_folder;
+};
+[[nodiscard]] Surroundings look_around();
+
+// A tenth of the memory, from 64 MiB to 16 GiB.
+[[nodiscard]] std::int64_t usual_cap(std::int64_t memory_bytes) noexcept;
+
+// Words behind the program's name: --socket PATH and, any number of times, --rescue FOLDER.
+[[nodiscard]] Result<ServerOptions> options_of(std::span<char* const> words,
+                                               const Settings& settings,
+                                               const Surroundings& around);
+
+}  // namespace forebay::server

@@ -1,0 +1,70 @@
+// Command lines and settings of the daemon.
+#include "server/options.hpp"
+
+#include <gmock/gmock.h>
+#include <initializer_list>
+#include <vector>
+
+namespace forebay::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+const Surroundings around{.memory_bytes = 100 * gibibyte, .folder = "/w", .temporary_folder = "/t"};
+
+Result<ServerOptions> read(std::initializer_list<const char*> words,
+                           const Settings& settings = {}) {
+    std::vector<std::string> texts{words.begin(), words.end()};
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size());
+    for (std::string& text : texts) {
+        pointers.push_back(text.data());
+    }
+    return options_of(pointers, settings, around);
+}
+
+TEST(ServerOptions, ComeFromSettings) {
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_window, "1 GiB"));
+    ASSERT_TRUE(settings.set(Setting::pool_age, "7"));
+    ASSERT_TRUE(settings.set(Setting::pool_quiet, "9"));
+    ASSERT_TRUE(settings.set(Setting::pool_durability, "global"));
+    ASSERT_TRUE(settings.set(Setting::storage, "posix"));
+    const auto options = read({"--socket", "s/x"}, settings);
+    ASSERT_TRUE(options.has_value());
+    EXPECT_EQ(options->socket, "/w/s/x");
+    EXPECT_EQ(options->desk.pool.window_bytes, gibibyte);
+    EXPECT_EQ(options->desk.pool.age_max_ns, 7'000'000'000);
+    EXPECT_EQ(options->desk.pool.quiet_ns, 9'000'000);
+    EXPECT_EQ(options->desk.storage, adapters::Preference::posix);
+    EXPECT_TRUE(options->desk.through);
+    EXPECT_EQ(options->desk.pool.cap_bytes, 10 * gibibyte);
+}
+
+TEST(ServerOptions, TheCapIsATenthOfTheMemoryWithinBounds) {
+    EXPECT_EQ(usual_cap(0), 64 << 20);
+    EXPECT_EQ(usual_cap(10 * gibibyte), gibibyte);
+    EXPECT_EQ(usual_cap(1000 * gibibyte), 16 * gibibyte);
+    EXPECT_GT(look_around().memory_bytes, 0);
+}
+
+TEST(ServerOptions, RescueFoldersAreTheCommandLinesThenTheSettingsThenUsual) {
+    EXPECT_THAT(read({"--socket", "/s/x"})->rescue_folders, ElementsAre("/w", "/t"));
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_rescue, "/a,b"));
+    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->rescue_folders, ElementsAre("/a", "/w/b"));
+    EXPECT_THAT(
+        read({"--rescue", "/c", "--socket", "/s/x", "--rescue", "d"}, settings)->rescue_folders,
+        ElementsAre("/c", "/w/d"));
+}
+
+TEST(ServerOptions, SayWhatIsWrong) {
+    EXPECT_THAT(read({}).error().message, HasSubstr("names no socket"));
+    EXPECT_THAT(read({"--sockets", "x"}).error().message, HasSubstr("--sockets"));
+    EXPECT_THAT(read({"--socket"}).error().message, HasSubstr("no value"));
+}
+
+}  // namespace
+}  // namespace forebay::server

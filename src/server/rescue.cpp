@@ -1,0 +1,177 @@
+// See rescue.hpp.
+#include "server/rescue.hpp"
+
+#include "base/own_fd.hpp"
+#include "kernel/calls.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <unistd.h>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr std::string_view schema = "forebay.rescue/1";
+constexpr int names_max = 1000;
+
+struct RunHeader {
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    std::uint32_t checksum = 0;  // crc32 of the bytes
+    std::uint32_t zero = 0;
+};
+static_assert(sizeof(RunHeader) == 24);
+
+constexpr std::array<std::uint32_t, 256> make_table() noexcept {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t rest = i;
+        for (int bit = 0; bit < 8; ++bit) {
+            rest = (rest & 1U) != 0 ? rest >> 1U ^ 0xEDB88320U : rest >> 1U;
+        }
+        table.at(i) = rest;
+    }
+    return table;
+}
+
+Result<void> write_all(int fd, std::span<const std::byte> bytes, const std::string& path) {
+    while (!bytes.empty()) {
+        const ssize_t got = kernel::write(fd, bytes.data(), bytes.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return failure(system_error(got < 0 ? errno : ENOSPC, "write " + path));
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(got));
+    }
+    return {};
+}
+
+std::string header_of(const pool::FileSlot& file, std::span<const Run> runs) {
+    std::uint64_t bytes = 0;
+    for (const Run& run : runs) {
+        bytes += run.bytes.size();
+    }
+    const nlohmann::ordered_json header = {{"path", std::string{file.path.data()}},
+                                           {"device", file.device.load(relaxed)},
+                                           {"inode", file.inode.load(relaxed)},
+                                           {"error", file.error.load(relaxed)},
+                                           {"runs", runs.size()},
+                                           {"bytes", bytes}};
+    return fmt::format("{}\n{}\n", schema,
+                       header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+Result<void> write_file(const std::string& path, const pool::FileSlot& file,
+                        std::span<const Run> runs) {
+    constexpr mode_t user_only = 0600;
+    OwnFd fd{kernel::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, user_only)};
+    if (!fd.valid()) {
+        return failure(system_error(errno, "make " + path));
+    }
+    const std::string header = header_of(file, runs);
+    Result<void> done = write_all(fd.get(), std::as_bytes(std::span{header}), path);
+    for (const Run& run : runs) {
+        const RunHeader one{static_cast<std::uint64_t>(run.offset), run.bytes.size(),
+                            crc32(run.bytes)};
+        done = done ? write_all(fd.get(), std::as_bytes(std::span{&one, 1}), path) : done;
+        done = done ? write_all(fd.get(), run.bytes, path) : done;
+    }
+    if (done && kernel::fsync(fd.get()) != 0) {
+        done = failure(system_error(errno, "make durable " + path));
+    }
+    Result<void> closed = fd.close(path);
+    done = done ? closed : done;
+    if (!done) {
+        kernel::unlink(path.c_str());
+    }
+    return done;
+}
+
+std::string last_part(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    constexpr std::size_t bytes_max = 200;  // of a name, 255 are allowed
+    return std::string{path.substr(slash == std::string_view::npos ? 0 : slash + 1, bytes_max)};
+}
+
+}  // namespace
+
+std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) noexcept {
+    static constexpr std::array<std::uint32_t, 256> table = make_table();
+    std::uint32_t sum = ~before;
+    for (const std::byte one : bytes) {
+        sum = table[(sum ^ std::to_integer<std::uint32_t>(one)) & 0xFFU] ^ sum >> 8U;
+    }
+    return ~sum;
+}
+
+std::vector<Run> bytes_of(const pool::Directory& directory, const Memory& memory,
+                          std::span<const pool::Deposit> deposits) {
+    std::vector<Run> runs;
+    for (const pool::Deposit& one : deposits) {
+        const std::size_t within = one.position % pool::block_bytes;
+        if (one.client >= pool::clients_max || !memory.area(one.client).made() ||
+            within + one.extent.length.size() > pool::block_bytes) {
+            continue;
+        }
+        const std::uint64_t number = one.position / pool::block_bytes % pool::blocks_max;
+        const std::uint32_t block = directory.leases[one.client][number].load(relaxed);
+        const pool::Log log{memory.area(one.client).base()};
+        const std::byte* const at =
+            log.block(block % static_cast<std::uint32_t>(pool::blocks_max)) + within;
+        runs.push_back({one.extent.begin.bytes(), {at, one.extent.length.size()}});
+    }
+    return runs;
+}
+
+Result<std::string> RescueFolder::folder_in(const std::string& candidate) {
+    constexpr mode_t user_only = 0700;
+    for (int number = 1; number < names_max; ++number) {
+        std::string path = fmt::format("{}/forebay-rescue-{}-{}", candidate, ::getpid(), number);
+        if (kernel::mkdir(path.c_str(), user_only) == 0) {
+            return path;
+        }
+        if (errno != EEXIST) {
+            return failure(system_error(errno, "make " + path));
+        }
+    }
+    return failure(system_error(EEXIST, "make a rescue folder in " + candidate));
+}
+
+Rescued RescueFolder::keep(const pool::FileSlot& file, std::span<const Run> runs) {
+    Rescued rescued{.path = std::string{file.path.data()}, .error = file.error.load(relaxed)};
+    for (const Run& run : runs) {
+        rescued.bytes += static_cast<std::int64_t>(run.bytes.size());
+    }
+    ++files_;
+    for (const std::string& candidate : candidates_) {
+        if (in_ != candidate) {
+            Result<std::string> made = folder_in(candidate);
+            if (!made) {
+                rescued.problem = made.error().message;
+                continue;
+            }
+            in_ = candidate;
+            folder_ = *made;
+        }
+        const std::string path = fmt::format("{}/{}-{}", folder_, files_, last_part(rescued.path));
+        if (const Result<void> done = write_file(path, file, runs); !done) {
+            rescued.problem = done.error().message;
+            continue;
+        }
+        rescued.file = path;
+        rescued.problem.clear();
+        return rescued;
+    }
+    return rescued;
+}
+
+}  // namespace forebay::server

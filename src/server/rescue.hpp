@@ -1,0 +1,50 @@
+// Bytes that could not be written to their file are kept in a file of another folder, from which
+// `forebay pool rescue` writes them later (schema/rescue.md).
+#pragma once
+
+#include "base/result.hpp"
+#include "pool/shared/directory.hpp"
+#include "pool/shared/search.hpp"
+#include "server/memory.hpp"
+#include "server/status.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace forebay::server {
+
+// Bytes of a file that lie together in memory.
+struct Run {
+    std::int64_t offset = 0;
+    std::span<const std::byte> bytes;
+};
+
+// Where the deposits lie. What lies nowhere is left out.
+[[nodiscard]] std::vector<Run> bytes_of(const pool::Directory& directory, const Memory& memory,
+                                        std::span<const pool::Deposit> deposits);
+
+// As zlib's crc32: `before` is that of the bytes in front.
+[[nodiscard]] std::uint32_t crc32(std::span<const std::byte> bytes,
+                                  std::uint32_t before = 0) noexcept;
+
+class RescueFolder {
+public:
+    // The first of the folders that takes a file gets a folder forebay-rescue-PROCESS-NUMBER.
+    explicit RescueFolder(std::vector<std::string> folders) : candidates_{std::move(folders)} {}
+
+    // Tells where the bytes are now, or why they are nowhere.
+    [[nodiscard]] Rescued keep(const pool::FileSlot& file, std::span<const Run> runs);
+
+private:
+    [[nodiscard]] Result<std::string> folder_in(const std::string& candidate);
+
+    std::vector<std::string> candidates_;
+    std::string in_;      // the candidate that `folder_` is in
+    std::string folder_;  // empty: not made yet
+    int files_ = 0;
+};
+
+}  // namespace forebay::server

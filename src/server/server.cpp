@@ -1,0 +1,321 @@
+// See server.hpp.
+#include "server/server.hpp"
+
+#include "adapters/posix/notebook_file.hpp"
+#include "server/socket.hpp"
+#include "wire/messages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// How often logs are looked at. Deposits come without a message.
+constexpr nanoseconds after_something = std::chrono::microseconds{200};
+constexpr nanoseconds while_busy = milliseconds{1};
+constexpr nanoseconds while_idle = milliseconds{20};
+constexpr nanoseconds without_clients = std::chrono::hours{1};
+
+constexpr std::size_t questions_at_once = 16;
+constexpr std::size_t visitors_at_once = 16;
+constexpr std::uint64_t source_bits = 2;
+
+void note(const std::string& text) { std::fprintf(stderr, "forebayd: %s\n", text.c_str()); }
+
+int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_max) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec limit{wait_max.count() / second, wait_max.count() % second};
+    const int count = static_cast<int>(events.size());
+    int got = ::epoll_pwait2(epoll, events.data(), count, &limit, nullptr);
+    if (got < 0 && errno == ENOSYS) {  // before Linux 5.11
+        const auto whole = std::chrono::ceil<milliseconds>(wait_max).count();
+        got = ::epoll_wait(epoll, events.data(), count, static_cast<int>(whole));
+    }
+    return std::max(got, 0);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const Clocks& clocks) {
+    Result<Door> door = Door::open(options.socket);
+    if (!door) {
+        return failure(std::move(door.error()));
+    }
+    Result<std::unique_ptr<Desk>> desk = Desk::make(options.desk, clocks);
+    if (!desk) {
+        return failure(std::move(desk.error()));
+    }
+    OwnFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
+    if (!epoll.valid()) {
+        return failure(system_error(errno, "wait for clients"));
+    }
+    std::unique_ptr<Server> made{
+        new Server{options, std::move(*door), std::move(*desk), std::move(epoll)}};
+    if (auto watched = made->watch(made->door_.socket(), Source::door, 0); !watched) {
+        return failure(std::move(watched.error()));
+    }
+    return made;
+}
+
+Server::Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll)
+    : options_{options}, door_{std::move(door)}, desk_{std::move(desk)}, epoll_{std::move(epoll)} {}
+
+Server::~Server() = default;
+
+Result<void> Server::watch(int fd, Source source, std::uint64_t number) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = number << source_bits | static_cast<std::uint64_t>(source);
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+        return failure(system_error(errno, "wait for clients"));
+    }
+    return {};
+}
+
+Result<void> Server::hear(OwnFd signals) {
+    signals_ = std::move(signals);
+    return watch(signals_.get(), Source::signals, 0);
+}
+
+nanoseconds Server::patience() const {
+    if (ended_) {
+        return nanoseconds{0};
+    }
+    if (did_something_) {
+        return after_something;
+    }
+    if (!desk_->idle()) {
+        return while_busy;
+    }
+    return clients_ > 0 ? while_idle : without_clients;
+}
+
+void Server::run() {
+    while (!ended_) {
+        turn(patience());
+    }
+}
+
+void Server::turn(nanoseconds wait_max) {
+    std::array<epoll_event, 64> events;
+    const int got = wait_for_events(epoll_.get(), events, wait_max);
+    for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(got))) {
+        constexpr std::uint64_t mask = (1U << source_bits) - 1;
+        handle(static_cast<Source>(event.data.u64 & mask), event.data.u64 >> source_bits,
+               event.events);
+    }
+    did_something_ = desk_->advance();
+    answer_done();
+    if (stopping_ && drained_ && desk_->drained_as_far_as_possible()) {
+        finish();
+    }
+}
+
+void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
+    if (source == Source::door) {
+        let_in();
+        return;
+    }
+    if (source == Source::signals) {
+        hear_signals();
+        return;
+    }
+    const auto found = sessions_.find(number);
+    if (found == sessions_.end()) {
+        return;  // it ended in this very turn
+    }
+    Session& session = found->second;
+    if (source == Source::bell) {
+        std::uint64_t rings = 0;
+        if (session.bell.valid()) {
+            static_cast<void>(::read(session.bell.get(), &rings, sizeof rings));
+        }
+        return;
+    }
+    const bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
+    if (gone && !session.reads()) {
+        session.end();
+        session.drop();
+    } else if (gone || (events & EPOLLIN) != 0) {
+        read(number, session);
+    }
+    tend(number, session);
+}
+
+void Server::let_in() {
+    for (std::size_t i = 0; i < visitors_at_once; ++i) {
+        Visitor visitor = door_.next();
+        if (visitor.socket.valid() && sessions_.size() >= sessions_max) {
+            visitor = {.refused = "too many processes are connected"};
+        }
+        if (!visitor.refused.empty()) {
+            note("sent somebody away (" + visitor.refused + ").");
+        }
+        if (!visitor.socket.valid()) {
+            return;
+        }
+        const std::uint64_t number = next_session_++;
+        const int fd = visitor.socket.get();
+        sessions_.emplace(number, Session{std::move(visitor.socket), visitor.process});
+        if (!watch(fd, Source::session, number)) {
+            sessions_.erase(number);
+            return;
+        }
+        sessions_.at(number).watched = EPOLLIN;
+    }
+}
+
+void Server::hear_signals() {
+    signalfd_siginfo heard{};
+    while (::read(signals_.get(), &heard, sizeof heard) == static_cast<ssize_t>(sizeof heard)) {
+        if (heard.ssi_signo == SIGUSR1) {
+            desk_->close_down();
+        } else if (stopping_) {
+            give_up();
+        } else {
+            stop();
+        }
+    }
+}
+
+void Server::read(std::uint64_t number, Session& session) {
+    for (std::size_t i = 0; i < questions_at_once && session.reads(); ++i) {
+        if (!take_question(number, session)) {
+            return;
+        }
+    }
+}
+
+// False: there was none.
+bool Server::take_question(std::uint64_t number, Session& session) {
+    Received received = receive(session.socket(), sizeof(wire::Question));
+    if (received.arrival == Arrival::nothing) {
+        return false;
+    }
+    if (received.arrival == Arrival::end) {
+        session.end();
+        session.drop();
+        return false;
+    }
+    const auto question = wire::question_of(received.bytes);
+    if (!question) {
+        note("ended a connection (what process " + std::to_string(session.process()) +
+             " said is no question; it may be of another version).");
+        Answer answer;
+        answer.reply.error = EPROTO;
+        session.answer(std::move(answer));
+        session.end();
+        return false;
+    }
+    const bool was_client = session.client.has_value();
+    session.answer(desk_->answer(session, *question, std::move(received.descriptors)));
+    if (!was_client && session.client) {
+        ++clients_;
+        if (!watch(session.bell.get(), Source::bell, number)) {
+            session.end();
+        }
+    }
+    if (question->ask == wire::Ask::stop) {
+        stop();
+    }
+    return true;
+}
+
+void Server::answer_done() {
+    for (const pool::Done& done : desk_->done()) {
+        if (stopping_ == done.ticket) {
+            drained_ = true;
+            drain_error_ = done.error;
+        }
+        for (auto& [number, session] : sessions_) {
+            if (Answer* const answer = session.waiting_for(done.ticket)) {
+                answer->ticket.reset();
+                answer->reply.error = done.error;
+                desk_->complete(*answer);
+            }
+        }
+    }
+    for (auto at = sessions_.begin(); at != sessions_.end();) {
+        auto& [number, session] = *at++;
+        if (session.client && desk_->distrusts(*session.client)) {
+            note("ended a connection (the log of process " + std::to_string(session.process()) +
+                 " makes no sense). What it had written before is kept.");
+            session.end();
+            session.drop();
+        }
+        if (session.unanswered() || session.ended()) {
+            tend(number, session);
+        }
+    }
+}
+
+// Sends what is due, and takes care of how the session is watched, or that it is over.
+void Server::tend(std::uint64_t number, Session& session) {
+    if (!session.send()) {
+        session.end();
+        session.drop();
+    }
+    if (session.ended()) {
+        if (session.client) {
+            --clients_;
+        }
+        desk_->leave(session);
+        sessions_.erase(number);  // closing its descriptors ends their being watched
+        return;
+    }
+    const std::uint32_t wanted =
+        (session.reads() ? EPOLLIN : 0U) | (session.blocked() ? EPOLLOUT : 0U);
+    if (wanted != session.watched) {
+        epoll_event event{};
+        event.events = wanted;
+        event.data.u64 = number << source_bits | static_cast<std::uint64_t>(Source::session);
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, session.socket(), &event);
+        session.watched = wanted;
+    }
+}
+
+void Server::stop() {
+    if (!stopping_) {
+        stopping_ = desk_->stop();
+    }
+}
+
+void Server::give_up() {
+    if (!ended_) {
+        finish();
+    }
+}
+
+void Server::finish() {
+    rescued_ = desk_->rescue(options_.rescue_folders);
+    adapters::NotebookFile report{door_.path() + ".report"};
+    if (const auto written = report.write(desk_->status(true, rescued_) + "\n"); !written) {
+        note(written.error().message);
+    }
+    if (rescued_.empty()) {
+        desk_->all_arrived();
+    }
+    for (auto& [number, session] : sessions_) {
+        while (Answer* const answer = session.waiting_for(Answer::until_the_end)) {
+            answer->ticket.reset();
+            answer->reply.error = rescued_.empty() || drain_error_ != 0 ? drain_error_ : EIO;
+        }
+        static_cast<void>(session.send());
+    }
+    ended_ = true;
+}
+
+}  // namespace forebay::server

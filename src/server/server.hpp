@@ -1,0 +1,83 @@
+// The daemon's loop: connections, their questions, and the rounds of the pool between them.
+#pragma once
+
+#include "base/own_fd.hpp"
+#include "ports/clock.hpp"
+#include "server/desk.hpp"
+#include "server/door.hpp"
+#include "server/session.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::server {
+
+struct ServerOptions {
+    std::string socket;                       // an absolute path
+    std::vector<std::string> rescue_folders;  // that are tried in this order
+    DeskOptions desk;
+};
+
+class Server {
+public:
+    static constexpr std::size_t sessions_max = 1024;
+
+    // The clocks outlive it.
+    [[nodiscard]] static Result<std::unique_ptr<Server>> make(const ServerOptions& options,
+                                                              const Clocks& clocks);
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+    ~Server();
+
+    // Hears of signals by this descriptor (signalfd): SIGUSR1 closes down, any other stops, and
+    // stops at once where it came before.
+    Result<void> hear(OwnFd signals);
+
+    // Waits until something is to be done, but no longer than `wait_max`; does it.
+    void turn(std::chrono::nanoseconds wait_max);
+    // turn() until the end.
+    void run();
+
+    void stop();     // when everything is drained that can be
+    void give_up();  // now
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+    // What did not arrive.
+    [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
+
+private:
+    Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll);
+
+    enum class Source : std::uint64_t { door, signals, session, bell };
+    Result<void> watch(int fd, Source source, std::uint64_t number);
+    [[nodiscard]] std::chrono::nanoseconds patience() const;
+    void handle(Source source, std::uint64_t number, std::uint32_t events);
+    void let_in();
+    void hear_signals();
+    void read(std::uint64_t number, Session& session);
+    bool take_question(std::uint64_t number, Session& session);
+    void answer_done();
+    void tend(std::uint64_t number, Session& session);
+    void finish();
+
+    ServerOptions options_;
+    Door door_;
+    std::unique_ptr<Desk> desk_;
+    OwnFd epoll_;
+    OwnFd signals_;
+    std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
+    std::uint64_t next_session_ = 0;
+    std::size_t clients_ = 0;
+    std::optional<std::uint64_t> stopping_;  // the ticket of draining everything
+    bool drained_ = false;                   // it came back
+    int drain_error_ = 0;
+    bool did_something_ = false;
+    bool ended_ = false;
+    std::vector<Rescued> rescued_;
+};
+
+}  // namespace forebay::server

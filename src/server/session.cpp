@@ -1,0 +1,35 @@
+// See session.hpp.
+#include "server/session.hpp"
+
+#include "server/socket.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace forebay::server {
+
+Answer* Session::waiting_for(std::uint64_t ticket) noexcept {
+    const auto found = std::ranges::find_if(
+        answers_, [&](const Answer& answer) { return answer.ticket == ticket; });
+    return found == answers_.end() ? nullptr : &*found;
+}
+
+bool Session::send() {
+    blocked_ = false;
+    while (!answers_.empty() && !answers_.front().ticket) {
+        const Answer& answer = answers_.front();
+        const auto bytes = std::as_bytes(std::span{&answer.reply, 1});
+        const Delivery delivery = deliver(socket_.get(), bytes, answer.descriptors);
+        if (delivery == Delivery::gone) {
+            return false;
+        }
+        if (delivery == Delivery::later) {
+            blocked_ = true;
+            return true;
+        }
+        answers_.pop_front();
+    }
+    return true;
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,126 @@
+// See status.hpp.
+#include "server/status.hpp"
+
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+namespace forebay::server {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* schema = "forebay.pool/1";
+constexpr auto relaxed = std::memory_order_relaxed;
+
+const char* name_of(pool::FileState state) noexcept {
+    switch (state) {
+        case pool::FileState::pooled: return "pooled";
+        case pool::FileState::leaving: return "leaving";
+        case pool::FileState::through: return "through";
+        case pool::FileState::free: break;
+    }
+    return "closed";
+}
+
+const char* name_of(pool::Reason reason) noexcept {
+    switch (reason) {
+        case pool::Reason::mapped: return "mapped";
+        case pool::Reason::stream: return "stream";
+        case pool::Reason::append: return "append";
+        case pool::Reason::direct: return "direct";
+        case pool::Reason::copied: return "copied";
+        case pool::Reason::inherited: return "inherited";
+        case pool::Reason::async: return "async";
+        case pool::Reason::asked: return "asked";
+        case pool::Reason::no_room: return "no_room";
+        case pool::Reason::closing: return "closing";
+        case pool::Reason::none: break;
+    }
+    return "";
+}
+
+double seconds(std::int64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
+
+std::string text_of_error(int error) {
+    return error == 0 ? "" : std::generic_category().message(error);
+}
+
+Json json_of(const FileStory& story) {
+    const double storage = seconds(story.storage_ns);
+    const double rate = storage > 0 ? static_cast<double>(story.storage_bytes) / storage : 0;
+    return {{"path", story.path},
+            {"state", name_of(story.state)},
+            {"reason", name_of(story.reason)},
+            {"error", story.error},
+            {"error_text", text_of_error(story.error)},
+            {"taken", story.taken},
+            {"drained", story.drained},
+            {"outstanding", story.outstanding()},
+            {"window", story.window},
+            {"extents", story.extents},
+            {"oldest_seconds", seconds(story.oldest_ns)},
+            {"waited_seconds", seconds(story.waited_ns)},
+            {"storage_seconds", storage},
+            {"storage_bytes", story.storage_bytes},
+            {"requests", story.requests},
+            {"rate", rate},
+            {"times", story.times}};
+}
+
+Json json_of(const Rescued& one) {
+    return {{"path", one.path},   {"error", one.error}, {"error_text", text_of_error(one.error)},
+            {"bytes", one.bytes}, {"file", one.file},   {"problem", one.problem}};
+}
+
+}  // namespace
+
+std::string status_document(const pool::Directory& directory, const Memory& memory,
+                            const History& history, const Moment& moment,
+                            const std::vector<Rescued>& rescued) {
+    const pool::DirectoryHeader& header = directory.header;
+    Json clients = Json::array();
+    std::int64_t lag = 0;
+    for (std::uint32_t client = 0; client < pool::clients_max; ++client) {
+        const pool::ClientSlot& slot = directory.clients[client];
+        if (slot.used.load(relaxed) == 0) {
+            continue;
+        }
+        const std::uint64_t taken = slot.commits.load(relaxed);
+        std::uint64_t committed = taken;
+        if (memory.area(client).made()) {
+            const pool::Log log{memory.area(client).base()};
+            committed = log.header().commits.load(relaxed);
+        }
+        lag += committed > taken ? static_cast<std::int64_t>(committed - taken) : 0;
+        clients.push_back({{"process", slot.used.load(relaxed)}, {"commits", taken}});
+    }
+    Json files = Json::array();
+    double oldest = 0;
+    for (const FileStory& story : history.stories(moment.now_ns)) {
+        oldest = std::max(oldest, seconds(story.oldest_ns));
+        files.push_back(json_of(story));
+    }
+    Json lost = Json::array();
+    for (const Rescued& one : rescued) {
+        lost.push_back(json_of(one));
+    }
+    const Json document = {{"schema", schema},
+                           {"process", header.process.load(relaxed)},
+                           {"uptime_seconds", seconds(moment.now_ns - moment.started_ns)},
+                           {"ended", moment.ended},
+                           {"closing", header.closing.load(relaxed) != 0},
+                           {"cap", header.cap.load(relaxed)},
+                           {"leased", header.leased.load(relaxed)},
+                           {"high", header.high.load(relaxed)},
+                           {"lag", lag},
+                           {"oldest_seconds", oldest},
+                           {"clients", std::move(clients)},
+                           {"files", std::move(files)},
+                           {"files_dropped", history.dropped()},
+                           {"rescued", std::move(lost)}};
+    // Paths may hold bytes that are not UTF-8: they must not lose the rest.
+    return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace forebay::server

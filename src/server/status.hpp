@@ -1,0 +1,33 @@
+// How the pool stands, as JSON (schema/pool.md).
+#pragma once
+
+#include "pool/shared/directory.hpp"
+#include "server/history.hpp"
+#include "server/memory.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace forebay::server {
+
+// Bytes that did not arrive, and where they are now.
+struct Rescued {
+    std::string path;
+    int error = 0;  // why they did not arrive
+    std::int64_t bytes = 0;
+    std::string file = {};     // the rescue file; empty: there is none
+    std::string problem = {};  // why there is none
+};
+
+struct Moment {
+    std::int64_t now_ns = 0;
+    std::int64_t started_ns = 0;
+    bool ended = false;
+};
+
+[[nodiscard]] std::string status_document(const pool::Directory& directory, const Memory& memory,
+                                          const History& history, const Moment& moment,
+                                          const std::vector<Rescued>& rescued = {});
+
+}  // namespace forebay::server

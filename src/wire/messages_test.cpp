@@ -1,0 +1,65 @@
+// Messages as they come from a socket.
+#include "wire/messages.hpp"
+
+#include "pool/shared/directory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace forebay::wire {
+namespace {
+
+template <class Message>
+std::span<const std::byte> bytes_of(const Message& message) {
+    return std::as_bytes(std::span{&message, 1});
+}
+
+TEST(Question, IsTakenAsItWasSent) {
+    Question sent;
+    sent.ask = Ask::truncate;
+    sent.slot = 5;
+    sent.generation = 6;
+    sent.number = 1LL << 40;
+    const auto taken = question_of(bytes_of(sent));
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->ask, Ask::truncate);
+    EXPECT_EQ(taken->slot, 5U);
+    EXPECT_EQ(taken->generation, 6U);
+    EXPECT_EQ(taken->number, 1LL << 40);
+}
+
+TEST(Question, IsNoneOutsideOfItsBounds) {
+    const auto refused = [](auto change) {
+        Question question;
+        change(question);
+        return !question_of(bytes_of(question));
+    };
+    EXPECT_FALSE(refused([](Question&) {}));
+    EXPECT_TRUE(refused([](Question& one) { one.format ^= 1; }));
+    EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(0); }));
+    EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(12); }));
+    EXPECT_TRUE(refused([](Question& one) { one.slot = pool::files_max; }));
+    EXPECT_TRUE(refused([](Question& one) { one.number = -1; }));
+    EXPECT_TRUE(refused([](Question& one) { one.path.fill('x'); }));
+    EXPECT_TRUE(refused([](Question& one) {
+        one.ask = Ask::log;
+        one.number = pool::clients_max;
+    }));
+    EXPECT_TRUE(refused([](Question& one) {
+        one.ask = Ask::leave;
+        one.number = static_cast<std::int64_t>(pool::Reason::closing) + 1;
+    }));
+    const Question whole;
+    EXPECT_FALSE(question_of(bytes_of(whole).first(sizeof whole - 1)));
+    EXPECT_FALSE(question_of({}));
+}
+
+TEST(Reply, IsNoneOutsideOfItsBounds) {
+    Reply reply;
+    EXPECT_TRUE(reply_of(bytes_of(reply)));
+    reply.client = pool::clients_max;
+    EXPECT_FALSE(reply_of(bytes_of(reply)));
+    EXPECT_FALSE(reply_of({}));
+}
+
+}  // namespace
+}  // namespace forebay::wire
