@@ -236,8 +236,7 @@ bool needs_to_be_told(Place place, pool::Reason reason) noexcept {
 }  // namespace
 
 int leave(Place place, pool::Reason reason) noexcept {
-    if (place.file.passes.load(std::memory_order_acquire) &&
-        !needs_to_be_told(place, reason)) {
+    if (place.file.passes.load(std::memory_order_acquire) && !needs_to_be_told(place, reason)) {
         return 0;
     }
     put_offset_into_kernel(place);
