@@ -136,10 +136,8 @@ int f1(void); int f2(void); int f3(void); int f4(void);
 int main(void) { printf("%d\\n", f1() + f2() + f3() + f4()); return 0; }
 END
         cat > Makefile <<'END'
-p: main.o libf.a
-	cc -o p main.o -L. -lf
-libf.a: f1.o f2.o f3.o f4.o
-	ar rcD libf.a f1.o f2.o f3.o f4.o
+p: main.o libf.a ; cc -o p main.o -L. -lf
+libf.a: f1.o f2.o f3.o f4.o ; ar rcD libf.a f1.o f2.o f3.o f4.o
 END
         make -s -j2 CFLAGS=-O1; ./p; make -s; touch -d '2001-01-01' f2.c p; make -s -n | wc -l
         strip p; ./p; cp p q; ./q; nm libf.a | grep -c T
