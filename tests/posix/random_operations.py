@@ -4,7 +4,8 @@ random_operations.py SEED COUNT FOLDER, in the folder whose files are meant. The
 one after the other, each by one of the processes, so that what each has to return is known. What
 the files must hold at the end is left in FOLDER."""
 
-# ruff: noqa: PTH - the calls themselves are what is tested
+# The calls themselves are what is tested:
+# ruff: noqa: PTH100, PTH101, PTH104, PTH108, PTH116, PTH123
 
 from __future__ import annotations
 
