@@ -6,7 +6,7 @@ import contextlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,8 @@ class Pool:
     """A daemon that listens."""
 
     socket: Path
+    rescue: Path
+    """The folder in which it leaves what it could not write."""
     covered: tuple[Path, ...]
     daemon: subprocess.Popen[str]
 
@@ -45,9 +47,10 @@ class Pool:
 
 
 @contextlib.contextmanager
-def pool(*covered: Path, **settings: str) -> Iterator[Pool]:
-    """A daemon for these folders, drained at the end; settings as in FOREBAY_<NAME>. Fails if
-    a byte did not arrive, unless the test ended the daemon itself."""
+def pool(*covered: Path, front: Sequence[str] = (), **settings: str) -> Iterator[Pool]:
+    """A daemon for these folders, drained at the end; `front` comes before it on its command line;
+    settings as in FOREBAY_<NAME>. Fails if a byte did not arrive, unless the test ended the daemon
+    itself."""
     ensure(DAEMON.exists(), f"no {DAEMON} (Forebay is not built). Run `make build`.")
     more = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
     with (
@@ -56,7 +59,7 @@ def pool(*covered: Path, **settings: str) -> Iterator[Pool]:
     ):
         socket = Path(place, "socket")
         daemon = subprocess.Popen(
-            [DAEMON, "--socket", socket, "--rescue", place],
+            [*front, DAEMON, "--socket", socket, "--rescue", place],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=said,
@@ -69,6 +72,7 @@ def pool(*covered: Path, **settings: str) -> Iterator[Pool]:
             ensure(ready != "", f"the daemon did not start: {Path(said.name).read_text()}")
             one = Pool(
                 socket=socket,
+                rescue=Path(place),
                 covered=tuple(Path(os.path.realpath(path)) for path in covered),
                 daemon=daemon,
             )
