@@ -106,7 +106,7 @@ def daemon(at: Path, **settings: str) -> Iterator[Daemon]:
         socket = Path(folder) / "socket"
         more = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
         process = subprocess.Popen(
-            [BUILD / "bin" / "forebayd", "--socket", socket],
+            [BUILD / "lib" / "forebayd", "--socket", socket],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, **more},

@@ -13,7 +13,7 @@ from pathlib import Path
 from suite import mpi as m
 from suite.verdict import ensure
 
-DAEMON = m.LIBRARIES.parent / "bin" / "forebayd"
+DAEMON = m.LIBRARIES / "forebayd"
 CAPTURE = m.LIBRARIES / "libforebay_posix.so"
 DRAIN_SECONDS_MAX = 60
 
@@ -33,7 +33,7 @@ class Pool:
         return {
             "LD_PRELOAD": ":".join([*m.PRELOAD_FIRST, str(CAPTURE), *filter(None, [libraries])]),
             "FOREBAY_POOL_SOCKET": str(self.socket),
-            "FOREBAY_POOL_PATHS": ":".join(map(str, self.covered)),
+            "FOREBAY_POOL_PATHS": ",".join(map(str, self.covered)),
         }
 
     def with_mpi(self, environment: dict[str, str]) -> dict[str, str]:
