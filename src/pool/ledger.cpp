@@ -14,6 +14,12 @@ std::pair<std::uint64_t, std::uint64_t> key_of(const ports::Identity& identity) 
     return {identity.device, identity.inode};
 }
 
+std::atomic<std::uint64_t>& word_of(Directory& directory, std::uint32_t slot) noexcept {
+    return directory.files_known[slot / 64];
+}
+
+std::uint64_t bit_of(std::uint32_t slot) noexcept { return std::uint64_t{1} << slot % 64; }
+
 }  // namespace
 
 Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& wanted)
@@ -107,6 +113,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     std::copy_n(file.open->path.begin(), std::min(file.open->path.size(), slot.path.size() - 1),
                 slot.path.begin());
     slot.state.store(FileState::pooled, std::memory_order_release);
+    word_of(directory, file.slot).fetch_or(bit_of(file.slot), std::memory_order_release);
     if (closing) {
         leave(file, Reason::closing);
     }
@@ -115,6 +122,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
 
 void Ledger::forget(File& file) {
     FileSlot& slot = slot_of(file);
+    word_of(directory, file.slot).fetch_and(~bit_of(file.slot), std::memory_order_release);
     slot.state.store(FileState::free, relaxed);
     slot.generation.fetch_add(1, std::memory_order_seq_cst);
     slot.progress.fetch_add(1, std::memory_order_release);
