@@ -12,6 +12,16 @@ from forebay.domain.units import counted, human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
 _COLUMNS = ("taken", "waited", "file system", "hidden", "MiB/s", "file")
+_STATUS_COLUMNS = (
+    "taken",
+    "to go",
+    "age",
+    "waited",
+    "file system",
+    "MiB/s",
+    "state",
+    "file",
+)
 
 
 def file_as_json(file: PoolFile) -> Any:
@@ -28,10 +38,13 @@ def outcome_as_json(outcome: PoolOutcome | None) -> Any:
     """`pool` of the schema forebay.run/1."""
     if outcome is None:
         return None
-    end = outcome.end
+    return {"paths": plain(outcome.paths), **end_as_json(outcome.end)}
+
+
+def end_as_json(end: PoolEnd) -> dict[str, Any]:
+    """How a daemon ended."""
     status = end.status
     return {
-        "paths": plain(outcome.paths),
         "arrived": end.arrived,
         "death": end.death,
         "drain_seconds": end.seconds,
@@ -54,19 +67,20 @@ def outcome_lines(outcome: PoolOutcome) -> Iterator[str]:
     status = outcome.end.status
     yield ""
     if status is not None:
-        yield _headline(status, outcome.end)
+        yield headline(status, outcome.end, since="the program's end")
         yield from files_lines(status.files)
         if status.files_dropped:
             yield f"  and {counted(status.files_dropped, 'more file')} that nobody kept count of"
     yield from end_lines(outcome.end)
 
 
-def _headline(status: PoolStatus, end: PoolEnd) -> str:
+def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
+    """All files together."""
     files = counted(len(status.files), "file")
     return (
         f"through the pool: {human_bytes(status.taken)} of {files}, at most "
         f"{human_bytes(status.high)} of {human_bytes(status.cap)} at a time, drained "
-        f"{human_seconds(end.seconds)} s after the program's end"
+        f"{human_seconds(end.seconds)} s after {since}"
     )
 
 
@@ -127,3 +141,34 @@ def _rescued_lines(one: Rescued) -> Iterator[str]:
         return
     yield f"DID NOT ARRIVE: {what} ({why}). They are kept; when that is mended, write them by"
     yield f"  {shlex.join(one.next_step)}"
+
+
+def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
+    """What a daemon has now."""
+    state = ", draining" if status.closing else ""
+    up = human_seconds(status.uptime_seconds)
+    yield f"daemon {status.process} at {printable(place)}, up {up} s{state}"
+    clients = counted(len(status.clients), "program")
+    yield (
+        f"  {human_bytes(status.leased)} of {human_bytes(status.cap)} in use, at most "
+        f"{human_bytes(status.high)} so far; {human_bytes(status.outstanding)} to go, the oldest "
+        f"{human_seconds(status.oldest_seconds)} s old; {clients}, "
+        f"{counted(status.lag, 'write')} to be looked at"
+    )
+    ranked = sorted(status.files, key=lambda one: (not one.error, -one.outstanding, -one.taken))
+    chosen = ranked[:FILES_SHOWN_MAX]
+    shown = [file for file in status.files if file in chosen]
+    if shown:
+        rows = [_STATUS_COLUMNS, *(_status_cells(file) for file in shown)]
+        yield from aligned(rows, left={6, 7}, indent="  ")
+    if len(shown) < len(status.files):
+        hidden = len(status.files) - len(shown)
+        yield f"  and {counted(hidden, 'more file')} (all of them: --format json)"
+
+
+def _status_cells(file: PoolFile) -> tuple[str, ...]:
+    taken, waited, storage, _, rate, path = _cells(file)
+    state = file.state if not file.reason else f"{file.state} ({file.reason})"
+    state = f"{state}, {printable(file.error_text)}" if file.error else state
+    age = f"{human_seconds(file.oldest_seconds)} s" if file.outstanding else "–"
+    return (taken, human_bytes(file.outstanding), age, waited, storage, rate, state, path)

@@ -9,11 +9,10 @@ import typer
 
 from forebay.application.pool_ports import Progress
 from forebay.application.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
+from forebay.cli.options import overrides_of
 from forebay.cli.output import Format, FormatOption, json_line
 from forebay.cli.run_report import as_json, as_text
 from forebay.cli.world import real_world
-from forebay.domain.errors import UsageError
-from forebay.domain.settings import Override
 
 HELP = """Run an MPI program through Forebay, then say what happened to each file.
 
@@ -118,7 +117,7 @@ def run(
     request = RunRequest(
         command=tuple(command),
         settings_file=settings,
-        overrides=tuple(_override(text) for text in assignments or ()),
+        overrides=overrides_of(assignments),
         record=record,
         summary=summary,
         pool=tuple(pool or ()),
@@ -137,15 +136,6 @@ def _progress(plan: RunPlan) -> Progress | None:
     from forebay.cli.drain_progress import DrainProgress
 
     return DrainProgress()
-
-
-def _override(text: str) -> Override:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(
-            f'cannot use --set "{text}" (it is not KEY=VALUE). Write --set cb_nodes=2.'
-        )
-    return Override(name.strip(), value)
 
 
 def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequence[str]) -> None:

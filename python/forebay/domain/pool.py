@@ -151,18 +151,6 @@ class PoolEnd:
         return self.death is None and self.status is not None and not self.status.rescued
 
 
-@dataclass(frozen=True, kw_only=True)
-class RescueHead:
-    """What a rescue file says of the file that its bytes are for (schema/rescue.md)."""
-
-    path: str
-    device: int
-    inode: int
-    error: int
-    runs: int
-    bytes: int
-
-
 def paths_text(paths: tuple[Path, ...]) -> str:
     """The value of PATHS_VARIABLE."""
     return ",".join(str(path) for path in paths)
