@@ -65,11 +65,27 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
         slot.commits.store(0, relaxed);
         slot.entries.store(0, relaxed);
         slot.credit.store(0, relaxed);
+        slot.admission.store(++admissions_, relaxed);
         slot.used.store(process, std::memory_order_release);
         admitted.push_back(number);
         return number;
     }
     return std::nullopt;
+}
+
+// Before the last look at its log: a client that commits looks in the other order, so that one of
+// the two sees the other.
+void Ledger::stop_listening(std::uint32_t number) {
+    directory.clients[number].admission.store(0, std::memory_order_seq_cst);
+    clients[number]->news = true;
+}
+
+void Ledger::distrust(std::uint32_t number) {
+    if (clients[number]->standing == Client::Standing::here) {
+        clients[number]->standing = Client::Standing::distrusted;
+        ++counts.distrusted;
+        stop_listening(number);
+    }
 }
 
 Result<File*> Ledger::make_known(OpenFile& open) {

@@ -71,6 +71,7 @@ bool Pool::State::let_go() {
                    return false;
                }
                client.standing = Client::Standing::departed;
+               ledger.directory.clients[number].used.store(0, std::memory_order_release);
                return true;
            }) > 0;
 }
@@ -87,6 +88,7 @@ std::optional<std::uint32_t> Pool::admit(std::uint64_t process, Log log) {
 void Pool::dismiss(std::uint32_t client) {
     Client* const one = state_->ledger.client(client);
     if (one != nullptr && one->standing <= Client::Standing::distrusted) {
+        state_->ledger.stop_listening(client);
         one->standing = Client::Standing::leaving;
     }
 }
