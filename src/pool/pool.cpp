@@ -10,6 +10,7 @@
 #include "pool/tasks.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace forebay::pool {
 
@@ -140,6 +141,22 @@ void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generat
 
 std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const Task& task) {
     return state_->tasks.ask(state_->ledger.file(slot, generation), task);
+}
+
+int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment& wanted) {
+    Ledger& ledger = state_->ledger;
+    File* const file = ledger.file(slot, generation);
+    if (file == nullptr) {
+        return ENOENT;
+    }
+    if (wanted.window.bytes() > 0) {
+        ledger.slot_of(*file).window.store(
+            std::min(std::max(wanted.window.bytes(), static_cast<std::int64_t>(block_bytes)),
+                     ledger.options.cap_bytes / 2),
+            relaxed);
+        ledger.tell(*file);
+    }
+    return wanted.back && !ledger.come_back(*file) ? EBUSY : 0;
 }
 
 std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }

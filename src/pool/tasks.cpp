@@ -108,8 +108,9 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
     const bool stamped = ledger_.slot_of(file).modified_ns.load(relaxed) == 0;
     const bool drained = (file.held_bytes == 0 && !file.job && stamped) ||
                          (file.held_bytes > 0 && file.drained_until_ns > asked.at_ns);
-    const bool through = ledger_.state_of(file) == FileState::through;
-    if (asked.task.kind == Task::Kind::leave ? through : drained) {
+    // It left as soon as it was asked to; pooled, it has come back since.
+    const bool left = ledger_.state_of(file) != FileState::leaving;
+    if (asked.task.kind == Task::Kind::leave ? left : drained) {
         return Outlook::done;
     }
     return file.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;

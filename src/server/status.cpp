@@ -33,6 +33,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::inherited: return "inherited";
         case pool::Reason::async: return "async";
         case pool::Reason::asked: return "asked";
+        case pool::Reason::switched: return "switched";
         case pool::Reason::no_room: return "no_room";
         case pool::Reason::closing: return "closing";
         case pool::Reason::no_memory: return "no_memory";
