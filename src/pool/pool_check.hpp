@@ -123,7 +123,8 @@ private:
 
 struct NodeOptions {
     Stripes stripes{};  // of all files
-    enum class Errands { at_once, slow } errands = Errands::at_once;
+    enum class Errands { at_once, slow };
+    Errands errands = Errands::at_once;
     std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
 };
 
