@@ -2,6 +2,7 @@
 // its own.
 #pragma once
 
+#include "adapters/posix/errands.hpp"
 #include "adapters/uring/open.hpp"
 #include "pool/pool.hpp"
 #include "ports/clock.hpp"
@@ -87,6 +88,7 @@ private:
     pool::Directory& directory_;
     Memory memory_;
     Sleepers sleepers_;
+    adapters::ErrandThreads errands_;
     const ports::Clock& clock_;
     DeskOptions options_;
     History history_;
