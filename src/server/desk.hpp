@@ -87,6 +87,7 @@ private:
     Memory memory_;
     Sleepers sleepers_;
     const ports::Clock& clock_;
+    const ports::Clock& calendar_;
     DeskOptions options_;
     History history_;
     std::vector<std::uint32_t> departing_;  // clients whose logs are still needed
