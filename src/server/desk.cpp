@@ -89,7 +89,9 @@ Desk::Desk(Area area, const DeskOptions& options, const Clocks& clocks)
       options_{options},
       history_{directory_},
       started_ns_{clock_.now_ns()},
-      pool_{directory_, {memory_, sleepers_, clocks.steady, clocks.calendar}, options.pool} {
+      pool_{directory_,
+            {memory_, sleepers_, clocks.steady, clocks.calendar, &errands_},
+            options.pool} {
     directory_.header.format.store(pool::format, relaxed);
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }

@@ -2,6 +2,7 @@
 // its own.
 #pragma once
 
+#include "adapters/posix/errands.hpp"
 #include "adapters/uring/open.hpp"
 #include "pool/pool.hpp"
 #include "ports/clock.hpp"
@@ -93,6 +94,7 @@ private:
     std::vector<std::uint32_t> departing_;  // clients whose logs are still needed
     std::int64_t started_ns_;
     Ending ending_ = Ending::badly;
+    adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     pool::Pool pool_;
 };
 
