@@ -36,6 +36,7 @@ try:
         print("written", flush=True)
         sys.stdin.readline()
     if mode == "kill":
+        os.pread(file, 1, 0)  # what the daemon has not looked at cannot be read
         daemon = int(open(os.environ["FOREBAY_POOL_SOCKET"] + ".lock").read())
         os.kill(daemon, 9)
         while True:
@@ -283,8 +284,8 @@ def test_a_drain_that_is_interrupted_twice_keeps_the_rest(folder: Path) -> None:
                 process.send_signal(signal.SIGINT)
                 ensure("Once more" in line_of(process.stderr), "nothing is said of a second one")
                 process.send_signal(signal.SIGINT)
-                kept = folder.glob("forebay-rescue-*/*")
-                ensure(until(lambda: bool(list(kept)), 60), "nothing was kept")
+                kept = until(lambda: any(folder.glob("forebay-rescue-*/*")), 60)
+                ensure(kept, "nothing was kept")
             finally:
                 server.send_signal(signal.SIGCONT)
             _, told = process.communicate(timeout=60)
