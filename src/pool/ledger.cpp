@@ -65,11 +65,28 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
         slot.commits.store(0, relaxed);
         slot.entries.store(0, relaxed);
         slot.credit.store(0, relaxed);
+        slot.admission.store(++admissions_, relaxed);
+        slot.log.fetch_add(1, std::memory_order_release);
         slot.used.store(process, std::memory_order_release);
         admitted.push_back(number);
         return number;
     }
     return std::nullopt;
+}
+
+// Before the last look at its log: a client that commits looks in the other order, so that one of
+// the two sees the other.
+void Ledger::stop_listening(std::uint32_t number) {
+    directory.clients[number].admission.store(0, std::memory_order_seq_cst);
+    clients[number]->news = true;
+}
+
+void Ledger::distrust(std::uint32_t number) {
+    if (clients[number]->standing == Client::Standing::here) {
+        clients[number]->standing = Client::Standing::distrusted;
+        ++counts.distrusted;
+        stop_listening(number);
+    }
 }
 
 Result<File*> Ledger::make_known(OpenFile& open) {
@@ -152,6 +169,10 @@ void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
 void Ledger::leave(File& file, Reason reason) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) != FileState::pooled) {
+        // What can be undone does not hide what cannot.
+        if (slot.reason.load(relaxed) == Reason::switched) {
+            slot.reason.store(reason, relaxed);
+        }
         return;
     }
     slot.reason.store(reason, relaxed);
@@ -160,6 +181,21 @@ void Ledger::leave(File& file, Reason reason) {
     file.left_in = round;
     stir(file);
     tell(file);
+}
+
+bool Ledger::come_back(File& file) {
+    FileSlot& slot = slot_of(file);
+    if (slot.state.load(relaxed) == FileState::pooled) {
+        return true;
+    }
+    if (slot.state.load(relaxed) != FileState::through || closing ||
+        slot.reason.load(relaxed) != Reason::switched) {
+        return false;
+    }
+    slot.reason.store(Reason::none, relaxed);
+    slot.state.store(FileState::pooled, std::memory_order_seq_cst);
+    tell(file);
+    return true;
 }
 
 void Ledger::begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,

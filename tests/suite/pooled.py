@@ -6,11 +6,13 @@ import array
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
 import struct
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -98,9 +100,8 @@ def pool(folder: Path, settings: Mapping[str, str] = KEPT) -> Iterator[Pool]:
     ensure(CAPTURE.exists(), f"no {CAPTURE} (Forebay is not built). Run `make build`.")
     pooled = folder / "pool"
     pooled.mkdir(parents=True, exist_ok=True)
-    name = folder / "s"
-    if len(str(name)) > 100:  # a socket's name is short
-        name = Path("/tmp") / f"forebay-{os.getpid()}-{abs(hash(str(folder)))}"
+    private = Path(tempfile.mkdtemp(prefix="forebay-test-", dir="/tmp"))  # a socket's name is short
+    name = private / "s"
     environment = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
     process = subprocess.Popen(
         [DAEMON, "--socket", name, "--rescue", folder],
@@ -121,7 +122,7 @@ def pool(folder: Path, settings: Mapping[str, str] = KEPT) -> Iterator[Pool]:
         if process.poll() is None:
             process.kill()
             process.wait()
-        name.unlink(missing_ok=True)
+        shutil.rmtree(private, ignore_errors=True)
 
 
 def run(

@@ -4,6 +4,7 @@
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/switching.hpp"
 #include "kernel/calls.hpp"
 
 #include <linux/fs.h>
@@ -135,6 +136,9 @@ ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t bytes,
 }
 
 int ioctl(int fd, unsigned long request, void* argument) noexcept {
+    if (is_switch(request)) {
+        return switch_file(fd, request, argument);
+    }
     const int error = capturing() ? prepare_ioctl(fd, request, argument) : 0;
     return error != 0 ? fail(error) : real::ioctl(fd, request, argument);
 }

@@ -76,7 +76,8 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
         case pool::Written::Rest::none: return taken;
         case pool::Written::Rest::failed: error = written.error; break;
         case pool::Written::Rest::through: {
-            if (connection.depositor().settle(file)) {
+            const pool::Written settled = connection.depositor().settle(file);
+            if (settled.rest == pool::Written::Rest::through) {
                 const std::span<const std::byte> rest = bytes.subspan(written.taken);
                 const ssize_t moved =
                     kernel::pwrite(place.fd, rest.data(), rest.size(), at + taken);
@@ -84,6 +85,10 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
                     return taken + moved;
                 }
                 error = errno;
+                break;
+            }
+            if (settled.rest == pool::Written::Rest::failed) {
+                error = settled.error;
                 break;
             }
             [[fallthrough]];
