@@ -38,10 +38,12 @@ struct Job {
 };
 
 // Once over the whole file, job by job, in the order of offsets. What was taken before `began_ns`
-// is drained when it has ended, or has failed.
+// is drained when it has ended, or has failed. After many failures it ends early, and the next one
+// begins where it did: ranges behind those that fail are drained, too.
 struct Pass {
     bool under_way = false;
     bool whole = true;  // false: stripes of which only a part is there are left out
+    Offset began_at;
     Offset at;
     Offset end;
     std::int64_t began_ns = 0;
@@ -79,6 +81,7 @@ struct File {
     std::unique_ptr<transfer::Gate> gate;
     std::unique_ptr<Job> job;
     Pass pass;
+    Offset resumes_at;                         // where the next pass begins
     std::int64_t drained_until_ns = never_ns;  // the last whole pass without a failure began then
     std::int64_t failed_ns = never_ns;         // the last one with a failure did
     std::int64_t retry_ns = 0;                 // not before; 0: at any time

@@ -123,7 +123,8 @@ private:
 
 struct NodeOptions {
     Stripes stripes{};  // of all files
-    enum class Errands { at_once, slow } errands = Errands::at_once;
+    enum class Errands { at_once, slow };
+    Errands errands = Errands::at_once;
     std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
 };
 
@@ -195,6 +196,13 @@ public:
         const auto log = logs_.find(client);
         return log == logs_.end() ? Log{} : Log{log->second->begin()};
     }
+    using Storages = std::function<std::unique_ptr<ports::Storage>(adapters::MemoryFile&)>;
+    // Instead of plain memory.
+    void set_storage(Storages storages) { storages_ = std::move(storages); }
+    [[nodiscard]] std::unique_ptr<ports::Storage> storage_of(adapters::MemoryFile& file) {
+        return storages_ ? storages_(file)
+                         : std::move(*open_memory(world_, file, Direction::write));
+    }
     // Until the daemon has done it, between two rounds.
     void say(std::function<void()> what);
     // Until the daemon has answered.
@@ -227,6 +235,7 @@ private:
     Directory& directory_{*reinterpret_cast<Directory*>(memory_.begin())};
     std::map<std::uint32_t, std::unique_ptr<Sparse>> logs_;  // kept: the dead still look at them
     std::map<adapters::MemoryFile*, Control::Facts> facts_;
+    Storages storages_;
     std::vector<std::unique_ptr<Life>> lives_;
     std::deque<std::shared_ptr<Said>> said_;
     std::map<std::uint64_t, int> answers_;
@@ -248,9 +257,8 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
     FileId id;
     node_.world().step({"ask to open"});
     node_.say([this, &file, access, &id] {
-        auto storage = open_memory(node_.world(), file, Direction::write);
         OpenFile open{.identity = file.identity(),
-                      .storage = std::move(*storage),
+                      .storage = node_.storage_of(file),
                       .control = std::make_unique<Control>(node_.facts(file)),
                       .stripes = node_.options().stripes,
                       .path = "file"};

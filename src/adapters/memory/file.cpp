@@ -41,6 +41,12 @@ std::optional<Stop> stop_in(const Faults& faults, Direction direction, const por
     if (faults.error_at && piece.at <= *faults.error_at && *faults.error_at < end) {
         stop = {*faults.error_at, faults.error};
     }
+    for (const Extent& bad : faults.bad) {
+        const Extent met = intersection(bad, {piece.at, end - piece.at});
+        if (!met.empty() && (!stop || met.begin < stop->at)) {
+            stop = {met.begin, faults.error};
+        }
+    }
     if (direction == Direction::write && full_at && *full_at < end) {
         const Offset full = std::max(*full_at, piece.at);
         if (!stop || full < stop->at) {

@@ -38,6 +38,7 @@ struct Faults {
     int error = 5;  // EIO
     std::optional<Offset> error_at;
     std::optional<std::int64_t> error_at_request;
+    std::vector<Extent> bad;        // `error` stops requests here, too
     std::optional<Offset> full_at;  // no byte can be written from here on: ENOSPC
     // As many bytes can be written in all, by whoever comes first, like on a disk that fills up.
     std::optional<std::int64_t> room;

@@ -1,4 +1,6 @@
-// Look, copy, look again: what was copied counts if the file's list is still the same.
+// Look, copy, look again: what was copied counts if the list is still the same there. Who writes
+// elsewhere in the file does not keep a reader from ending, and who writes there again and again
+// meets ever shorter looks.
 #include "pool/client/reader.hpp"
 
 #include <algorithm>
@@ -14,6 +16,17 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::size_t found_max = 64;                   // extents at a time; they lie on the stack
 constexpr std::int64_t again = -EAGAIN;                 // the list changed: look again
 constexpr std::size_t part_max = std::size_t{8} << 20;  // looked for at a time
+constexpr std::size_t part_min = 4096;                  // where the list changes all the time
+
+struct Place {
+    Extent extent;
+    std::uint32_t client = 0;
+    std::uint64_t position = 0;
+    bool operator==(const Place&) const noexcept = default;
+};
+Place place_of(const Deposit& deposit) noexcept {
+    return {deposit.extent, deposit.client, deposit.position};
+}
 
 }  // namespace
 
@@ -113,7 +126,20 @@ std::int64_t Reader::look(const FileSlot& slot, Backing& backing, std::int64_t o
         got = std::max(got, deposit.extent.end().bytes() - offset);
     }
     std::atomic_thread_fence(std::memory_order_acquire);
-    return slot.version.load(relaxed) == search.version ? got : again;
+    const bool same = slot.version.load(relaxed) == search.version ||
+                      still_there(slot, {Offset{offset}, Length{want}}, found);
+    return same ? got : again;
+}
+
+// Positions are never used twice: what is there again was there all the time. What came and went
+// meanwhile was written while we read.
+bool Reader::still_there(const FileSlot& slot, const Extent& range,
+                         std::span<const Deposit> before) const noexcept {
+    std::array<Deposit, found_max> deposits;
+    const Search search = find(directory_, slot, range, deposits);
+    return search.seen == Seen::whole &&
+           std::ranges::equal(before, std::span<const Deposit>{deposits.data(), search.found}, {},
+                              place_of, place_of);
 }
 
 std::int64_t Reader::read(FileId file, Backing& backing, std::int64_t offset,
@@ -123,14 +149,16 @@ std::int64_t Reader::read(FileId file, Backing& backing, std::int64_t offset,
         return -EIO;
     }
     std::size_t done = 0;
+    std::size_t most = part_max;
     while (done < bytes.size()) {
-        const std::size_t want = std::min(bytes.size() - done, part_max);
+        const std::size_t want = std::min(bytes.size() - done, most);
         const std::int64_t got = look(slot, backing, offset + static_cast<std::int64_t>(done),
                                       bytes.subspan(done, want));
         if (got == again) {
             if (!daemon_.alive()) {
                 return -EIO;
             }
+            most = std::max(want / 2, part_min);
             continue;
         }
         if (got < 0) {

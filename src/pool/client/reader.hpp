@@ -52,6 +52,8 @@ private:
     [[nodiscard]] bool catch_up_with(std::uint32_t client) noexcept;
     [[nodiscard]] std::int64_t look(const FileSlot& slot, Backing& backing, std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept;
+    [[nodiscard]] bool still_there(const FileSlot& slot, const Extent& range,
+                                   std::span<const Deposit> before) const noexcept;
     [[nodiscard]] bool copy(const Deposit& deposit, std::byte* to) noexcept;
 
     const Directory& directory_;
