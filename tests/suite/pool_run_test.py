@@ -271,8 +271,8 @@ def test_bytes_arrive_although_forebay_run_is_killed(folder: Path) -> None:
 
 def test_a_drain_that_is_interrupted_twice_keeps_the_rest(folder: Path) -> None:
     with served_file_system(folder, "slow_fs.c", "0", "1000000000") as (mount, server):
-        words = [*KEPT, "--pool", mount, "--", *writer(mount / "out", 48, mode="stop")]
-        with started(folder, *words) as process:
+        words = writer(mount / "out", 48, mode="stop")
+        with started(folder, *KEPT, "--pool", mount, "--", *words) as process:
             ensure(process.stdin is not None and process.stderr is not None, "no pipes")
             assert process.stdin is not None
             server.send_signal(signal.SIGSTOP)
