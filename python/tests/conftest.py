@@ -23,7 +23,7 @@ from forebay.application.ports import (
 from forebay.domain.errors import LayoutError, PoolError, PoolStartError, SetupError
 from forebay.domain.launcher import Flavour
 from forebay.domain.layout import Layout, LayoutChange, WantedLayout
-from forebay.domain.pool import PoolEnd, PoolFile, PoolPlace, PoolStatus
+from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus
 from forebay.domain.program import Family, Linkage, ProgramFacts
 from forebay.domain.record import Record
 from forebay.domain.settings import Override, SettingsTable
@@ -283,17 +283,6 @@ def pool_status(**changes: Any) -> PoolStatus:
         "files_dropped": 0, "rescued": (),
     }  # fmt: skip
     return PoolStatus(**{**usual, **changes})
-
-
-def pool_file(**changes: Any) -> PoolFile:
-    """A file of 4 MiB that is drained, but for `changes`."""
-    usual: dict[str, Any] = {
-        "path": "/scratch/out", "state": "closed", "reason": "", "error": 0, "error_text": "",
-        "taken": 4 << 20, "drained": 4 << 20, "outstanding": 0, "window": 1 << 28, "extents": 0,
-        "oldest_seconds": 0.0, "waited_seconds": 0.5, "storage_seconds": 2.0,
-        "storage_bytes": 4 << 20, "requests": 1, "rate": float(2 << 20), "times": 1,
-    }  # fmt: skip
-    return PoolFile(**{**usual, **changes})
 
 
 @pytest.fixture

@@ -90,6 +90,7 @@ Desk::Desk(Area area, const DeskOptions& options, const Clocks& clocks)
     : area_{std::move(area)},
       directory_{*reinterpret_cast<pool::Directory*>(area_.base())},
       clock_{clocks.steady},
+      calendar_{clocks.calendar},
       options_{options},
       history_{directory_},
       started_ns_{clock_.now_ns()},
@@ -314,7 +315,7 @@ bool Desk::drained_as_far_as_possible() const {
 
 std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
     history_.look();
-    RescueFolder folder{folders};
+    RescueFolder folder{folders, calendar_.now_ns()};
     std::vector<Rescued> rescued;
     for (const std::uint32_t slot : history_.slots()) {
         const std::vector<pool::Deposit> left = pool_.undrained(slot);

@@ -90,11 +90,13 @@ private:
     Sleepers sleepers_;
     adapters::ErrandThreads errands_;
     const ports::Clock& clock_;
+    const ports::Clock& calendar_;
     DeskOptions options_;
     History history_;
     std::vector<std::uint32_t> departing_;  // clients whose logs are still needed
     std::int64_t started_ns_;
     Ending ending_ = Ending::badly;
+    adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     pool::Pool pool_;
 };
 

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
+from typing import Self
 
 from forebay.adapters.pool_document import Ready, decode_ready, decode_status
 from forebay.adapters.pool_socket import DirectoryWatch, PoolSocket
@@ -20,7 +21,7 @@ from forebay.domain.pool_messages import Ask
 
 _READY_SECONDS_MAX = 30.0
 _LOOK_SECONDS = 0.1
-_ANSWER_SECONDS_MAX = 2.0
+_ANSWER_SECONDS_MAX = 0.5
 _PR_SET_PDEATHSIG = 1
 _LIBRARY_PREFIX = "libforebay_"
 _MESSAGES_MAX = 20
@@ -74,8 +75,9 @@ class OwnDaemon:
                 stack.enter_context(PoolSocket(self._socket)).ask(Ask.STOP)
             except PoolError:
                 self._process.terminate()  # no connection is left for us, or it has died
+            look = stack.enter_context(_Look(self._socket, progress))
             while self._process.poll() is None:
-                _show(self._socket, progress)
+                look.again()
                 if arrived(_LOOK_SECONDS) is None:
                     continue
                 if told:
@@ -104,11 +106,10 @@ class Visit:
         """Waits until all is drained."""
         with PoolSocket(self._socket) as connection:
             connection.ask(Ask.DRAIN)
-            try:
+            with _Look(self._socket, progress) as look:
                 while (answer := connection.answer(_LOOK_SECONDS)) is None:
-                    _show(self._socket, progress)
-            finally:
-                progress.end()
+                    look.again()
+            progress.end()
             return answer.reply.error
 
     def stop(self, progress: Progress) -> PoolEnd:
@@ -116,15 +117,14 @@ class Visit:
         begin = time.monotonic()
         report_of(self._socket).unlink(missing_ok=True)
         death, last = None, self.status()
-        with PoolSocket(self._socket) as connection:
+        with PoolSocket(self._socket) as connection, _Look(self._socket, progress) as look:
             connection.ask(Ask.STOP)
             try:
                 while connection.answer(_LOOK_SECONDS) is None:
-                    last = _show(self._socket, progress) or last
+                    last = look.again() or last
             except PoolError as error:
                 death = str(error)
-            finally:
-                progress.end()
+        progress.end()
         status = _report(self._socket)
         if status is not None:
             death = None  # it has ended before its answer was read
@@ -220,14 +220,43 @@ def _watch(socket: Path, ready: Ready) -> DirectoryWatch | None:
         return None  # it has died already, which is told later
 
 
-def _show(socket: Path, progress: Progress) -> PoolStatus | None:
-    try:
-        with PoolSocket(socket) as connection:
-            status = connection.status(seconds_max=_ANSWER_SECONDS_MAX)
-    except PoolError:
-        return None  # it is about to end, or waits for its file system
-    progress.show(status)
-    return status
+class _Look:
+    """Shows from time to time how a daemon is, as far as it answers: it may be about to end, or
+    hang with its file system. Never waits long."""
+
+    def __init__(self, socket: Path, progress: Progress) -> None:
+        self._socket = socket
+        self._progress = progress
+        self._connection: PoolSocket | None = None
+        self._is_asked = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._hang_up()
+
+    def again(self) -> PoolStatus | None:
+        """What it says now, if it says anything."""
+        try:
+            if self._connection is None:
+                self._connection = PoolSocket(self._socket)
+            if not self._is_asked:
+                self._connection.ask(Ask.STATUS)
+                self._is_asked = True
+            status = self._connection.status_answer(_ANSWER_SECONDS_MAX)
+        except PoolError:
+            self._hang_up()
+            return None
+        if status is not None:
+            self._is_asked = False
+            self._progress.show(status)
+        return status
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self._is_asked = None, False
 
 
 def _report(socket: Path) -> PoolStatus | None:

@@ -23,7 +23,9 @@ from forebay.domain.pool_messages import (
 )
 
 ANSWER_SECONDS_MAX = 30.0
+CONNECT_SECONDS_MAX = 5.0
 _DESCRIPTORS_MAX = 4
+_HOLDING = (1, 2)  # pool::FileState: pooled, leaving
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,7 @@ class PoolSocket:
         """PoolError: nobody listens there, or is not ours."""
         self._path = path
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(CONNECT_SECONDS_MAX)  # where many wait, or nobody accepts
         try:
             self._socket.connect(str(path))
         except OSError as error:
@@ -68,6 +71,7 @@ class PoolSocket:
 
     def ask(self, what: Ask) -> None:
         """Puts a question without waiting. PoolError: the daemon is gone."""
+        self._socket.settimeout(ANSWER_SECONDS_MAX)
         try:
             self._socket.send(question(what), socket.MSG_NOSIGNAL)
         except OSError as error:
@@ -92,39 +96,41 @@ class PoolSocket:
             raise self._gone("what it says is no answer: it may be of another version")
         return Answer(reply=said, descriptors=tuple(descriptors))
 
-    def status(self, *, seconds_max: float = ANSWER_SECONDS_MAX) -> PoolStatus:
+    def status(self) -> PoolStatus:
         """How the daemon is. PoolError: it does not answer in time."""
         self.ask(Ask.STATUS)
-        return decode_status(self._passed(seconds_max))
+        status = self.status_answer(ANSWER_SECONDS_MAX)
+        if status is None:
+            raise self._gone(f"nothing for {ANSWER_SECONDS_MAX:.0f} s")
+        return status
 
-    def watch(self, shape: DirectoryShape) -> "DirectoryWatch":
-        """The daemon's directory, which can be read even when it has died."""
-        self.ask(Ask.WATCH)
-        answer = self._in_time(ANSWER_SECONDS_MAX)
-        try:
-            if answer.reply.error or not answer.descriptors:
-                raise self._gone("it does not pass its directory")
-            return DirectoryWatch(answer.descriptors[0], shape)
-        finally:
-            close_all(answer.descriptors)
-
-    def _passed(self, seconds_max: float) -> str:
-        answer = self._in_time(seconds_max)
+    def status_answer(self, seconds_max: float) -> PoolStatus | None:
+        """What comes when the status was asked for; None: it did not come in time."""
+        answer = self.answer(seconds_max)
+        if answer is None:
+            return None
         try:
             if answer.reply.error or not answer.descriptors:
                 raise self._gone(os.strerror(answer.reply.error or 0))
             data = b""
             while more := os.pread(answer.descriptors[0], 1 << 20, len(data)):
                 data += more
-            return data.decode("utf-8", "replace")
+            return decode_status(data.decode("utf-8", "replace"))
         finally:
             close_all(answer.descriptors)
 
-    def _in_time(self, seconds_max: float) -> Answer:
-        answer = self.answer(seconds_max)
+    def watch(self, shape: DirectoryShape) -> "DirectoryWatch":
+        """The daemon's directory, which can be read even when it has died."""
+        self.ask(Ask.WATCH)
+        answer = self.answer(ANSWER_SECONDS_MAX)
         if answer is None:
-            raise self._gone(f"nothing for {seconds_max:.0f} s")
-        return answer
+            raise self._gone(f"nothing for {ANSWER_SECONDS_MAX:.0f} s")
+        try:
+            if answer.reply.error or not answer.descriptors:
+                raise self._gone("it does not pass its directory")
+            return DirectoryWatch(answer.descriptors[0], shape)
+        finally:
+            close_all(answer.descriptors)
 
     def _gone(self, why: str | None) -> PoolError:
         return PoolError(
@@ -153,17 +159,17 @@ class DirectoryWatch:
         self._memory = mmap.mmap(descriptor, length, mmap.MAP_SHARED, mmap.PROT_READ)
 
     def outstanding(self) -> tuple[Lost, ...]:
-        """Files with bytes that were taken and are not with the file system, and how many."""
+        """Files that were pooled, and how many of their bytes had been taken and were not with the
+        file system. There may be more, which the daemon had not looked at."""
         found: dict[str, int] = {}
         for slot in range(self._shape.files_max):
             at = self._shape.files + slot * self._shape.file_bytes
-            if self._number(at + self._shape.state, 4) == 0:
+            if self._number(at + self._shape.state, 4) not in _HOLDING:
                 continue
             taken = self._number(at + self._shape.taken, 8)
             rest = taken - self._number(at + self._shape.drained, 8)
-            if rest > 0:
-                path = self._text(at + self._shape.path)
-                found[path] = found.get(path, 0) + rest
+            path = self._text(at + self._shape.path)
+            found[path] = found.get(path, 0) + max(rest, 0)
         return tuple(Lost(path=path, bytes=count) for path, count in found.items())
 
     def close(self) -> None:

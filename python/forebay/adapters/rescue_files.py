@@ -68,8 +68,8 @@ class RescueFiles:
         return FoundFile(device=found.st_dev, inode=found.st_ino, modified_ns=found.st_mtime_ns)
 
     def write(self, file: Path, runs: Sequence[RunAt], target: Path, *, modified_ns: int) -> None:
-        """The time of change stays that of the last write of the program, also when the work has
-        to be finished another time."""
+        """The time of change stays before that of the rescue, so that work which has to be
+        finished another time is not taken for somebody else's."""
         try:
             descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
@@ -78,9 +78,8 @@ class RescueFiles:
                         _copy(source, run, descriptor)
                 os.fsync(descriptor)
             finally:
-                if modified_ns:
-                    with contextlib.suppress(OSError):  # only its owner may
-                        os.utime(descriptor, ns=(os.fstat(descriptor).st_atime_ns, modified_ns))
+                with contextlib.suppress(OSError):  # only its owner may
+                    os.utime(descriptor, ns=(os.fstat(descriptor).st_atime_ns, modified_ns))
                 os.close(descriptor)
         except OSError as error:
             raise RescueError(
@@ -130,7 +129,7 @@ def _read_head(file: Path, source: BinaryIO) -> RescueHead:
             error=int(line["error"]),
             runs=int(line["runs"]),
             bytes=int(line["bytes"]),
-            modified_ns=int(line.get("modified_ns", 0)),
+            kept_ns=int(line["kept_ns"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RescueError(

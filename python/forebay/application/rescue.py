@@ -73,7 +73,7 @@ def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
     if request.dry_run:
         return Applied(file=file, target=str(target), bytes=head.bytes, written=written)
     try:
-        rescues.write(file, runs, target, modified_ns=head.modified_ns)
+        rescues.write(file, runs, target, modified_ns=head.kept_ns)
     except RescueError as error:
         return _failed(outcome, str(error))
     if damage is not None:

@@ -118,11 +118,11 @@ def end_lines(end: PoolEnd) -> Iterator[str]:
     if end.death is not None:
         yield (
             f"THE POOL'S DAEMON DIED ({printable(end.death)}). What it had taken and not yet "
-            "written is lost:"
+            "written is lost, and what programs wrote in its last moments:"
         )
         yield from (_lost_line(one) for one in end.lost)
         if not end.lost:
-            yield "  nothing that it had looked at"
+            yield "  no file was open or waited to be drained"
         yield "Run the program again, or from its last complete output."
         yield from (f"  it said: {printable(line)}" for line in end.messages)
     for one in end.status.rescued if end.status else ():
@@ -130,7 +130,7 @@ def end_lines(end: PoolEnd) -> Iterator[str]:
 
 
 def _lost_line(one: Lost) -> str:
-    return f"  {human_bytes(one.bytes)} of {printable(one.path)}"
+    return f"  at least {human_bytes(one.bytes)} of {printable(one.path)}"
 
 
 def _rescued_lines(one: Rescued) -> Iterator[str]:

@@ -26,7 +26,6 @@ REASONS: Mapping[str, str] = {
     "async": "asynchronous calls (aio, io_uring)",
     "asked": "the program or a setting asked for it",
     "no_room": "the file system had less room than what was in the pool",
-    "closing": "the pool was being drained",
 }
 
 
@@ -66,7 +65,10 @@ class PoolFile:
 
     @property
     def past_the_pool(self) -> str | None:
-        """Why something of it went to the file system directly; None: nothing did."""
+        """Why something of it went to the file system directly; None: nothing did, unless it was
+        written after the pool was told to stop."""
+        if self.reason == "closing":
+            return None
         return REASONS.get(self.reason, self.reason) or None
 
 

@@ -11,7 +11,7 @@ RUN_HEADER = struct.Struct("=QQII")
 @dataclass(frozen=True, kw_only=True)
 class RescueHead:
     """What a rescue file says of the file that its bytes are for. `path` may be only the end of
-    a long one; `modified_ns` is 0 where the time of the file's last change was not known."""
+    a long one; `kept_ns` is when its bytes were kept, in nanoseconds since 1970."""
 
     path: str
     device: int
@@ -19,7 +19,7 @@ class RescueHead:
     error: int
     runs: int
     bytes: int
-    modified_ns: int = 0
+    kept_ns: int
 
     @property
     def is_whole_path(self) -> bool:
@@ -65,6 +65,6 @@ def obstacle(head: RescueHead, found: FoundFile | None) -> str | None:
         return "the file is not there any more"
     if (found.device, found.inode) != (head.device, head.inode):
         return "it is another file than the one that the bytes were written to"
-    if head.modified_ns and found.modified_ns != head.modified_ns:
-        return "it was changed since the pool has ended"
+    if found.modified_ns > head.kept_ns:
+        return "it was changed after its bytes were kept"
     return None
