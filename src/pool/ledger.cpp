@@ -93,9 +93,10 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     const auto known = slots.find(key_of(open.identity));
     if (known != slots.end()) {
         File& file = *files[known->second];
-        if (!file.open->storage) {
-            file.open->storage = std::move(open.storage);
-            file.open->stripes = open.stripes;
+        if (!file.open->storage && open.storage) {
+            // As a whole: what was opened to be read cannot be truncated either, and errands that
+            // are under way keep what they have.
+            file.open = std::make_shared<OpenFile>(std::move(open));
         }
         return &file;
     }

@@ -84,8 +84,8 @@ struct Task {
 };
 // What a program wants of one file.
 struct Adjustment {
-    Length window{};     // 0: as it is
-    bool back = false;   // pooled again, where it left because of Reason::switched
+    Length window{};    // 0: as it is
+    bool back = false;  // pooled again, where it left because of Reason::switched
 };
 struct Done {
     std::uint64_t ticket = 0;

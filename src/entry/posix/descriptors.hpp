@@ -14,6 +14,11 @@ namespace forebay::entry {
 
 inline constexpr int descriptors_max = 65536;             // numbers below this can be captured
 inline constexpr std::size_t descriptions_max = 1 << 13;  // open at a time
+// libc's streams read and write these three, where nobody sees it.
+inline constexpr int standard_streams = 3;
+[[nodiscard]] constexpr bool is_standard(int fd) noexcept {
+    return fd >= 0 && fd < standard_streams;
+}
 inline constexpr std::int64_t in_kernel = -1;  // the offset is the kernel's: others share it
 
 // An open file description. Free while nobody holds it.
