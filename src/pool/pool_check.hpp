@@ -149,7 +149,7 @@ inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
       client_{client},
       log_{log},
       depositor_{node.directory(), log, client, *this},
-      reader_{node.directory(), *this} {}
+      reader_{node.directory(), *this, {}} {}
 
 inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
     auto storage = open_memory(node_.world(), file, Direction::write);
@@ -181,7 +181,7 @@ inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std:
     };
     File backing{file};
     node_.world().step({"read"});
-    return reader_.read(id, backing, offset, bytes);
+    return reader_.read(id, backing, nullptr, offset, bytes);
 }
 
 inline int NodeClient::ask(FileId id, const Task& task) {
