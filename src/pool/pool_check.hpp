@@ -7,6 +7,7 @@
 #include "pool/client/depositor.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/pool.hpp"
+#include "pool/shared/clean.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,7 @@ public:
                                     std::span<std::byte> bytes);
     [[nodiscard]] int ask(FileId id, const Task& task);
     void close(FileId id);
+    [[nodiscard]] ReadAhead& guess() noexcept { return guess_; }
 
 private:
     [[nodiscard]] bool alive() const noexcept override { return true; }
@@ -93,9 +95,10 @@ private:
     Log log_;
     Depositor depositor_;
     Reader reader_;
+    ReadAhead guess_;  // of all files: a client of a test reads one
 };
 
-class Node final : private Memory, private Sleepers {
+class Node final : private Memory, private CleanMemory, private Sleepers {
 public:
     explicit Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options = {});
     Node(const Node&) = delete;
@@ -111,8 +114,19 @@ public:
     [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }
     [[nodiscard]] Pool& pool() noexcept { return pool_; }
     [[nodiscard]] Directory& directory() noexcept { return directory_; }
+    // When it is opened: tests change it where somebody else changes the file.
+    [[nodiscard]] Stamp stamp_of(adapters::MemoryFile& file) {
+        return {file.size().bytes(), changed_ns[&file], changed_ns[&file]};
+    }
+    std::map<adapters::MemoryFile*, std::int64_t> changed_ns;
     [[nodiscard]] Control::Facts& facts(adapters::MemoryFile& file) { return facts_[&file]; }
     [[nodiscard]] std::int64_t provided() const noexcept { return provided_; }
+    // Clean blocks of which memory is there.
+    [[nodiscard]] std::int64_t clean_provided() const noexcept { return clean_provided_; }
+    [[nodiscard]] std::byte* clean_memory() noexcept { return clean_.begin(); }
+    // Bytes that clients read from files themselves.
+    std::int64_t read_directly = 0;
+    std::int64_t direct_read_ns = 0;  // how long each such read takes
     [[nodiscard]] Log log_of(std::uint32_t client) const {
         const auto log = logs_.find(client);
         return log == logs_.end() ? Log{} : Log{log->second->begin()};
@@ -129,18 +143,28 @@ private:
     };
     bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t client, std::uint32_t block) override;
+    std::byte* block(std::uint32_t number) override {
+        return clean_.begin() + clean_place(number);
+    }
+    bool provide(std::uint32_t /*number*/) override {
+        ++clean_provided_;
+        return true;
+    }
+    void release(std::uint32_t /*number*/) override { --clean_provided_; }
     void wake(Word& word) override { world_.wake(&word); }
     bool look_after_clients();
 
     adapters::MemoryWorld world_;
     Sparse memory_{sizeof(Directory)};
     Directory& directory_{*reinterpret_cast<Directory*>(memory_.begin())};
+    Sparse clean_{clean_max * block_bytes};
     Pool pool_;
     std::map<std::uint32_t, std::unique_ptr<Sparse>> logs_;
     std::map<adapters::MemoryFile*, Control::Facts> facts_;
     std::vector<std::unique_ptr<Life>> lives_;
     std::map<std::uint64_t, int> answers_;
     std::int64_t provided_ = 0;
+    std::int64_t clean_provided_ = 0;
     Word bell_{0};
 };
 
@@ -149,7 +173,9 @@ inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
       client_{client},
       log_{log},
       depositor_{node.directory(), log, client, *this},
-      reader_{node.directory(), *this, {}} {}
+      reader_{node.directory(),
+              *this,
+              {.wishes = &depositor_, .client = client, .blocks = node.clean_memory()}} {}
 
 inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
     auto storage = open_memory(node_.world(), file, Direction::write);
@@ -157,7 +183,11 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
                   .storage = std::move(*storage),
                   .control = std::make_unique<Control>(node_.facts(file)),
                   .stripes = {},
-                  .path = "file"};
+                  .path = "file",
+                  .stamp = node_.stamp_of(file),
+                  .open_for_reading = [&node = node_, &file] {
+                      return std::move(*open_memory(node.world(), file, Direction::read));
+                  }};
     if (access == Access::read) {
         open.storage.reset();
     }
@@ -169,19 +199,24 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
 inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                      std::span<std::byte> bytes) {
     struct File final : Backing {
-        explicit File(adapters::MemoryFile& memory) : file{memory} {}
+        File(Node& where, adapters::MemoryFile& memory) : node{where}, file{memory} {}
         ~File() = default;
         std::int64_t read(std::int64_t at, std::span<std::byte> into) noexcept override {
             const std::int64_t count = std::clamp<std::int64_t>(
                 file.size().bytes() - at, 0, static_cast<std::int64_t>(into.size()));
+            node.read_directly += count;
+            if (node.direct_read_ns > 0) {
+                node.world().sleep(node.direct_read_ns);
+            }
             std::ranges::copy(file.get({Offset{at}, Length{count}}), into.begin());
             return count;
         }
+        Node& node;
         adapters::MemoryFile& file;
     };
-    File backing{file};
+    File backing{node_, file};
     node_.world().step({"read"});
-    return reader_.read(id, backing, nullptr, offset, bytes);
+    return reader_.read(id, backing, &guess_, offset, bytes);
 }
 
 inline int NodeClient::ask(FileId id, const Task& task) {
@@ -216,7 +251,11 @@ inline Log NodeClient::log_of(std::uint32_t client) noexcept {
 inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options)
     : world_{world},
       pool_{directory_,
-            {.memory = *this, .sleepers = *this, .clock = world_, .calendar = world_},
+            {.memory = *this,
+             .sleepers = *this,
+             .clock = world_,
+             .calendar = world_,
+             .clean = this},
             options} {}
 
 inline bool Node::provide(std::uint32_t /*client*/, std::uint32_t /*block*/) {

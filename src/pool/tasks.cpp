@@ -158,6 +158,9 @@ void Tasks::truncated(File& file, Length bytes) {
     const bool cut = ledger_.extents.cut(slot, {end, Offset::none() - end}, gone);
     invariant(cut, "what is cut at its end is not split");
     ledger_.free(file, gone);
+    ledger_.clean.drop_all(file);
+    Ledger::changed(file);
+    file.bytes = bytes.bytes();
     slot.size.store(std::min(slot.size.load(relaxed), bytes.bytes()), std::memory_order_release);
     if (ledger_.state_of(file) != FileState::through) {
         slot.modified_ns.store(ledger_.ports.calendar.now_ns(), relaxed);
