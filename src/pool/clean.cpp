@@ -137,7 +137,8 @@ FetchedBlock Clean::take(File& file, std::int64_t block, const CleanRange& range
     link(number);
     shared.clean.fetch_add(1, std::memory_order_release);
     file.clean[block] = number;
-    blocks_[number] = {.file = file.slot, .used = true, .place = order_.insert(order_.end(), number)};
+    blocks_[number] = {
+        .file = file.slot, .used = true, .place = order_.insert(order_.end(), number)};
     return {number, one.state.load(relaxed)};
 }
 

@@ -92,8 +92,8 @@ private:
     Sleepers& sleepers_;
     std::vector<std::unique_ptr<File>>& files_;
     std::size_t blocks_max_;
-    std::vector<Block> blocks_;         // by number
-    std::vector<std::uint32_t> idle_;   // memory is there, nobody uses it
+    std::vector<Block> blocks_;        // by number
+    std::vector<std::uint32_t> idle_;  // memory is there, nobody uses it
     std::vector<std::uint32_t> absent_;
     std::list<std::uint32_t> order_;  // in use: the one wished for longest ago first
     bool squeezed_ = false;           // others need memory

@@ -197,8 +197,8 @@ bool Fetch::start(File& file) {
         const FetchedBlock next = fetching.queue.front();
         fetching.queue.pop_front();
         if (const auto place = ledger_.clean.begin(next)) {
-            const auto* const free = std::ranges::find(fetching.under_way, no_clean,
-                                                       &FetchedBlock::number);
+            const auto* const free =
+                std::ranges::find(fetching.under_way, no_clean, &FetchedBlock::number);
             begin(file, static_cast<std::size_t>(free - fetching.under_way.begin()), next, *place);
             any = true;
         }
@@ -216,9 +216,8 @@ void Fetch::begin(File& file, std::size_t job, const FetchedBlock& taken,
     tuning.requests_in_flight = ledger_.options.requests_in_flight;
     tuning.request_bytes_max = ledger_.options.request_bytes_max;
     std::byte* const memory = ledger_.ports.clean->block(taken.number) + place.range.begin;
-    std::vector<ports::Piece> pieces{
-        {Offset{place.block * block + place.range.begin},
-         {memory, std::size_t{place.range.end - place.range.begin}}}};
+    std::vector<ports::Piece> pieces{{Offset{place.block * block + place.range.begin},
+                                      {memory, std::size_t{place.range.end - place.range.begin}}}};
     fetching.under_way[job] = taken;
     ++fetching.in_flight;
     ++in_flight_;

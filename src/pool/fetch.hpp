@@ -19,9 +19,7 @@ public:
     void wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length);
     // Takes completions, begins reading, gives memory back. True when anything was done.
     bool round(bool memory_is_short);
-    [[nodiscard]] bool idle() const noexcept {
-        return files_.empty() && ledger_.clean.tight();
-    }
+    [[nodiscard]] bool idle() const noexcept { return files_.empty() && ledger_.clean.tight(); }
 
 private:
     void list(File& file);

@@ -143,9 +143,7 @@ private:
     };
     bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t client, std::uint32_t block) override;
-    std::byte* block(std::uint32_t number) override {
-        return clean_.begin() + clean_place(number);
-    }
+    std::byte* block(std::uint32_t number) override { return clean_.begin() + clean_place(number); }
     bool provide(std::uint32_t /*number*/) override {
         ++clean_provided_;
         return true;
@@ -238,6 +236,7 @@ inline void NodeClient::kick() noexcept { node_.kick(); }
 
 inline void NodeClient::wait(const Word& word, std::uint32_t seen) noexcept {
     node_.world().step({"wait for the daemon"});
+    if (getenv("DBGW")) fprintf(stderr, "client %u waits on %ld clients_at %ld files_at %ld seen %u now %u\n", client_, (long)((const char*)&word - (const char*)&node_.directory()), (long)((const char*)&node_.directory().clients - (const char*)&node_.directory()),(long)((const char*)&node_.directory().files - (const char*)&node_.directory()), seen, word.load());
     while (word.load() == seen) {
         node_.world().wait(&word, {"the daemon"});
     }
@@ -250,13 +249,10 @@ inline Log NodeClient::log_of(std::uint32_t client) noexcept {
 
 inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options)
     : world_{world},
-      pool_{directory_,
-            {.memory = *this,
-             .sleepers = *this,
-             .clock = world_,
-             .calendar = world_,
-             .clean = this},
-            options} {}
+      pool_{
+          directory_,
+          {.memory = *this, .sleepers = *this, .clock = world_, .calendar = world_, .clean = this},
+          options} {}
 
 inline bool Node::provide(std::uint32_t /*client*/, std::uint32_t /*block*/) {
     ++provided_;

@@ -12,6 +12,7 @@ constexpr std::int32_t missed = 3;  // confidence that one surprise costs
 constexpr std::int32_t run_max = 1 << 30;
 constexpr std::int64_t latency_ns = 50'000;  // slower than this, and …
 constexpr std::int64_t bytes_per_us = 1000;  // … than this, was not in the kernel's cache
+constexpr std::int32_t reads_max = 1024;     // that are foreseen at a time
 constexpr std::int64_t gap_max = 256 << 10;  // between ranges that are fetched as one
 
 constexpr std::int64_t down(std::int64_t at, std::int64_t to) noexcept { return at / to * to; }
@@ -180,7 +181,7 @@ void ReadAhead::ask_in_steps(std::int64_t window, Wishes& wishes) noexcept {
         depth_ = 0;
     }
     const std::int32_t before = left_;
-    while (more && (bytes < window || left_ < 2)) {
+    while (more && left_ - before < reads_max && (bytes < window || left_ < 2)) {
         const Extent range = between(down(coming_.begin, grain), up(coming_.begin + length, grain));
         Extent* const last = wishes.count > 0 ? &wishes.ranges[wishes.count - 1] : nullptr;
         if (last != nullptr && last->begin <= range.begin &&

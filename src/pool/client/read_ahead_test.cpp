@@ -177,6 +177,16 @@ TEST(ReadAhead, WhatIsReadAgainChangesNothing) {
     EXPECT_TRUE(guess.covers(20 * 128 * KiB));
 }
 
+TEST(ReadAhead, ReadsThatGoRoundInACircleComeToAnEnd) {
+    Guess guess;
+    for (int turn = 0; turn < 20; ++turn) {
+        for (const Extent& read : steps(0, 64 * KiB, 64 * KiB, 48)) {
+            guess.read(read);
+        }
+    }
+    EXPECT_TRUE(guess.covers(0));
+}
+
 TEST(ReadAhead, TheEndOfAllOffsetsIsNoStumblingBlock) {
     Guess guess;
     constexpr std::int64_t most = INT64_MAX;
