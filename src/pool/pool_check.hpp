@@ -236,7 +236,6 @@ inline void NodeClient::kick() noexcept { node_.kick(); }
 
 inline void NodeClient::wait(const Word& word, std::uint32_t seen) noexcept {
     node_.world().step({"wait for the daemon"});
-    if (getenv("DBGW")) fprintf(stderr, "client %u waits on %ld clients_at %ld files_at %ld seen %u now %u\n", client_, (long)((const char*)&word - (const char*)&node_.directory()), (long)((const char*)&node_.directory().clients - (const char*)&node_.directory()),(long)((const char*)&node_.directory().files - (const char*)&node_.directory()), seen, word.load());
     while (word.load() == seen) {
         node_.world().wait(&word, {"the daemon"});
     }

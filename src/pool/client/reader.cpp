@@ -22,11 +22,11 @@ constexpr std::int64_t wish_bytes_max = std::int64_t{1} << 30;
 
 bool Reader::catch_up_with(std::uint32_t client) noexcept {
     const ClientSlot& slot = directory_.clients[client];
+    const std::uint64_t process = slot.used.load(std::memory_order_acquire);
     const Log log = daemon_.log_of(client);
-    if (!log.mapped()) {
+    if (process == 0 || !log.mapped()) {
         return true;  // it is gone: all it had written is taken
     }
-    const std::uint64_t process = slot.used.load(relaxed);
     const std::uint64_t written = log.header().commits.load(std::memory_order_acquire);
     for (;;) {
         const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
