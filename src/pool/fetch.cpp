@@ -110,6 +110,9 @@ bool Fetch::round(bool memory_is_short) {
         }
         return !file.fetching.listed;
     });
+    DirectoryHeader& header = ledger_.directory.header;
+    header.clean_bytes.store(ledger_.clean.bytes(), relaxed);
+    header.fetched_bytes.store(ledger_.counts.fetched_bytes, relaxed);
     if (!files_.empty()) {  // not always the same one first
         std::ranges::rotate(files_, files_.begin() + 1);
     }

@@ -44,7 +44,7 @@ void read_and_compare(NodeClient& self, FileId id, adapters::MemoryFile& file, c
                       std::uint64_t salt = 0) {
     std::vector<std::byte> got(range.length.size());
     EXPECT_EQ(self.read(id, file, range.begin.bytes(), got), range.length.bytes());
-    EXPECT_TRUE(got == bytes_of(range.begin.bytes(), range.length.bytes(), salt))
+    EXPECT_TRUE(same(got, bytes_of(range.begin.bytes(), range.length.bytes(), salt)))
         << "at " << range.begin.bytes();
 }
 
@@ -71,19 +71,19 @@ TEST(Fetch, WhatFollowsIsReadAheadOnce) {
 }
 
 TEST(Fetch, ClientsThatReadOneFileReadItOnce) {
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         Node node{{.seed = seed}};
-        OldFile old{node, 24 * MiB};
+        OldFile old{node, 12 * MiB};
         node.daemon();
         for (int i = 0; i < 6; ++i) {
             node.client("reader " + std::to_string(i), [&](NodeClient& self) {
                 const FileId id = self.open(old.file, Access::read);
-                read_through(self, id, old, 24 * MiB, 256 * KiB);
+                read_through(self, id, old, 12 * MiB, 256 * KiB);
                 self.close(id);
             });
         }
         node.run();
-        EXPECT_LE(old.fetched(), 24 * MiB) << "seed " << seed;
+        EXPECT_LE(old.fetched(), 12 * MiB) << "seed " << seed;
         EXPECT_LE(node.read_directly, 6 * 512 * KiB) << "seed " << seed;
     }
 }
@@ -177,7 +177,7 @@ TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
 }
 
 TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         Node node{{.seed = seed}};
         OldFile old{node, MiB};
         node.daemon();
@@ -215,7 +215,7 @@ void reader_sees(std::uint64_t seed,
         const FileId again = self.open(old.file, Access::read);
         std::vector<std::byte> got(MiB);
         EXPECT_EQ(self.read(again, old.file, 3 * MiB, got), MiB);
-        EXPECT_TRUE(got == bytes_of(3 * MiB, MiB, 77)) << "seed " << seed;
+        EXPECT_TRUE(same(got, bytes_of(3 * MiB, MiB, 77))) << "seed " << seed;
         self.close(again);
         self.close(id);
     });
@@ -231,7 +231,7 @@ void reader_sees(std::uint64_t seed,
 }
 
 TEST(Coherence, ADepositIsSeenOverCleanBlocks) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
             const FileId id = self.open(old.file, Access::write);
             const auto bytes = bytes_of(3 * MiB, MiB, 77);
@@ -241,7 +241,7 @@ TEST(Coherence, ADepositIsSeenOverCleanBlocks) {
 }
 
 TEST(Coherence, WhatWasDrainedIsSeenInsteadOfCleanBlocks) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
             const FileId id = self.open(old.file, Access::write);
             const auto bytes = bytes_of(3 * MiB, MiB, 77);
@@ -284,7 +284,7 @@ TEST(Coherence, WhatWasCutOffIsNotReadFromCleanBlocks) {
 TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
     constexpr std::int64_t pieces = 48;
     constexpr std::int64_t piece = 64 * KiB;
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         Node node{{.seed = seed}, {.quiet_ns = 0}};
         OldFile old{node, pieces * piece};
         std::vector<std::int64_t> written(pieces, 0);  // salts of writes that have ended

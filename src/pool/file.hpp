@@ -117,6 +117,9 @@ struct File {
 
     std::vector<Asked> asked;
     std::optional<Errand> errand;
+    // A truncation is under way; what was deposited since it began, and outlives it.
+    bool truncates = false;
+    std::vector<Extent> kept;
     std::int64_t name_asked_ns = never_ns;
     std::int64_t room_asked_ns = never_ns;
     std::int64_t room_asked_held = 0;  // bytes that were held then

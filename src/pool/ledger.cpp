@@ -16,6 +16,12 @@ std::pair<std::uint64_t, std::uint64_t> key_of(const ports::Identity& identity) 
     return {identity.device, identity.inode};
 }
 
+std::atomic<std::uint64_t>& word_of(Directory& directory, std::uint32_t slot) noexcept {
+    return directory.files_known[slot / 64];
+}
+
+std::uint64_t bit_of(std::uint32_t slot) noexcept { return std::uint64_t{1} << slot % 64; }
+
 }  // namespace
 
 Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& wanted)
@@ -66,11 +72,28 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
         slot.commits.store(0, relaxed);
         slot.entries.store(0, relaxed);
         slot.credit.store(0, relaxed);
+        slot.admission.store(++admissions_, relaxed);
+        slot.log.fetch_add(1, std::memory_order_release);
         slot.used.store(process, std::memory_order_release);
         admitted.push_back(number);
         return number;
     }
     return std::nullopt;
+}
+
+// Before the last look at its log: a client that commits looks in the other order, so that one of
+// the two sees the other.
+void Ledger::stop_listening(std::uint32_t number) {
+    directory.clients[number].admission.store(0, std::memory_order_seq_cst);
+    clients[number]->news = true;
+}
+
+void Ledger::distrust(std::uint32_t number) {
+    if (clients[number]->standing == Client::Standing::here) {
+        clients[number]->standing = Client::Standing::distrusted;
+        ++counts.distrusted;
+        stop_listening(number);
+    }
 }
 
 Result<File*> Ledger::make_known(OpenFile& open) {
@@ -117,6 +140,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     std::copy_n(file.open->path.begin(), std::min(file.open->path.size(), slot.path.size() - 1),
                 slot.path.begin());
     slot.state.store(FileState::pooled, std::memory_order_release);
+    word_of(directory, file.slot).fetch_or(bit_of(file.slot), std::memory_order_release);
     if (closing) {
         leave(file, Reason::closing);
     }
@@ -139,6 +163,7 @@ void Ledger::forget(File& file) {
     expects(!file.fetching.listed, "what is being read has ended");
     clean.drop_all(file);
     FileSlot& slot = slot_of(file);
+    word_of(directory, file.slot).fetch_and(~bit_of(file.slot), std::memory_order_release);
     slot.state.store(FileState::free, relaxed);
     slot.generation.fetch_add(1, std::memory_order_seq_cst);
     slot.progress.fetch_add(1, std::memory_order_release);
@@ -173,6 +198,10 @@ void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
 void Ledger::leave(File& file, Reason reason) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) != FileState::pooled) {
+        // What can be undone does not hide what cannot.
+        if (slot.reason.load(relaxed) == Reason::switched) {
+            slot.reason.store(reason, relaxed);
+        }
         return;
     }
     slot.reason.store(reason, relaxed);
@@ -182,6 +211,21 @@ void Ledger::leave(File& file, Reason reason) {
     clean.drop_all(file);
     stir(file);
     tell(file);
+}
+
+bool Ledger::come_back(File& file) {
+    FileSlot& slot = slot_of(file);
+    if (slot.state.load(relaxed) == FileState::pooled) {
+        return true;
+    }
+    if (slot.state.load(relaxed) != FileState::through || closing ||
+        slot.reason.load(relaxed) != Reason::switched) {
+        return false;
+    }
+    slot.reason.store(Reason::none, relaxed);
+    slot.state.store(FileState::pooled, std::memory_order_seq_cst);
+    tell(file);
+    return true;
 }
 
 void Ledger::begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,

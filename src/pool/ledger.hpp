@@ -44,6 +44,10 @@ public:
     [[nodiscard]] FileState state_of(const File& file) noexcept;
 
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
+    // What it commits from now on may not be taken; it is told so.
+    void stop_listening(std::uint32_t client);
+    // What is in its log makes no sense.
+    void distrust(std::uint32_t client);
     [[nodiscard]] Result<File*> make_known(OpenFile& open);
     // The pool has changed the file, or is about to.
     static void changed(File& file) noexcept { file.changed_here = true; }
@@ -52,6 +56,8 @@ public:
     void free(File& file, const std::vector<Deposit>& deposits);
     // The file leaves the pool, because of `reason`.
     void leave(File& file, Reason reason);
+    // False: something else than a switch keeps it out of the pool.
+    [[nodiscard]] bool come_back(File& file);
     // `call` may take long; `then` is told its answer in a later round. The file is known until
     // then.
     void begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
@@ -89,6 +95,7 @@ private:
     std::uint64_t next_errand_ = 1;
     std::map<std::uint64_t, std::uint32_t> errands_;  // slots of the files, by ticket
     std::uint32_t next_client_ = 0;
+    std::uint64_t admissions_ = 0;
     std::uint32_t next_slot_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "pool/tasks.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace forebay::pool {
 
@@ -73,6 +74,7 @@ bool Pool::State::let_go() {
                    return false;
                }
                client.standing = Client::Standing::departed;
+               ledger.directory.clients[number].used.store(0, std::memory_order_release);
                return true;
            }) > 0;
 }
@@ -89,6 +91,7 @@ std::optional<std::uint32_t> Pool::admit(std::uint64_t process, Log log) {
 void Pool::dismiss(std::uint32_t client) {
     Client* const one = state_->ledger.client(client);
     if (one != nullptr && one->standing <= Client::Standing::distrusted) {
+        state_->ledger.stop_listening(client);
         one->standing = Client::Standing::leaving;
     }
 }
@@ -140,6 +143,22 @@ void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generat
 
 std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const Task& task) {
     return state_->tasks.ask(state_->ledger.file(slot, generation), task);
+}
+
+int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment& wanted) {
+    Ledger& ledger = state_->ledger;
+    File* const file = ledger.file(slot, generation);
+    if (file == nullptr) {
+        return ENOENT;
+    }
+    if (wanted.window.bytes() > 0) {
+        ledger.slot_of(*file).window.store(
+            std::min(std::max(wanted.window.bytes(), static_cast<std::int64_t>(block_bytes)),
+                     ledger.options.cap_bytes / 2),
+            relaxed);
+        ledger.tell(*file);
+    }
+    return wanted.back && !ledger.come_back(*file) ? EBUSY : 0;
 }
 
 std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }

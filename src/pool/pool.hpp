@@ -114,6 +114,11 @@ struct Task {
     Reason reason = Reason::none;  // leave
     Length bytes{};                // truncate
 };
+// What a program wants of one file.
+struct Adjustment {
+    Length window{};    // 0: as it is
+    bool back = false;  // pooled again, where it left because of Reason::switched
+};
 struct Done {
     std::uint64_t ticket = 0;
     int error = 0;  // errno
@@ -165,6 +170,9 @@ public:
 
     // A ticket, which done() gives back. ENOENT comes as its error where there is no such file.
     [[nodiscard]] std::uint64_t ask(std::uint32_t slot, std::uint32_t generation, const Task& task);
+    // At once: 0, or an errno. EBUSY: it cannot come back, because more than a switch keeps it out.
+    [[nodiscard]] int adjust(std::uint32_t slot, std::uint32_t generation,
+                             const Adjustment& wanted);
     // Everything that is there is drained; the error of the first file that has one.
     [[nodiscard]] std::uint64_t drain_all();
     // No more deposits from now on: all files leave.

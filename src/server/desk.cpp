@@ -53,6 +53,11 @@ pool::Task leaving(pool::Reason reason) {
     return task;
 }
 
+bool may_write(const Session& session, const wire::Question& question) {
+    const auto writes = session.writes.find(question.slot);
+    return writes != session.writes.end() && writes->second == question.generation;
+}
+
 pool::Task task_of(const wire::Question& question) {
     if (question.ask == Ask::leave) {
         return leaving(static_cast<pool::Reason>(question.number));
@@ -138,6 +143,7 @@ Answer Desk::answer(Session& session, const wire::Question& question,
         case Ask::sync:
         case Ask::leave:
         case Ask::truncate: ask(session, question, answer); break;
+        case Ask::adjust: adjust(session, question, answer); break;
     }
     return answer;
 }
@@ -240,13 +246,27 @@ void Desk::ask(const Session& session, const wire::Question& question, Answer& a
         refuse(answer, ENOTCONN);
         return;
     }
-    const auto writes = session.writes.find(question.slot);
-    const bool may_write = writes != session.writes.end() && writes->second == question.generation;
-    if (question.ask == Ask::truncate && !may_write) {
+    if (question.ask == Ask::truncate && !may_write(session, question)) {
         refuse(answer, EBADF);
         return;
     }
     answer.ticket = pool_.ask(question.slot, question.generation, task_of(question));
+}
+
+void Desk::adjust(const Session& session, const wire::Question& question, Answer& answer) {
+    if (!session.client || !may_write(session, question)) {
+        refuse(answer, session.client ? EBADF : ENOTCONN);
+        return;
+    }
+    // Where everything is written through, nothing comes back.
+    const bool back = (question.flags & wire::comes_back) != 0;
+    const int error = back && options_.through
+                          ? EBUSY
+                          : pool_.adjust(question.slot, question.generation,
+                                         {.window = Length{question.number}, .back = back});
+    if (error != 0) {
+        refuse(answer, error);
+    }
 }
 
 void Desk::complete(Answer& answer) {

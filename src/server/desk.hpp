@@ -79,6 +79,7 @@ private:
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
     void ask(const Session& session, const wire::Question& question, Answer& answer);
+    void adjust(const Session& session, const wire::Question& question, Answer& answer);
     void tell_status(Answer& answer);
     void pass_directory(Answer& answer) const;
 

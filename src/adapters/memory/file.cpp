@@ -75,6 +75,23 @@ Length MemoryFile::size() const {
     return Length{size_};
 }
 
+void MemoryFile::truncate(Length bytes) {
+    const std::scoped_lock lock{mutex_};
+    std::erase_if(blocks_,
+                  [&](const auto& block) { return block.first * block_bytes >= bytes.bytes(); });
+    const auto last = blocks_.find(bytes.bytes() / block_bytes);
+    if (last != blocks_.end()) {
+        const auto kept = static_cast<std::ptrdiff_t>(bytes.bytes() % block_bytes);
+        std::fill(last->second->begin() + kept, last->second->end(), std::byte{0});
+    }
+    size_ = bytes.bytes();
+}
+
+void MemoryFile::set_faults(const Faults& faults) {
+    const std::scoped_lock lock{mutex_};
+    faults_ = faults;
+}
+
 std::vector<Extent> MemoryFile::log(Direction direction) const {
     const std::scoped_lock lock{mutex_};
     return direction == Direction::write ? written_ : read_;

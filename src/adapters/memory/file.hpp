@@ -55,6 +55,10 @@ public:
     void put(Offset at, std::span<const std::byte> bytes);
     [[nodiscard]] std::vector<std::byte> get(const Extent& extent) const;
     [[nodiscard]] Length size() const;
+    // As ftruncate: shorter or longer.
+    void truncate(Length bytes);
+    // From now on: a disk that heals, or fails.
+    void set_faults(const Faults& faults);
     // Every request's contiguous runs in the order in which they were done, for tests of how the
     // file was asked.
     [[nodiscard]] std::vector<Extent> log(Direction direction) const;

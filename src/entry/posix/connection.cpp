@@ -396,14 +396,15 @@ pool::Log Connection::log_of(std::uint32_t client) noexcept {
         return log_;
     }
     OtherLog& other = others_[client];
-    const std::uint64_t process = directory_->clients[client].used.load(std::memory_order_acquire);
+    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
     std::byte* const base = other.base.load(std::memory_order_acquire);
-    // Looked at twice: process and base belong together.
-    if (base != nullptr && other.process.load(std::memory_order_acquire) == process &&
+    // A client that has gone may have left deposits in its log. Looked at twice: number and base
+    // belong together.
+    if (base != nullptr && other.number.load(std::memory_order_acquire) == number &&
         other.base.load(relaxed) == base) {
         return pool::Log{base};
     }
-    if (process == 0) {
+    if (number == 0) {
         return {};
     }
     std::byte* const mapped = map_log(client);
@@ -417,9 +418,9 @@ std::byte* Connection::map_log(std::uint32_t client) noexcept {
     question.number = client;
     const Turn turn{*this};
     OtherLog& other = others_[client];
-    const std::uint64_t process = directory_->clients[client].used.load(std::memory_order_acquire);
+    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
     std::byte* base = other.base.load(relaxed);
-    if (base == nullptr || other.process.load(relaxed) != process) {
+    if (base == nullptr || other.number.load(relaxed) != number) {
         const Received received = exchange(question, -1);
         std::byte* const fresh = received.came && received.reply.error == 0
                                      ? map_whole(received.descriptors[0], {pool::LogShape::bytes})
@@ -432,7 +433,7 @@ std::byte* Connection::map_log(std::uint32_t client) noexcept {
         }
         base = fresh;
         other.base.store(nullptr, relaxed);
-        other.process.store(process, std::memory_order_release);
+        other.number.store(number, std::memory_order_release);
         other.base.store(base, std::memory_order_release);
     }
     errno = before;

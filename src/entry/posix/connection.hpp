@@ -101,7 +101,7 @@ private:
     };
     struct OtherLog {
         std::atomic<std::byte*> base;
-        std::atomic<std::uint64_t> process;  // as in ClientSlot::used
+        std::atomic<std::uint64_t> number;  // as in ClientSlot::log
     };
 
     [[nodiscard]] const char* connect_and_greet() noexcept;

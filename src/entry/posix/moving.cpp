@@ -32,6 +32,9 @@ public:
         const ssize_t got = kernel::pread(fd_, bytes.data(), bytes.size(), offset);
         return got < 0 ? -errno : got;
     }
+    [[nodiscard]] bool may_fill(std::span<std::byte> bytes) noexcept override {
+        return state.memory.writable(bytes.data(), bytes.size());
+    }
 
 private:
     int fd_;
@@ -73,7 +76,8 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
         case pool::Written::Rest::none: return taken;
         case pool::Written::Rest::failed: error = written.error; break;
         case pool::Written::Rest::through: {
-            if (connection.depositor().settle(file)) {
+            const pool::Written settled = connection.depositor().settle(file);
+            if (settled.rest == pool::Written::Rest::through) {
                 const std::span<const std::byte> rest = bytes.subspan(written.taken);
                 const ssize_t moved =
                     kernel::pwrite(place.fd, rest.data(), rest.size(), at + taken);
@@ -81,6 +85,10 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
                     return taken + moved;
                 }
                 error = errno;
+                break;
+            }
+            if (settled.rest == pool::Written::Rest::failed) {
+                error = settled.error;
                 break;
             }
             [[fallthrough]];
@@ -102,8 +110,12 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
     for (const iovec& piece : pieces) {
         const std::size_t want =
             std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
-        const std::span bytes{static_cast<const std::byte*>(piece.iov_base), want};
-        const std::int64_t moved = want == 0 ? 0 : deposit(place, bytes, at + total);
+        // What lies before the first byte that cannot be read is written, as the kernel does.
+        const std::size_t there = want == 0 ? 0 : state.memory.readable(piece.iov_base, want);
+        const std::span bytes{static_cast<const std::byte*>(piece.iov_base), there};
+        const std::int64_t moved = want == 0    ? 0
+                                   : there == 0 ? -EFAULT
+                                                : deposit(place, bytes, at + total);
         if (moved < 0) {
             return total > 0 ? total : moved;
         }
@@ -247,6 +259,10 @@ ssize_t on_pieces(int fd, const iovec* pieces, int count, const Pass& pass,
     return on(fd, pass, [&](Place place) noexcept -> ssize_t {
         if (count < 0 || count > IOV_MAX) {
             return fail(EINVAL);
+        }
+        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(iovec);
+        if (state.memory.readable(pieces, bytes) != bytes) {
+            return fail(EFAULT);
         }
         return own(place, Pieces{pieces, static_cast<std::size_t>(count)});
     });

@@ -116,6 +116,9 @@ std::size_t Reader::clean(const Source& source, std::int64_t offset,
             continue;
         }
         const std::size_t count = std::min<std::size_t>(bytes.size(), end - within);
+        if (!source.backing.may_fill(bytes.first(count))) {
+            return 0;  // the kernel says what is wrong with it
+        }
         std::memcpy(bytes.data(), ahead_.blocks + clean_place(found.number) + within, count);
         std::atomic_thread_fence(std::memory_order_acquire);
         if (slot.state.load(relaxed) == found.word) [[likely]] {
@@ -198,11 +201,22 @@ std::int64_t Reader::look(const Source& source, std::int64_t offset,
         // A hole between the file system's end of file and a deposit reads as zeros.
         const std::int64_t size = slot.size.load(std::memory_order_acquire);
         const std::int64_t until = std::clamp(size - offset, got, want);
-        std::memset(bytes.data() + got, 0, static_cast<std::size_t>(until - got));
+        const std::span<std::byte> hole =
+            bytes.subspan(static_cast<std::size_t>(got), static_cast<std::size_t>(until - got));
+        if (!source.backing.may_fill(hole)) {
+            return -EFAULT;
+        }
+        std::ranges::fill(hole, std::byte{0});
         got = until;
     }
     for (const Deposit& deposit : found) {
-        if (!copy(deposit, bytes.data() + (deposit.extent.begin.bytes() - offset))) {
+        const std::span<std::byte> to =
+            bytes.subspan(static_cast<std::size_t>(deposit.extent.begin.bytes() - offset),
+                          deposit.extent.length.size());
+        if (!source.backing.may_fill(to)) {
+            return -EFAULT;
+        }
+        if (!copy(deposit, to.data())) {
             return again;
         }
         got = std::max(got, deposit.extent.end().bytes() - offset);

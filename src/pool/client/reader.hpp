@@ -22,6 +22,12 @@ public:
     // As pread: bytes read, or minus an errno.
     [[nodiscard]] virtual std::int64_t read(std::int64_t offset,
                                             std::span<std::byte> bytes) noexcept = 0;
+    // False: these bytes of a program's memory cannot be written to. Asked before deposits are
+    // copied there.
+    [[nodiscard]] virtual bool may_fill(std::span<std::byte> bytes) noexcept {
+        static_cast<void>(bytes);
+        return true;
+    }
 
 protected:
     Backing() noexcept = default;

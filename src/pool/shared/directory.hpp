@@ -38,8 +38,10 @@ enum class Reason : std::uint32_t {
     inherited,  // by a program that was started with it open
     async,      // aio, io_uring
     asked,      // by the program or the user
+    switched,   // by the program, which may switch it on again
     no_room,    // the file system has less room than what is deposited
     closing,    // the pool drains because the job ends
+    no_memory,  // none comes free: what fills it cannot be drained
 };
 
 inline constexpr std::size_t levels = 6;
@@ -72,12 +74,16 @@ struct alignas(64) FileSlot {
 };
 
 struct alignas(64) ClientSlot {
-    std::atomic<std::uint64_t> used;     // 0: free; else the process
-    std::atomic<std::uint64_t> commits;  // of its log that are in the index
-    std::atomic<std::uint64_t> entries;  // of its log, all below this one are done with
-    std::atomic<std::uint64_t> credit;   // positions below this one may be written
-    Word progress;                       // changes with any of these
+    std::atomic<std::uint64_t> used;       // 0: free; else the process, as long as it holds bytes
+    std::atomic<std::uint64_t> log;        // another number for each log that was here; 0: none was
+    std::atomic<std::uint64_t> commits;    // of its log that are in the index
+    std::atomic<std::uint64_t> entries;    // of its log, all below this one are done with
+    std::atomic<std::uint64_t> credit;     // positions below this one may be written
+    std::atomic<std::uint64_t> admission;  // another one for each client; 0: nobody listens to it
+    Word progress;                         // changes with any of these
 };
+// Commits of a client that has gone: nobody need wait for any.
+inline constexpr std::uint64_t all_commits = ~std::uint64_t{0};
 
 // Where a client's blocks lie: block number n of its log is physical block leases[n % blocks_max].
 using Leases = std::array<std::atomic<std::uint32_t>, blocks_max>;
@@ -128,6 +134,8 @@ struct DirectoryHeader {
     std::atomic<std::uint32_t> clean_blocks;  // that the memory of clean blocks has room for
     // Blocks that each reader may have fetched ahead of it.
     std::atomic<std::uint32_t> clean_share;
+    std::atomic<std::int64_t> clean_bytes;    // memory of clean blocks that is there
+    std::atomic<std::int64_t> fetched_bytes;  // since the daemon began
 };
 
 struct Directory {
