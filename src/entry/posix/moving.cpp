@@ -205,6 +205,7 @@ ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
 // Bytes read, or minus an errno.
 std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
     const Connection::Reading reading{connection};
+    const Guessing guess{descriptors.guess(place.file)};
     Kernel backing{place.fd};
     std::int64_t total = 0;
     for (const iovec& piece : pieces) {
@@ -212,7 +213,7 @@ std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
             std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
         const std::span bytes{static_cast<std::byte*>(piece.iov_base), want};
         const std::int64_t moved =
-            connection.reader().read(place.file.file(), backing, at + total, bytes);
+            connection.reader().read(place.file.file(), backing, guess.get(), at + total, bytes);
         if (moved < 0) {
             return total > 0 ? total : moved;
         }
