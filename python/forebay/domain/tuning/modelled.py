@@ -116,7 +116,7 @@ def moving_rate(platform: Platform, point: Point, direction: Direction) -> float
 def softly_least(limits: tuple[float, ...]) -> float:
     """The least of several limits, rounded off where two are near each other."""
     least = min(limits)
-    return least * math.fsum((least / one) ** SOFTNESS for one in limits) ** (-1 / SOFTNESS)
+    return least * math.pow(math.fsum((least / one) ** SOFTNESS for one in limits), -1 / SOFTNESS)
 
 
 def _lock_share(point: Point, streams: float) -> float:

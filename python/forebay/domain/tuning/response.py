@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from forebay.domain.tuning.algebra import cholesky, dot, huber, ridge, robust_scale, solve
+from forebay.domain.tuning.algebra import Matrix, cholesky, dot, huber, ridge, robust_scale, solve
 from forebay.domain.tuning.modelled import softly_least
 from forebay.domain.tuning.point import Direction, Point, Space, scaled
 
@@ -44,6 +44,10 @@ class Physical:
 
     def rate(self, point: Point, targets: int) -> float:
         """Bytes per second of all processes together."""
+        return softly_least(tuple(self.limits(point, targets).values()))
+
+    def limits(self, point: Point, targets: int) -> dict[str, float]:
+        """What each part could carry if the others were without limits."""
         count = min(point.stripe_count, targets)
         width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
         used = count if point.shared else min(targets, point.processes * count)
@@ -56,8 +60,12 @@ class Physical:
         busy = min(used, point.processes * width)
         alone = point.transfer_bytes / self.process_rate + self.call_time
         on_node = math.ceil(point.processes / point.nodes)
-        node = min(on_node * point.transfer_bytes / alone, self.node_rate)
-        return softly_least((point.nodes * node, busy * request / service, self.system_rate))
+        return {
+            "processes": point.nodes * on_node * point.transfer_bytes / alone,
+            "nodes": point.nodes * self.node_rate,
+            "targets": busy * request / service,
+            "system": self.system_rate,
+        }
 
 
 NAMES = tuple(Physical.__dataclass_fields__)
@@ -67,7 +75,7 @@ NAMES = tuple(Physical.__dataclass_fields__)
 class Surface:
     """A fitted response. `spread`: of single probes around it, as a share of the logarithm;
     `explained`: Q², of probes left out of the fit one by one; `doubt`: how far a prediction is
-    off, typically."""
+    off, typically; `uncertain`: the standard error of each physical number's logarithm."""
 
     physical: Physical
     targets: int
@@ -77,6 +85,7 @@ class Surface:
     explained: float
     doubt: float
     probes: int
+    uncertain: tuple[float, ...] = ()
 
     @property
     def has_structure(self) -> bool:
@@ -146,7 +155,51 @@ def _with_rest(
         explained=1 - missed / total if total > 0 else 0.0,
         doubt=max(robust_scale(off), 0.01) * math.sqrt(12 / max(12, len(seen))),
         probes=len(seen),
+        uncertain=_uncertain(physical, seen, weights, targets, robust_scale(off)),
     )
+
+
+def _uncertain(
+    physical: Physical,
+    seen: Sequence[Seen],
+    weights: Sequence[float],
+    targets: int,
+    scale: float,
+) -> tuple[float, ...]:
+    """By the curvature of what is minimised: a number that no probe depends on has the width that
+    it was allowed."""
+    here = [math.log(getattr(physical, name)) for name in NAMES]
+    columns = _slopes(here, _missed(here, seen, targets), seen, targets)
+    share = [w / max(scale, 0.02) ** 2 for w in weights]
+    normal = _normal(columns, share)
+    for at, name in enumerate(NAMES):
+        normal[at][at] += 1 / _LOOSE[name] ** 2
+    lower = cholesky(normal)
+    unit = [[1.0 if i == j else 0.0 for j in range(len(NAMES))] for i in range(len(NAMES))]
+    return tuple(math.sqrt(solve(lower, unit[i])[i]) for i in range(len(NAMES)))
+
+
+def _slopes(
+    here: Sequence[float], missed: Sequence[float], seen: Sequence[Seen], targets: int
+) -> list[list[float]]:
+    columns = []
+    for at in range(len(here)):
+        moved = list(here)
+        moved[at] += 1e-3
+        there = _missed(moved, seen, targets)
+        columns.append([(b - a) / 1e-3 for a, b in zip(missed, there, strict=True)])
+    return columns
+
+
+def _normal(columns: Sequence[Sequence[float]], share: Sequence[float]) -> Matrix:
+    size = len(columns)
+    return [
+        [
+            math.fsum(w * a * b for w, a, b in zip(share, columns[i], columns[j], strict=True))
+            for j in range(size)
+        ]
+        for i in range(size)
+    ]
 
 
 def first_guess(seen: Sequence[Seen], space: Space) -> Physical:
@@ -197,12 +250,7 @@ def _descend(
     missed = _missed(here, seen, targets)
     cost = _cost(missed, weights, here, origin)
     for _ in range(25):
-        columns = []
-        for at in range(len(here)):
-            moved = list(here)
-            moved[at] += 1e-3
-            there = _missed(moved, seen, targets)
-            columns.append([(b - a) / 1e-3 for a, b in zip(missed, there, strict=True)])
+        columns = _slopes(here, missed, seen, targets)
         step = _step(columns, missed, weights, here, origin, damping)
         tried = [a + max(-1.0, min(1.0, b)) for a, b in zip(here, step, strict=True)]
         missed_there = _missed(tried, seen, targets)
@@ -255,13 +303,7 @@ def _step(
 ) -> list[float]:
     size = len(columns)
     share = [w / _SCALE**2 for w in weights]
-    normal = [
-        [
-            math.fsum(w * a * b for w, a, b in zip(share, columns[i], columns[j], strict=True))
-            for j in range(size)
-        ]
-        for i in range(size)
-    ]
+    normal = _normal(columns, share)
     right = [
         -math.fsum(w * a * b for w, a, b in zip(share, columns[i], missed, strict=True))
         for i in range(size)

@@ -10,6 +10,7 @@ import random
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from statistics import fmean, median
 
 from forebay.domain.tuning.algebra import robust_scale
@@ -301,9 +302,7 @@ def drift_of(taken: Sequence[Sample], direction: Direction) -> list[float]:
 def _between(at: Sequence[int], values: Sequence[float], place: int) -> float:
     if place <= at[0]:
         return values[0]
-    for (left, a), (right, b) in zip(
-        zip(at, values, strict=True), zip(at[1:], values[1:], strict=True), strict=False
-    ):
+    for (left, a), (right, b) in pairwise(zip(at, values, strict=True)):
         if place <= right:
             return a + (b - a) * (place - left) / (right - left)
     return values[-1]
@@ -333,7 +332,7 @@ def _alike(values: Sequence[float]) -> float:
     power = math.fsum(one * one for one in values)
     if power <= 0 or len(values) < 8:
         return 0.0
-    lagged = math.fsum(a * b for a, b in zip(values, values[1:], strict=False))
+    lagged = math.fsum(a * b for a, b in pairwise(values))
     return max(0.0, min(1.0, 1.4 * lagged / power))
 
 
