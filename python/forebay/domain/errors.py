@@ -67,3 +67,11 @@ class BenchError(ForebayError):
     def __init__(self, message: str, *, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class ProbeError(ForebayError):
+    """A file system cannot be probed, or a portrait or advice cannot be read."""
+
+
+class EvidenceError(ForebayError):
+    """A log tells nothing of a program's I/O."""

@@ -58,12 +58,16 @@ class Sample:
     write: Passage | None = None
     read: Passage | None = None
     discarded: str = ""
+    cached: bool = False
+    """What was read came from a page cache: it says nothing of the file system."""
 
     def passage(self, direction: Direction) -> Passage | None:
         """The direction's, if it counts."""
         if self.discarded:
             return None
-        return self.write if direction is Direction.WRITE else self.read
+        if direction is Direction.WRITE:
+            return self.write
+        return None if self.cached else self.read
 
 
 @dataclass(frozen=True, kw_only=True)
