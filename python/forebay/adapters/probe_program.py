@@ -16,12 +16,12 @@ from typing import Any
 from forebay import __version__
 from forebay.application.bench import BenchWorld, plan_bench, run_and_read
 from forebay.application.ports import Captured
-from forebay.application.probe import Ground
+from forebay.application.probe import PASSAGES, Ground
 from forebay.domain.bench_command import Launch, Tool, ranks_asked
 from forebay.domain.errors import ForebayError, LayoutError, ProbeError, StoppedError, UsageError
 from forebay.domain.launcher import Flavour, find_launcher, with_ranks
 from forebay.domain.layout import Layout, WantedLayout
-from forebay.domain.tuning.point import Direction, Point
+from forebay.domain.tuning.point import Point
 from forebay.domain.tuning.portrait import Identity
 from forebay.domain.tuning.search import Ask, Passage, Sample
 from forebay.domain.units import MIB
@@ -226,10 +226,13 @@ class RealSystem:
             "-k",
             *([] if point.shared else ["-F"]),
         ]
-        write = self._passage(("-w", "-e", *common), launch, Direction.WRITE, point, deadline)
+        cut = max(1, int((deadline - time.monotonic()) / PASSAGES))
+        write = self._passage(("-w", "-e", "-D", str(cut), *common), launch, point, deadline)
+        if sum(one.stat().st_size for one in folder.iterdir()) < _whole(point) * point.processes:
+            return Sample(ask=ask, write=write)  # it was cut off: there is not all to be read
         _drop_pages(folder)
         away = ["-C"] if self._nodes > 1 else []
-        read = self._passage(("-r", *away, *common), launch, Direction.READ, point, deadline)
+        read = self._passage(("-r", *away, "-D", str(cut), *common), launch, point, deadline)
         return Sample(ask=ask, write=write, read=read, cached=self._is_cached(point, write, read))
 
     def _is_cached(self, point: Point, write: Passage, read: Passage) -> bool:
@@ -265,7 +268,6 @@ class RealSystem:
         self,
         words: Sequence[str],
         launch: Launch,
-        direction: Direction,
         point: Point,
         deadline: float,
     ) -> Passage:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from forebay.application.probe import Ground
+from forebay.application.probe import PASSAGES, Ground
 from forebay.domain.tuning.modelled import Bend, Platform, Sky, Weather, expected
 from forebay.domain.tuning.point import Direction, Point
 from forebay.domain.tuning.portrait import Identity
@@ -76,7 +76,9 @@ class ModelledSystem:
         )
         sample = Sample(ask=ask, write=write, read=read, cached=cached)
         seconds = _START_SECONDS + sum(
-            one.seconds_open + ask.point.bytes / one.rate + one.seconds_close
+            one.seconds_open
+            + min(ask.point.bytes / one.rate, seconds_max / PASSAGES)
+            + one.seconds_close
             for one in (write, read)
         )
         if seconds > seconds_max:

@@ -21,6 +21,9 @@ _PROBE_FACTOR = 4
 _FAILURES_MAX = 4
 """So many probes that fail one after the other end the probing."""
 _TRANSFER_USUAL = MIB
+_CONTROL_PROCESSES_MAX = 256
+PASSAGES = 3
+"""A passage of a probe is cut off after this part of the seconds that the probe has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +158,9 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
 
 
 def _control(identity: Identity, space: Space) -> Point:
-    """What happens where nobody thinks about it: all ranks, the default layout, calls of 1 MiB."""
-    ranks = space.levels["processes"][-1]
+    """What happens where nobody thinks about it: all ranks, the default layout, calls of 1 MiB.
+    It is probed often: of very many ranks only some take part."""
+    ranks = min(space.levels["processes"][-1], _CONTROL_PROCESSES_MAX)
     return space.nearest(
         Point(
             processes=ranks,

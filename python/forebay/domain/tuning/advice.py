@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from forebay.domain.tuning.evidence import Workload
-from forebay.domain.tuning.point import Direction, Point, Space, coordinates_of, powers
+from forebay.domain.tuning.point import Direction, Point, Space, changed, powers
 from forebay.domain.tuning.portrait import Portrait, SickTarget
 from forebay.domain.tuning.response import Response
 from forebay.domain.tuning.rules import USUAL, Rule
@@ -243,7 +243,7 @@ def _without_trifles(now: Point, best: Point, response: Response) -> Point:
         for name in _changed(now, best):
             if name == "processes":
                 continue
-            back = _with(best, {name: getattr(now, name)})
+            back = changed(best, {name: getattr(now, name)})
             fits = back.per_node <= back.processes and back.nodes <= max(now.nodes, best.nodes)
             if fits and _log_gain(back, best, response) < _TRIFLE:
                 best = back
@@ -279,7 +279,7 @@ def _items(now: Point, best: Point, response: Response, question: Question) -> t
     here, left, items = now, list(_changed(now, best)), []
     by = levers(question.workload)
     while left:
-        steps = {name: _with(here, _step(name, best, question.workload)) for name in left}
+        steps = {name: changed(here, _step(name, best, question.workload)) for name in left}
         name = min(left, key=lambda one: response.seconds(steps[one]))
         there = steps[name]
         items.append(
@@ -302,11 +302,6 @@ def _step(name: str, best: Point, workload: Workload) -> dict[str, int]:
     if name == "processes":
         return {name: value, "process_bytes": _bytes_each(workload, value)}
     return {name: value}
-
-
-def _with(point: Point, changes: Mapping[str, int]) -> Point:
-    every = {**coordinates_of(point), **changes}
-    return Point(**every, shared=point.shared)
 
 
 def _amount(name: str, value: int) -> str:
@@ -400,7 +395,7 @@ def _obeying(one: Rule, point: Point) -> Point | None:
     if term.op == "<" or term.op == ">":
         return None
     value = round(term.right({name: getattr(point, name) for name in point.__dataclass_fields__}))
-    made = _with(point, {term.name: max(1, value)})
+    made = changed(point, {term.name: max(1, value)})
     if term.name == "processes":
         made = replace(made, process_bytes=max(1, point.bytes // made.processes))
     if made.per_node > made.processes:

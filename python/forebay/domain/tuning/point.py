@@ -105,6 +105,11 @@ def coordinates_of(point: Point) -> Mapping[str, int]:
     return {name: getattr(point, name) for name in COORDINATES}
 
 
+def changed(point: Point, coordinates: Mapping[str, int]) -> Point:
+    """The point with other values of these coordinates."""
+    return Point(**{**coordinates_of(point), **coordinates}, shared=point.shared)
+
+
 def powers(least: int, most: int, *, factor: int = 2) -> tuple[int, ...]:
     """least, factor·least, … and `most` itself."""
     found = []
