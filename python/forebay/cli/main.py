@@ -19,6 +19,7 @@ SUBCOMMANDS = (
     "layout",
     "bench",
     "probe",
+    "advise",
     "report",
 )
 """As the help lists them. Each is a module beside this one with a function `attach(app)`."""
