@@ -20,6 +20,8 @@ SUBCOMMANDS = (
     "bench",
     "probe",
     "advise",
+    "apply",
+    "verify",
     "report",
 )
 """As the help lists them. Each is a module beside this one with a function `attach(app)`."""

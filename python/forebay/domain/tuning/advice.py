@@ -185,10 +185,14 @@ def _candidates(question: Question, now: Point, space: Space) -> list[Point]:
 
     counts = sorted({*powers(1, workload.ranks), workload.ranks, workload.nodes})
     processes = counts if "processes" in may else [now.processes]
-    per_node = [one for one in levels("per_node") if one <= workload.ranks_per_node]
+    per_node = [one for one in {1, *levels("per_node")} if one <= workload.ranks_per_node]
     found = []
+    if workload.same_bytes and "processes" in may:
+        processes = sorted({workload.nodes, workload.ranks})  # one reader a node, or all
     for count in processes:
         for each in per_node:
+            if workload.same_bytes and each != math.ceil(count / workload.nodes):
+                continue
             if each > count or math.ceil(count / each) > workload.nodes:
                 continue
             bytes_each = _bytes_each(workload, count)
@@ -329,10 +333,10 @@ def _reasons(
 
 
 _PARTS = {
-    "processes": "the processes' own speed",
-    "nodes": "the nodes' links",
-    "targets": "the storage targets",
-    "system": "the system as a whole",
+    "processes": "the processes' own speed limits",
+    "nodes": "the nodes' links limit",
+    "targets": "the storage targets limit",
+    "system": "the system as a whole limits",
 }
 
 
@@ -350,7 +354,7 @@ def _bottleneck(point: Point, response: Response, *, advised: bool = False) -> s
     part = min(limits, key=lambda one: limits[one])
     others = min(value for name, value in limits.items() if name != part)
     return (
-        f"{when} {_PARTS[part]} limit{'s' if part == 'system' else ''} it: "
+        f"{when} {_PARTS[part]} it: "
         f"{human_bytes(int(limits[part]))}/s (the rest could carry {human_bytes(int(others))}/s)."
     )
 
