@@ -28,7 +28,7 @@ one allocation. After 6, 8, 12, 16 and 20 pairs it is looked whether enough is k
 
 \b
   forebay verify advice.json -- srun -n 64 ./program -o {out}/result.nc
-  forebay verify advice.json --rate 'Max Write: +([0-9.]+)' -- \\
+  forebay verify advice.json --rate '^write +([0-9.]+)' -- \\
       mpiexec -n 4 forebay-ior -w -t 1m -b 64m -o {out}/f
 
 {out} stands for a directory that is made for each run and removed after it. Without it the program

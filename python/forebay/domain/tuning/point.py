@@ -151,6 +151,30 @@ def usual_space(
     )
 
 
+def neighbours(point: Point, space: Space) -> Iterator[Point]:
+    """Allowed points one level away, in one coordinate or in two at a time."""
+    here = coordinates_of(point)
+    steps: list[dict[str, int]] = []
+    for name, value in here.items():
+        levels = space.levels[name]
+        at = levels.index(value) if value in levels else None
+        if at is None:
+            continue
+        steps += [{name: levels[to]} for to in (at - 1, at + 1) if 0 <= to < len(levels)]
+    pairs = [
+        {**one, **other}
+        for number, one in enumerate(steps)
+        for other in steps[:number]
+        if set(one).isdisjoint(other)
+    ]
+    for step in (*steps, *pairs):
+        made = changed(point, step)
+        if space.allows(made):
+            yield made
+    if len(space.sharing) > 1:
+        yield replace(point, shared=not point.shared)
+
+
 def distance(a: Point, b: Point) -> float:
     """Doublings between two points, over all coordinates."""
     there = coordinates_of(b)

@@ -15,6 +15,7 @@ from forebay.domain.tuning.modelled import softly_least
 from forebay.domain.tuning.point import Direction, Point, Space, scaled
 
 _PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e4)
+_MATTERS_LEAST = 0.1
 _STRUCTURE_LEAST = 0.3
 """Of the variance that a fit has to explain of probes that it has not seen (Q²), or there is no
 structure to be found."""
@@ -117,15 +118,25 @@ def features(place: Sequence[float]) -> tuple[float, ...]:
 
 def fit(seen: Sequence[Seen], space: Space, *, targets: int) -> Surface:
     """Of at least a few probes."""
-    weights = [1.0] * len(seen)
+    matters = _matters(seen)
+    weights = list(matters)
     physical = first_guess(seen, space)
     for _ in range(3):
         physical = _descend(physical, seen, weights, targets)
         rest = [one.log_rate - math.log(physical.rate(one.point, targets)) for one in seen]
         scale = max(robust_scale(rest), 0.03)
         middle = median(rest)
-        weights = [huber(one - middle, scale) for one in rest]
+        weights = [
+            much * huber(one - middle, scale) for much, one in zip(matters, rest, strict=True)
+        ]
     return _with_rest(physical, seen, weights, space, targets)
+
+
+def _matters(seen: Sequence[Seen]) -> list[float]:
+    """The slow half of all points is not where the best one is: it may be fitted less well."""
+    logs = sorted(one.log_rate for one in seen)
+    top = logs[max(0, math.ceil(len(logs) * 0.95) - 1)]
+    return [max(_MATTERS_LEAST, math.exp(min(0.0, one.log_rate - top))) for one in seen]
 
 
 def _with_rest(

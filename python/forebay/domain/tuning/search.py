@@ -8,18 +8,19 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from statistics import fmean, median
 
 from forebay.domain.tuning.algebra import robust_scale
-from forebay.domain.tuning.point import Direction, Point, Space, distance, spread_points
+from forebay.domain.tuning.point import Direction, Point, Space, distance, neighbours, spread_points
 from forebay.domain.tuning.response import Response, Seen, Surface, fit, fit_storm, shifted
 
 PROBES = {"quick": 60, "standard": 120, "deep": 240}
 CONTROL_EVERY = 5
-_RACERS = 8
+_REFINED = 0.35
+"""Of the probes, that refine."""
 _DRIFT_REACH = 2.0
 """Probes before and after one that tell of its drift."""
 
@@ -106,18 +107,30 @@ def search(
     taken: list[Sample] = []
     for purpose, point in _screening(space, control, probes, seed):
         taken.append((yield Ask(point=point, purpose=purpose)))
-    refinements = round(probes * 0.2)
-    while refinements > 0:
-        batch = min(4, refinements)
-        surface = _surface(taken, space, direction)
-        if surface is None:
-            break
-        for point in _promising(surface, space, taken, batch, generator):
-            taken.append((yield Ask(point=point, purpose=Purpose.REFINE)))
-        taken.append((yield Ask(point=control, purpose=Purpose.CONTROL)))
-        refinements -= batch + 1
+    yield from _refinement(space, control, probes, direction, taken, generator)
     yield from _race(space, control, priors, probes, direction, taken, generator)
     return tuple(taken)
+
+
+def _refinement(
+    space: Space,
+    control: Point,
+    probes: int,
+    direction: Direction,
+    taken: list[Sample],
+    generator: random.Random,
+) -> Generator[Ask, Sample, None]:
+    """Where the fit sees the best, one after the other; each probe may move that place."""
+    until = len(taken) + round(probes * _REFINED)
+    batch = max(2, probes // 40)
+    while len(taken) < until:
+        scores = scores_of(taken, space, direction)
+        if scores is None:
+            return
+        for point in _summits(scores, space, taken, generator, count=batch, bold=True):
+            taken.append((yield Ask(point=point, purpose=Purpose.REFINE)))
+        if len(taken) % CONTROL_EVERY < batch:
+            taken.append((yield Ask(point=control, purpose=Purpose.CONTROL)))
 
 
 def _screening(space: Space, control: Point, probes: int, seed: int) -> list[tuple[Purpose, Point]]:
@@ -132,38 +145,50 @@ def _screening(space: Space, control: Point, probes: int, seed: int) -> list[tup
     return order
 
 
-def _promising(
-    surface: Surface, space: Space, taken: Sequence[Sample], count: int, generator: random.Random
+def _summits(
+    scores: Scores,
+    space: Space,
+    taken: Sequence[Sample],
+    generator: random.Random,
+    *,
+    count: int,
+    bold: bool,
 ) -> list[Point]:
-    """From the best that are predicted, not next to each other, with some luck."""
-    tried = {one.ask.point for one in taken}
-    pool = _candidates(space, generator)
-    ranked = sorted(
-        (one for one in pool if one not in tried),
-        key=lambda one: surface.log_rate(one) + generator.gauss(0, surface.doubt),
-        reverse=True,
-    )
+    """The best points, found by climbing from what was measured and from places by chance. `bold`:
+    only new points, each with some luck, so that doubtful ones are looked at, too."""
+    known = sorted(scores.measured, key=scores.score, reverse=True)[:6]
+    every = [one.ask.point for one in taken]
+    starts = [*known, *generator.sample(every, min(6, len(every)))]
+    luck: dict[Point, float] = {}
+
+    def height(point: Point) -> float:
+        if not bold:
+            return scores.score(point)
+        if point not in luck:
+            luck[point] = generator.gauss(0.0, scores.doubt(point))
+        return scores.score(point) + luck[point]
+
+    seen: dict[Point, float] = {}
+    for start in dict.fromkeys(starts):
+        here, top = start, height(start)
+        while True:
+            around = {one: height(one) for one in neighbours(here, space)}
+            seen.update(around)
+            best = max(around, key=lambda one: around[one], default=here)
+            if around.get(best, top) <= top:
+                break
+            here, top = best, around[best]
+        seen[here] = top
+    ranked = sorted(seen, key=lambda one: seen[one], reverse=True)
+    if bold:
+        ranked = [one for one in ranked if one not in scores.measured]
     found: list[Point] = []
-    for one in ranked[:200]:
+    for one in ranked:
         if all(distance(one, other) >= 1.0 for other in found):
             found.append(one)
         if len(found) == count:
             break
     return found
-
-
-def _candidates(space: Space, generator: random.Random, *, most: int = 3000) -> list[Point]:
-    """Points with the most bytes for each process that there is room for: what little is moved
-    only shows what opening costs."""
-    large = replace_levels(space)
-    every = list(large.points())
-    return every if len(every) <= most else generator.sample(every, most)
-
-
-def replace_levels(space: Space) -> Space:
-    """The space with the two largest sizes of `process_bytes` only."""
-    sizes = space.levels["process_bytes"]
-    return replace(space, levels={**space.levels, "process_bytes": sizes[-2:]})
 
 
 def _race(
@@ -175,52 +200,26 @@ def _race(
     taken: list[Sample],
     generator: random.Random,
 ) -> Generator[Ask, Sample, None]:
-    surface = _surface(taken, space, direction)
-    if surface is None:
+    scores = scores_of(taken, space, direction)
+    if scores is None:
         return
-    best = _leaders(surface, space, taken, direction, generator)
-    racers = list(dict.fromkeys([*best[:_RACERS], *(space.nearest(one) for one in priors)]))
+    wide = max(3, probes // 20)
+    best = _summits(scores, space, taken, generator, count=wide, bold=False)
+    racers = list(dict.fromkeys([*best, *(space.nearest(one) for one in priors)]))
     while len(taken) < probes:
-        rounds = 2 if len(racers) > 4 else 3
-        for _ in range(rounds):
-            block = [*racers, control]
-            generator.shuffle(block)
-            for point in block:
-                if len(taken) >= probes:
-                    return
-                purpose = Purpose.CONTROL if point == control else Purpose.RACE
-                taken.append((yield Ask(point=point, purpose=purpose)))
+        block = [*racers, control]
+        generator.shuffle(block)
+        for point in block:
+            if len(taken) >= probes:
+                return
+            purpose = Purpose.CONTROL if point == control else Purpose.RACE
+            taken.append((yield Ask(point=point, purpose=purpose)))
         scores = scores_of(taken, space, direction)
         if scores is None:
             return
-        racers.sort(key=lambda one: scores.score(one), reverse=True)
-        if len(racers) > 2:
-            racers = racers[: max(2, (len(racers) + 1) // 2)]
-        else:
-            others = _leaders(scores.surface, space, taken, direction, generator)
-            racers = list(dict.fromkeys([*racers[:2], *others[:2]]))
-
-
-def _leaders(
-    surface: Surface,
-    space: Space,
-    taken: Sequence[Sample],
-    direction: Direction,
-    generator: random.Random,
-) -> list[Point]:
-    """The best by all that is known: predicted, or measured already."""
-    scores = scores_of(taken, space, direction)
-    pool = [*_candidates(space, generator), *{one.ask.point for one in taken}]
-    if scores is None:
-        return sorted(set(pool), key=surface.log_rate, reverse=True)[:_RACERS]
-    ranked = sorted(set(pool), key=scores.score, reverse=True)
-    found: list[Point] = []
-    for one in ranked[:400]:
-        if all(distance(one, other) >= 1.0 for other in found):
-            found.append(one)
-        if len(found) == _RACERS:
-            break
-    return found
+        kept = sorted(racers, key=scores.score, reverse=True)[: max(2, (len(racers) + 1) // 2)]
+        fresh = _summits(scores, space, taken, generator, count=2, bold=False)
+        racers = list(dict.fromkeys([*kept, *fresh]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,6 +229,14 @@ class Scores:
     surface: Surface
     measured: dict[Point, tuple[float, int]]
     noise: float
+
+    def doubt(self, point: Point) -> float:
+        """How far its score may be off."""
+        own = max(self.surface.doubt, 0.03)
+        times = self.measured.get(point, (0.0, 0))[1]
+        return (
+            own if times == 0 else own * self.noise / math.hypot(own * math.sqrt(times), self.noise)
+        )
 
     def score(self, point: Point) -> float:
         """A logarithmic rate: the prediction, moved towards what was measured the more the
@@ -362,8 +369,7 @@ def conclude(
         opening=fit_storm([(n, one.seconds_open) for n, one in passages]),
         closing=fit_storm([(n, one.seconds_close) for n, one in passages]),
     )
-    raced = [point for point, (_, times) in scores.measured.items() if times >= 2]
-    best = max([*raced, control], key=scores.score)
+    best = max([*scores.measured, control], key=scores.score)
     gain, low, high = _gain(scores, best, control)
     if not scores.surface.has_structure and low <= 1.0:
         best, gain, low, high = control, 1.0, 1.0, 1.0
