@@ -36,6 +36,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::switched: return "switched";
         case pool::Reason::no_room: return "no_room";
         case pool::Reason::closing: return "closing";
+        case pool::Reason::no_memory: return "no_memory";
         case pool::Reason::none: break;
     }
     return "";
@@ -84,7 +85,7 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
     std::int64_t lag = 0;
     for (std::uint32_t client = 0; client < pool::clients_max; ++client) {
         const pool::ClientSlot& slot = directory.clients[client];
-        if (slot.used.load(relaxed) == 0) {
+        if (slot.used.load(relaxed) == 0 || slot.admission.load(relaxed) == 0) {
             continue;
         }
         const std::uint64_t taken = slot.commits.load(relaxed);
@@ -114,6 +115,8 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
                            {"cap", header.cap.load(relaxed)},
                            {"leased", header.leased.load(relaxed)},
                            {"high", header.high.load(relaxed)},
+                           {"read_ahead_held", header.clean_bytes.load(relaxed)},
+                           {"read_ahead", header.fetched_bytes.load(relaxed)},
                            {"lag", lag},
                            {"oldest_seconds", oldest},
                            {"clients", std::move(clients)},

@@ -11,7 +11,20 @@ import typer
 from forebay import __version__
 from forebay.domain.errors import ForebayError
 
-SUBCOMMANDS = ("run", "doctor", "settings", "simulate", "layout", "bench")
+SUBCOMMANDS = (
+    "run",
+    "doctor",
+    "settings",
+    "simulate",
+    "layout",
+    "bench",
+    "pool",
+    "probe",
+    "advise",
+    "apply",
+    "verify",
+    "report",
+)
 """As the help lists them. Each is a module beside this one with a function `attach(app)`."""
 
 _HELP = """A pool in front of the parallel file system: runs an unmodified MPI program so that its
@@ -24,6 +37,7 @@ Start here:
   forebay settings                        what can be set, and how
   forebay layout show /scratch/f          how a file lies over storage targets
   forebay bench ior -np 4 -t 1m -b 64m    measure a file system
+  forebay pool start /scratch/me          programs that do not wait for their files
 """
 
 

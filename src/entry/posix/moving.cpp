@@ -89,7 +89,8 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
         case pool::Written::Rest::none: return taken;
         case pool::Written::Rest::failed: error = written.error; break;
         case pool::Written::Rest::through: {
-            if (connection.depositor().settle(file)) {
+            const pool::Written settled = connection.depositor().settle(file);
+            if (settled.rest == pool::Written::Rest::through) {
                 const std::span<const std::byte> rest = bytes.subspan(written.taken);
                 const ssize_t moved =
                     kernel::pwrite(place.fd, rest.data(), rest.size(), at + taken);
@@ -97,6 +98,10 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
                     return taken + moved;
                 }
                 error = errno;
+                break;
+            }
+            if (settled.rest == pool::Written::Rest::failed) {
+                error = settled.error;
                 break;
             }
             [[fallthrough]];
@@ -200,6 +205,7 @@ ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
 // Bytes read, or minus an errno.
 std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
     const Connection::Reading reading{connection};
+    const Guessing guess{descriptors.guess(place.file)};
     Kernel backing{place.fd};
     std::int64_t total = 0;
     for (const iovec& piece : pieces) {
@@ -207,7 +213,7 @@ std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
             std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
         const std::span bytes{static_cast<std::byte*>(piece.iov_base), want};
         const std::int64_t moved =
-            connection.reader().read(place.file.file(), backing, at + total, bytes);
+            connection.reader().read(place.file.file(), backing, guess.get(), at + total, bytes);
         if (moved < 0) {
             return total > 0 ? total : moved;
         }
