@@ -1,7 +1,7 @@
 """numpy's ways to files."""
 
 # The calls themselves are what is tested:
-# ruff: noqa: PTH100, PTH101, PTH104, PTH108, PTH116, PTH123
+# ruff: noqa: PTH123
 
 import numpy as np
 

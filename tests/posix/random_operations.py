@@ -5,7 +5,7 @@ one after the other, each by one of the processes, so that what each has to retu
 the files must hold at the end is left in FOLDER."""
 
 # The calls themselves are what is tested:
-# ruff: noqa: PTH100, PTH101, PTH104, PTH108, PTH116, PTH123
+# ruff: noqa: PTH116
 
 from __future__ import annotations
 

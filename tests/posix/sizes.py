@@ -1,7 +1,7 @@
 """What is said of a file with deposits, by its name; leaves the file `kept` with 3000 bytes."""
 
 # The calls themselves are what is tested:
-# ruff: noqa: PTH100, PTH101, PTH104, PTH108, PTH116, PTH123
+# ruff: noqa: PTH100, PTH116
 
 import ctypes
 import os
