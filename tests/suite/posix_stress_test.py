@@ -76,7 +76,7 @@ def _verdicts(said: str) -> set[tuple[str, str]]:
 def test_stress_ng(folder: Path) -> None:
     if shutil.which("stress-ng") is None:
         pytest.skip("there is no stress-ng. Install it.")
-    command = ["stress-ng", "--class", "filesystem", "--seq", "1", "--timeout", "2", "--verify"]
+    command = ["stress-ng", "--class", "filesystem", "--seq", "1", "--timeout", "1", "--verify"]
     command += ["--temp-path", ".", "--no-rand-seed", "--metrics-brief"]
     plain = folder / "plain"
     plain.mkdir()
