@@ -94,6 +94,7 @@ def _file(line: Mapping[str, Any]) -> PoolFile:
         drained=int(line["drained"]),
         outstanding=int(line["outstanding"]),
         window=int(line["window"]),
+        high=int(line["high"]),
         extents=int(line["extents"]),
         oldest_seconds=float(line["oldest_seconds"]),
         waited_seconds=float(line["waited_seconds"]),

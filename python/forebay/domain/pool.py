@@ -31,7 +31,8 @@ REASONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PoolFile:
-    """One file, all times that the pool knew it together. Rates are bytes a second."""
+    """One file, all times that the pool knew it together. `high` is the most of it that was in
+    the pool. Rates are bytes a second."""
 
     path: str
     state: str
@@ -42,6 +43,7 @@ class PoolFile:
     drained: int
     outstanding: int
     window: int
+    high: int
     extents: int
     oldest_seconds: float
     waited_seconds: float
