@@ -64,7 +64,8 @@ bool Credit::round() {
 
 Lending Credit::survey() {
     Lending lending;
-    lending.cap = ledger_.options.cap_bytes / static_cast<std::int64_t>(block_bytes);
+    lending.cap = (ledger_.options.cap_bytes - ledger_.clean.bytes()) /
+                  static_cast<std::int64_t>(block_bytes);
     for (const std::uint32_t number : ledger_.admitted) {
         const Client& client = *ledger_.clients[number];
         lending.held += held_by(client);

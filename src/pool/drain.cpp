@@ -84,6 +84,11 @@ void Drain::finish(File& file) {
     const std::unique_ptr<Job> job = std::move(file.job);
     const auto& failure = job->channel->failure();
     const Extent written{Offset{0}, Length{failure.at}};
+    // Before a deposit goes: what was read ahead below it is old.
+    Ledger::changed(file);
+    for (const Deposit& deposit : job->deposits) {
+        ledger_.clean.drop(file, deposit.extent);
+    }
     std::vector<Deposit> taken;
     for (const Deposit& deposit : job->deposits) {
         const Deposit part = part_of(deposit, written);
@@ -266,6 +271,7 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
         pieces.push_back(
             {deposit.extent.begin, {memory_of(ledger_, deposit), deposit.extent.length.size()}});
     }
+    Ledger::changed(file);
     file.job = std::make_unique<Job>();
     file.job->deposits = std::move(deposits);
     file.job->news_ns = ledger_.now_ns();

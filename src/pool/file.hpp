@@ -6,7 +6,9 @@
 #include "transfer/channel.hpp"
 #include "transfer/gate.hpp"
 
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -63,6 +65,26 @@ struct Errand {
     std::function<void(std::int64_t)> then;
 };
 
+// A block that is being read, or soon will be: dropped meanwhile if its word is another one then.
+struct FetchedBlock {
+    std::uint32_t number = 0;
+    std::uint32_t word = 0;
+};
+
+// Reading ahead of one file.
+struct Fetching {
+    static constexpr std::size_t jobs = 8;  // blocks that are being read at a time
+
+    std::unique_ptr<ports::Storage> source;
+    std::unique_ptr<transfer::Gate> gate;
+    std::unique_ptr<transfer::Channel> channel;
+    std::array<FetchedBlock, jobs> under_way;  // by the channel's job; number 0: none
+    std::size_t in_flight = 0;
+    std::deque<FetchedBlock> queue;
+    bool gave_up = false;
+    bool listed = false;  // among the files that fetch
+};
+
 struct File {
     std::uint32_t slot = 0;
     // Owners: this, and errands under way, which end after a file that is given up.
@@ -88,6 +110,13 @@ struct File {
     std::int64_t patience_ns = 0;              // the next time that much later
     bool told = false;                         // somebody has been told of the error
     bool healed = false;                       // everything is drained since
+
+    std::map<std::int64_t, std::uint32_t> clean;  // numbers of its clean blocks, by place
+    Fetching fetching;
+    Stamp stamp;                // when it was last opened
+    std::int64_t bytes = 0;     // its length on the file system, as far as is known
+    bool changed_here = false;  // by the pool, since then
+    bool fresh = false;         // it was changed so shortly before that the times may not show more
 
     std::vector<Asked> asked;
     std::optional<Errand> errand;

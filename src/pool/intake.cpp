@@ -30,6 +30,9 @@ void close_file(Ledger& ledger, std::uint32_t client, File& file) {
         --ledger.clients[client]->writes;
     }
     file.clients.erase(opens);
+    if (file.clients.empty()) {
+        ledger.clean.drop_all(file);
+    }
     std::uint64_t writers = 0;
     for (const auto& [other, how] : file.clients) {
         writers |= how.writes ? std::uint64_t{1} << other % 64 : 0;
@@ -193,6 +196,8 @@ bool Intake::take(const Item& item) {
     File* const file = ledger_.file(item.slot, item.generation);
     if (item.kind == EntryKind::closed && file != nullptr) {
         close_file(ledger_, item.client, *file);
+    } else if (item.kind == EntryKind::wanted && file != nullptr) {
+        fetch_.wish(item.client, *file, item.offset, item.length);
     } else if (item.kind != EntryKind::wanted && item.kind != EntryKind::closed) {
         ++ledger_.counts.refused;
         ledger_.distrust(item.client);

@@ -2,6 +2,7 @@
 // with it is elsewhere: intake, credit, drain, tasks.
 #pragma once
 
+#include "pool/clean.hpp"
 #include "pool/client.hpp"
 #include "pool/file.hpp"
 #include "pool/pool.hpp"
@@ -48,6 +49,8 @@ public:
     // What is in its log makes no sense.
     void distrust(std::uint32_t client);
     [[nodiscard]] Result<File*> make_known(OpenFile& open);
+    // The pool has changed the file, or is about to.
+    static void changed(File& file) noexcept { file.changed_here = true; }
     void forget(File& file);
     // Deposits of the file are nobody's any more: their bytes are free.
     void free(File& file, const std::vector<Deposit>& deposits);
@@ -71,6 +74,7 @@ public:
     std::vector<std::unique_ptr<File>> files;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots;  // by identity
     std::vector<std::uint32_t> busy;                                         // slots
+    Clean clean;
 
 private:
     // Where no other errands are given.
@@ -84,6 +88,8 @@ private:
     private:
         std::vector<Ended> ended_;
     };
+
+    void look_at_stamp(File& file, const Stamp& stamp);
 
     AtOnce at_once_;
     std::uint64_t next_errand_ = 1;

@@ -4,6 +4,7 @@
 
 #include "pool/credit.hpp"
 #include "pool/drain.hpp"
+#include "pool/fetch.hpp"
 #include "pool/file_life.hpp"
 #include "pool/intake.hpp"
 #include "pool/ledger.hpp"
@@ -35,7 +36,8 @@ struct Pool::State {
     bool let_go();
 
     Ledger ledger;
-    Intake intake{ledger};
+    Fetch fetch{ledger};
+    Intake intake{ledger, fetch};
     Credit credit{ledger};
     Drain drain{ledger};
     Tasks tasks{ledger};
@@ -176,6 +178,7 @@ bool Pool::advance() {
     any = state.drain.collect() || any;
     any = state.look_at_files() || any;
     any = state.credit.round() || any;
+    any = state.fetch.round(state.credit.wanting()) || any;
     any = state.drain.start(state.pressed()) || any;
     state.ledger.wake_all();
     any = state.let_go() || any;
@@ -188,7 +191,7 @@ std::vector<Done> Pool::done() { return state_->tasks.done(); }
 
 bool Pool::idle() const {
     const Ledger& ledger = state_->ledger;
-    return state_->tasks.idle() && ledger.busy.empty() &&
+    return state_->tasks.idle() && ledger.busy.empty() && state_->fetch.idle() &&
            std::ranges::all_of(ledger.admitted, [&](std::uint32_t number) {
                return ledger.clients[number]->open.empty();
            });

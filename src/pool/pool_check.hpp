@@ -9,6 +9,7 @@
 #include "pool/client/depositor.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/pool.hpp"
+#include "pool/shared/clean.hpp"
 
 #include <algorithm>
 #include <array>
@@ -168,9 +169,10 @@ private:
     std::map<std::uint32_t, std::pair<std::uint64_t, Log>> others_;  // mapped once, with process
     Depositor depositor_;
     Reader reader_;
+    ReadAhead guess_;  // of all files: a client of a test reads one
 };
 
-class Node final : private Memory, private Sleepers {
+class Node final : private Memory, private CleanMemory, private Sleepers {
 public:
     explicit Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options = {},
                   const NodeOptions& node = {});
@@ -192,6 +194,19 @@ public:
     // Blocks that are there.
     [[nodiscard]] std::int64_t provided() const noexcept { return std::ssize(provided_); }
     [[nodiscard]] std::int64_t most_provided() const noexcept { return most_provided_; }
+    // When it is opened: tests change it where somebody else changes the file.
+    [[nodiscard]] Stamp stamp_of(adapters::MemoryFile& file) {
+        return {file.size().bytes(), changed_ns[&file], changed_ns[&file]};
+    }
+    std::map<adapters::MemoryFile*, std::int64_t> changed_ns;
+    // Clean blocks of which memory is there.
+    [[nodiscard]] std::int64_t clean_provided() const noexcept {
+        return std::ssize(clean_provided_);
+    }
+    [[nodiscard]] std::byte* clean_memory() noexcept { return clean_.begin(); }
+    // Bytes that clients read from files themselves.
+    std::int64_t read_directly = 0;
+    std::int64_t direct_read_ns = 0;  // how long each such read takes
     [[nodiscard]] Log log_of(std::uint32_t client) const {
         const auto log = logs_.find(client);
         return log == logs_.end() ? Log{} : Log{log->second->begin()};
@@ -223,6 +238,14 @@ private:
     };
     bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t client, std::uint32_t block) override;
+    std::byte* block(std::uint32_t number) override { return clean_.begin() + clean_place(number); }
+    bool provide(std::uint32_t number) override {
+        EXPECT_TRUE(clean_provided_.insert(number).second) << "it was not there";
+        return true;
+    }
+    void release(std::uint32_t number) override {
+        EXPECT_EQ(clean_provided_.erase(number), 1U) << "it was there";
+    }
     void wake(Word& word) override { world_.wake(&word); }
     void listen();
     bool look_after_clients();
@@ -241,6 +264,8 @@ private:
     std::map<std::uint64_t, int> answers_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> provided_;
     std::int64_t most_provided_ = 0;
+    Sparse clean_{clean_max * block_bytes};
+    std::set<std::uint32_t> clean_provided_;
     Word bell_{0};
     bool ending_ = false;
     Pool pool_;
@@ -251,7 +276,9 @@ inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
       client_{client},
       log_{log},
       depositor_{node.directory(), log, client, *this},
-      reader_{node.directory(), *this} {}
+      reader_{node.directory(),
+              *this,
+              {.wishes = &depositor_, .client = client, .blocks = node.clean_memory()}} {}
 
 inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
     FileId id;
@@ -261,7 +288,11 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
                       .storage = node_.storage_of(file),
                       .control = std::make_unique<Control>(node_.facts(file)),
                       .stripes = node_.options().stripes,
-                      .path = "file"};
+                      .path = "file",
+                      .stamp = node_.stamp_of(file),
+                      .open_for_reading = [&node = node_, &file] {
+                          return std::move(*open_memory(node.world(), file, Direction::read));
+                      }};
         if (access == Access::read) {
             open.storage.reset();
         }
@@ -305,10 +336,14 @@ inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std:
         ~File() = default;
         std::int64_t read(std::int64_t at, std::span<std::byte> into) noexcept override {
             node.world().step({"pread"});
+            if (node.direct_read_ns > 0) {
+                node.world().sleep(node.direct_read_ns);
+            }
             const std::int64_t count = std::clamp<std::int64_t>(
                 file.size().bytes() - at, 0, static_cast<std::int64_t>(into.size()));
             const std::vector<std::byte> bytes = file.get({Offset{at}, Length{count}});
             std::copy_n(bytes.begin(), bytes.size(), into.begin());
+            node.read_directly += count;
             after();
             node.world().step({"have read"});
             return count;
@@ -319,7 +354,7 @@ inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std:
     };
     File backing{node_, file, after};
     node_.world().step({"read"});
-    return reader_.read(id, backing, offset, bytes);
+    return reader_.read(id, backing, &guess_, offset, bytes);
 }
 
 inline int NodeClient::ask(FileId id, const Task& task) {
@@ -387,7 +422,8 @@ inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& 
              .sleepers = *this,
              .clock = clock_,
              .calendar = world_,
-             .errands = node.errands == NodeOptions::Errands::slow ? &slow_errands_ : nullptr},
+             .errands = node.errands == NodeOptions::Errands::slow ? &slow_errands_ : nullptr,
+             .clean = this},
             options} {}
 
 inline Control::Facts& Node::facts(adapters::MemoryFile& file) {

@@ -172,6 +172,9 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
         size = std::max(size, one.empty() ? 0 : one.end().bytes());
     }
     ledger_.free(file, gone);
+    ledger_.clean.drop_all(file);
+    Ledger::changed(file);
+    file.bytes = bytes.bytes();
     slot.size.store(size, std::memory_order_release);
     if (ledger_.state_of(file) != FileState::through) {
         slot.modified_ns.store(ledger_.ports.calendar.now_ns(), relaxed);

@@ -83,19 +83,28 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
     if (auto alive = begin_life(directory.header); !alive) {
         return failure(std::move(alive.error()));
     }
-    return std::unique_ptr<Desk>{new Desk{std::move(*area), options, clocks}};
+    Result<CleanMemory> clean = CleanMemory::make(pool::clean_blocks(options.pool));
+    if (!clean) {
+        return failure(std::move(clean.error()));
+    }
+    return std::unique_ptr<Desk>{new Desk{std::move(*area), std::move(*clean), options, clocks}};
 }
 
-Desk::Desk(Area area, const DeskOptions& options, const Clocks& clocks)
+Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks)
     : area_{std::move(area)},
       directory_{*reinterpret_cast<pool::Directory*>(area_.base())},
+      clean_{std::move(clean)},
       clock_{clocks.steady},
       calendar_{clocks.calendar},
       options_{options},
       history_{directory_},
       started_ns_{clock_.now_ns()},
       pool_{directory_,
-            {memory_, sleepers_, clocks.steady, clocks.calendar, &errands_},
+            {.memory = memory_,
+             .sleepers = sleepers_,
+             .clock = clocks.steady,
+             .calendar = clocks.calendar,
+             .clean = &clean_},
             options.pool} {
     directory_.header.format.store(pool::format, relaxed);
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
@@ -172,6 +181,9 @@ void Desk::hello(Session& session, const wire::Question& question, Answer& answe
     pass_directory(answer);
     if (answer.reply.error == 0 && pass(memory_.area(*client).for_writing(), answer)) {
         answer.descriptors.push_back(std::move(client_bell));
+        if (clean_.area().made()) {
+            pass(clean_.area().for_reading(), answer);
+        }
     }
     if (answer.reply.error != 0) {
         leave(session);

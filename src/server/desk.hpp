@@ -73,7 +73,7 @@ public:
     [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
 
 private:
-    Desk(Area area, const DeskOptions& options, const Clocks& clocks);
+    Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks);
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
     void pass_log(const wire::Question& question, Answer& answer) const;
@@ -87,7 +87,9 @@ private:
     Area area_;
     pool::Directory& directory_;
     Memory memory_;
+    CleanMemory clean_;
     Sleepers sleepers_;
+    adapters::ErrandThreads errands_;
     const ports::Clock& clock_;
     const ports::Clock& calendar_;
     DeskOptions options_;

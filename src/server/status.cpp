@@ -116,6 +116,8 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
                            {"cap", header.cap.load(relaxed)},
                            {"leased", header.leased.load(relaxed)},
                            {"high", header.high.load(relaxed)},
+                           {"read_ahead_held", header.clean_bytes.load(relaxed)},
+                           {"read_ahead", header.fetched_bytes.load(relaxed)},
                            {"lag", lag},
                            {"oldest_seconds", oldest},
                            {"clients", std::move(clients)},

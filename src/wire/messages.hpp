@@ -5,7 +5,8 @@
 //
 //   question    carries                                  reply carries
 //   hello       number: the process                      client; the directory (read-only), the own
-//                                                        log, and the bell: an eventfd
+//                                                        log, the bell: an eventfd, and clean
+//                                                        blocks (read-only), if there are any
 //   watch       nothing                                  the directory (read-only)
 //   open        path, flags; a descriptor of the file    slot, generation, state
 //   close       slot, generation                         nothing

@@ -38,7 +38,7 @@ class HtmlPages:
                 f"there is nothing to draw on {path} (nothing was measured). See what it said.",
                 exit_code=result.status or 1,
             )
-        _write(render(result), path)
+        write_page(render(result), path)
 
     def write_comparison(self, result: Comparison, path: Path) -> None:
         """As write. BenchError: cannot be written, or nothing was compared."""
@@ -48,10 +48,11 @@ class HtmlPages:
                 "warnings.",
                 exit_code=1,
             )
-        _write(render_comparison(result), path)
+        write_page(render_comparison(result), path)
 
 
-def _write(text: str, path: Path) -> None:
+def write_page(text: str, path: Path) -> None:
+    """BenchError: it cannot be written."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

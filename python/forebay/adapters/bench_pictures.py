@@ -45,7 +45,7 @@ def draw_rates(result: BenchResult) -> str:
     else:
         axes.set_xlim(left=0)
     axes.set_xlabel(shown[0].unit)
-    return _svg(figure)
+    return svg_of(figure)
 
 
 def draw_latency(result: BenchResult) -> str:
@@ -59,7 +59,7 @@ def draw_latency(result: BenchResult) -> str:
         axes.set_xlabel("latency of a call, µs")
         axes.set_ylabel("share of calls that\ntake so long or longer")
         _legend_below(axes)
-    return _svg(figure)
+    return svg_of(figure)
 
 
 def _draw_tail(axes: Axes, one: Measurement) -> None:
@@ -87,7 +87,7 @@ def draw_ranks(result: BenchResult) -> str:
         axes.set_ylim(bottom=0)
         axes.set_xlim(-0.5, max(len(one.rank_seconds) for one in shown) - 0.5)
         _legend_below(axes)
-    return _svg(figure)
+    return svg_of(figure)
 
 
 PICTURES: tuple[tuple[str, str, Callable[[BenchResult], str]], ...] = (
@@ -127,7 +127,7 @@ def draw_ratios(findings: Sequence[Finding]) -> str:
     if max(ratios) > LINEAR_RATIO_MAX * min(ratios):
         _logarithmic(axes)
     axes.set_xlabel("B ÷ A (right of 1: B is faster)")
-    return _svg(figure)
+    return svg_of(figure)
 
 
 def draw_pairs(findings: Sequence[Finding]) -> str:
@@ -135,7 +135,7 @@ def draw_pairs(findings: Sequence[Finding]) -> str:
     shown = findings[:PAIRS_DRAWN_MAX]
     figure = Figure(figsize=(10, 2.6 * len(shown)), layout="constrained")
     for axes, one in zip(figure.subplots(len(shown), squeeze=False)[:, 0], shown, strict=True):
-        _style(axes)
+        style(axes)
         pairs = range(1, len(one.a) + 1)
         axes.vlines(pairs, one.a, one.b, color=FAINT, lw=3)
         axes.scatter(pairs, one.a, color=INK, s=18, marker="s", label="A", zorder=3)
@@ -146,7 +146,7 @@ def draw_pairs(findings: Sequence[Finding]) -> str:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.legend(fontsize=7, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     axes.set_xlabel("pair")
-    return _svg(figure)
+    return svg_of(figure)
 
 
 COMPARISON_PICTURES: tuple[tuple[str, str, int, Callable[[Sequence[Finding]], str]], ...] = (
@@ -169,7 +169,7 @@ def slowest(one: Measurement) -> int:
 def _figure(*, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(10, height), layout="constrained")
     axes = figure.subplots()
-    _style(axes)
+    style(axes)
     return figure, axes
 
 
@@ -184,7 +184,7 @@ def _panels(
     figure = Figure(figsize=(10, 3.6 * len(groups) + legends), layout="constrained")
     panels = figure.subplots(len(groups), squeeze=False)[:, 0]
     for axes in panels:
-        _style(axes)
+        style(axes)
     return figure, list(zip(panels, groups, strict=True))
 
 
@@ -212,7 +212,8 @@ def _logarithmic(axes: Axes) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _style(axes: Axes) -> None:
+def style(axes: Axes) -> None:
+    """As all pictures look."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.tick_params(colors=INK)
@@ -220,7 +221,8 @@ def _style(axes: Axes) -> None:
     axes.grid(color=FAINT, lw=0.5)
 
 
-def _svg(figure: Figure) -> str:
+def svg_of(figure: Figure) -> str:
+    """To stand in a page."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     whole = text.getvalue()

@@ -11,7 +11,20 @@ import typer
 from forebay import __version__
 from forebay.domain.errors import ForebayError
 
-SUBCOMMANDS = ("run", "doctor", "settings", "simulate", "layout", "bench", "pool")
+SUBCOMMANDS = (
+    "run",
+    "doctor",
+    "settings",
+    "simulate",
+    "layout",
+    "bench",
+    "pool",
+    "probe",
+    "advise",
+    "apply",
+    "verify",
+    "report",
+)
 """As the help lists them. Each is a module beside this one with a function `attach(app)`."""
 
 _HELP = """A pool in front of the parallel file system: runs an unmodified MPI program so that its

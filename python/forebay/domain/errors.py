@@ -81,3 +81,11 @@ class PoolStartError(ForebayError):
 
 class RescueError(ForebayError):
     """Bytes of a rescue file cannot be written to where they belong."""
+
+
+class ProbeError(ForebayError):
+    """A file system cannot be probed, or a portrait or advice cannot be read."""
+
+
+class EvidenceError(ForebayError):
+    """A log tells nothing of a program's I/O."""

@@ -53,6 +53,44 @@ def start(
     return tuple(words)
 
 
+_RANKS_OPTIONS = {"-n", "-np", "--np", "-c", "--ntasks"}
+
+
+def with_ranks(
+    words: Sequence[str], *, flavour: Flavour, ranks: int, per_node: int | None
+) -> tuple[str, ...]:
+    """A launcher's words, changed to start so many ranks; `per_node`: on each node at most, None
+    where there is only one. For words without a program."""
+    options = _RANKS_OPTIONS - (set() if flavour is Flavour.OPEN_MPI else {"-c"})
+    out: list[str] = []
+    found, waiting = False, list(words)
+    while waiting:
+        word = waiting.pop(0)
+        name, equals, _ = word.partition("=")
+        if name in options and not found:
+            found = True
+            if not equals and waiting:
+                waiting.pop(0)
+            out += [f"{name}={ranks}"] if equals else [name, str(ranks)]
+        else:
+            out.append(word)
+    if not found:
+        at = (find_launcher(out) or 0) + 1
+        out[at:at] = ["-n", str(ranks)]
+    if per_node is None:
+        return tuple(out)
+    match flavour:
+        case Flavour.SLURM:
+            out.append(f"--ntasks-per-node={per_node}")
+        case Flavour.HYDRA:
+            out += ["-ppn", str(per_node)]
+        case Flavour.OPEN_MPI:
+            out += ["--map-by", f"ppr:{per_node}:node"]
+        case Flavour.OTHER:
+            pass
+    return tuple(out)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Forwarding:
     """What the ranks must see: our library (or several, with colons) in LD_PRELOAD, and FOREBAY_*

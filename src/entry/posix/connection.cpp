@@ -229,7 +229,11 @@ const char* Connection::map(Received& greeting) noexcept {
     greeting.descriptors[2] = -1;
     client_ = greeting.reply.client;
     depositor_.emplace(*directory_, log_, client_, *this);
-    reader_.emplace(*directory_, *this);
+    // Without it, all that is not deposited is read from the file itself.
+    clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
+    clean_ = clean_bytes_ == 0 ? nullptr : map_whole(greeting.descriptors[3], {clean_bytes_});
+    reader_.emplace(*directory_, *this,
+                    pool::Ahead{.wishes = &*depositor_, .client = client_, .blocks = clean_});
     number_.fetch_add(1, relaxed);
     return nullptr;
 }
@@ -253,6 +257,7 @@ void Connection::forget() noexcept {
     if (reached()) {
         unmap(directory_, sizeof(pool::Directory));
         unmap(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
+        unmap(clean_, clean_bytes_);
     }
     for (OtherLog& other : others_) {
         if (other.base.load(relaxed) != nullptr) {
@@ -265,6 +270,7 @@ void Connection::forget() noexcept {
     }
     directory_ = nullptr;
     log_ = pool::Log{};
+    clean_ = nullptr;
     depositor_.reset();
     reader_.reset();
     readings_.store(0, relaxed);

@@ -57,9 +57,12 @@ bool introduce(Place place, std::string_view path, pool::Reason through) noexcep
     return true;
 }
 
-pool::Reason reason_of(const Opening& opening) noexcept {
+pool::Reason reason_of(int fd, const Opening& opening) noexcept {
     if (opening.through != pool::Reason::none) {
         return opening.through;
+    }
+    if (is_standard(fd)) {
+        return pool::Reason::stream;
     }
     if (state.asynchronous.load(relaxed)) {
         return pool::Reason::async;
@@ -182,7 +185,7 @@ Taken take_on(int fd, const Opening& opening) noexcept {
     Description spare{};  // one that is never closed
     const Place place{made != nullptr ? *made : spare, fd};
     place.file.flags.store(opening.flags, relaxed);
-    const pool::Reason through = made == nullptr ? pool::Reason::asked : reason_of(opening);
+    const pool::Reason through = made == nullptr ? pool::Reason::asked : reason_of(fd, opening);
     place.file.passes.store(through != pool::Reason::none, relaxed);
     if (through != pool::Reason::none || !opening.fresh) {
         place.file.offset.store(in_kernel, relaxed);
@@ -233,8 +236,7 @@ bool needs_to_be_told(Place place, pool::Reason reason) noexcept {
 }  // namespace
 
 int leave(Place place, pool::Reason reason) noexcept {
-    if (place.file.passes.load(std::memory_order_acquire) &&
-        !needs_to_be_told(place, reason)) {
+    if (place.file.passes.load(std::memory_order_acquire) && !needs_to_be_told(place, reason)) {
         return 0;
     }
     put_offset_into_kernel(place);

@@ -15,13 +15,12 @@ namespace forebay::entry {
 namespace {
 
 constexpr std::uintptr_t page_bytes = 4096;
-// One past the last address that a program may have.
-constexpr std::uintptr_t user_end = std::uintptr_t{1} << 56U;
 // Of a kernel's answer that is not clear, so much is looked at.
 constexpr std::size_t probe_bytes_max = std::size_t{1} << 20;
 
-bool possible(std::uintptr_t begin, std::size_t bytes) noexcept {
-    return begin >= page_bytes && begin < user_end && bytes <= user_end - begin;
+// Nothing is on the first page.
+bool sensible(std::uintptr_t begin, std::size_t bytes) noexcept {
+    return begin >= page_bytes && Memory::possible(reinterpret_cast<const void*>(begin), bytes);
 }
 
 struct Pages {
@@ -84,7 +83,7 @@ bool probe_writable(std::uintptr_t begin, std::size_t bytes) noexcept {
 
 // Whole granules where they are there, for the next time; else the very bytes.
 std::size_t Memory::look(std::uintptr_t begin, std::size_t bytes) noexcept {
-    if (bytes == 0 || !possible(begin, bytes)) {
+    if (bytes == 0 || !sensible(begin, bytes)) {
         return 0;
     }
     std::uintptr_t first = begin / granule_bytes;
@@ -113,7 +112,7 @@ bool Memory::writable(void* at, std::size_t bytes) noexcept {
     if (bytes == 0) {
         return true;
     }
-    if (!possible(begin, bytes)) {
+    if (!sensible(begin, bytes)) {
         return false;
     }
     std::uintptr_t first = begin / page_bytes;

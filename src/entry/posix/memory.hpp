@@ -19,6 +19,12 @@ public:
     Memory& operator=(const Memory&) = delete;
     ~Memory() = default;
 
+    // Whether a program may have such addresses; the kernel looks at those of all pieces before it
+    // moves any.
+    [[nodiscard]] static bool possible(const void* at, std::size_t bytes) noexcept {
+        const auto begin = reinterpret_cast<std::uintptr_t>(at);
+        return begin <= user_end && bytes <= user_end - begin;
+    }
     // Bytes from `at` on that can be read; fewer than `bytes` where the rest cannot.
     [[nodiscard]] std::size_t readable(const void* at, std::size_t bytes) noexcept {
         const auto begin = reinterpret_cast<std::uintptr_t>(at);
@@ -32,6 +38,7 @@ public:
     void forget(const void* at, std::size_t bytes) noexcept;
 
 private:
+    static constexpr std::uintptr_t user_end = std::uintptr_t{1} << 56U;
     // What is read is looked at in whole granules; what is written to, by the page: a page that
     // nobody asked for is not to be made.
     static constexpr std::size_t granule_bytes = std::size_t{1} << 16;

@@ -66,8 +66,21 @@ std::int64_t bytes_of(Pieces pieces) noexcept {
 // -- writing
 // ----------------------------------------------------------------------------------------
 
+// Whether a file can be so long, its file system says when it is written.
+std::int64_t write_far(Place place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
+    const int error = leave(place, pool::Reason::asked);
+    if (error != 0) {
+        return -error;
+    }
+    const ssize_t moved = kernel::pwrite(place.fd, bytes.data(), bytes.size(), at);
+    return moved < 0 ? -errno : moved;
+}
+
 // Bytes written, or minus an errno.
 std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
+    if (at > sure_max - static_cast<std::int64_t>(bytes.size())) {
+        return write_far(place, bytes, at);
+    }
     const pool::FileId file = place.file.file();
     const pool::Written written = connection.depositor().write(file, at, bytes);
     const auto taken = static_cast<std::int64_t>(written.taken);
@@ -134,14 +147,14 @@ std::int64_t claim(Place place, std::int64_t bytes) noexcept {
     while (at != in_kernel) {
         std::int64_t end = 0;
         if (__builtin_add_overflow(at, bytes, &end)) {
-            return fail(EFBIG);
+            return fail(EINVAL);
         }
         if (place.file.offset.compare_exchange_weak(at, end, std::memory_order_acq_rel)) {
             return at;
         }
     }
     const off_t end = kernel::lseek(place.fd, bytes, SEEK_CUR);
-    return end < 0 ? fail(EFBIG) : end - bytes;
+    return end < 0 ? fail(EINVAL) : end - bytes;
 }
 
 // What was claimed, but not moved, if nobody went on from there.
@@ -180,7 +193,7 @@ ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
     }
     std::int64_t end = 0;
     if (__builtin_add_overflow(at, bytes, &end)) {
-        return fail(EFBIG);
+        return fail(EINVAL);
     }
     const std::int64_t moved = write_at(place, pieces, at);
     return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
@@ -192,6 +205,7 @@ ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
 // Bytes read, or minus an errno.
 std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
     const Connection::Reading reading{connection};
+    const Guessing guess{descriptors.guess(place.file)};
     Kernel backing{place.fd};
     std::int64_t total = 0;
     for (const iovec& piece : pieces) {
@@ -199,7 +213,7 @@ std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
             std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
         const std::span bytes{static_cast<std::byte*>(piece.iov_base), want};
         const std::int64_t moved =
-            connection.reader().read(place.file.file(), backing, at + total, bytes);
+            connection.reader().read(place.file.file(), backing, guess.get(), at + total, bytes);
         if (moved < 0) {
             return total > 0 ? total : moved;
         }
@@ -263,7 +277,13 @@ ssize_t on_pieces(int fd, const iovec* pieces, int count, const Pass& pass,
         if (state.memory.readable(pieces, bytes) != bytes) {
             return fail(EFAULT);
         }
-        return own(place, Pieces{pieces, static_cast<std::size_t>(count)});
+        const Pieces all{pieces, static_cast<std::size_t>(count)};
+        if (!std::ranges::all_of(all, [](const iovec& one) noexcept {
+                return one.iov_len == 0 || Memory::possible(one.iov_base, one.iov_len);
+            })) {
+            return fail(EFAULT);
+        }
+        return own(place, all);
     });
 }
 

@@ -26,8 +26,7 @@ int fail(int error) noexcept {
 
 // 0 or an errno.
 int set(Place place, const forebay_pool_setting& setting) noexcept {
-    const bool off =
-        setting.mode == FOREBAY_POOL_OFF || setting.durability == FOREBAY_POOL_GLOBAL;
+    const bool off = setting.mode == FOREBAY_POOL_OFF || setting.durability == FOREBAY_POOL_GLOBAL;
     const bool on = setting.mode == FOREBAY_POOL_ON || setting.durability == FOREBAY_POOL_PROCESS;
     if (setting.mode > FOREBAY_POOL_ON || setting.durability > FOREBAY_POOL_GLOBAL || (on && off)) {
         return EINVAL;
@@ -45,9 +44,9 @@ int set(Place place, const forebay_pool_setting& setting) noexcept {
         return 0;
     }
     constexpr __u64 most = std::numeric_limits<std::int64_t>::max();
-    const int error = adjust(place, {.window = static_cast<std::int64_t>(
-                                         std::min<__u64>(setting.window, most)),
-                                     .back = on});
+    const int error = adjust(
+        place,
+        {.window = static_cast<std::int64_t>(std::min<__u64>(setting.window, most)), .back = on});
     if (error == 0 && on) {
         place.file.passes.store(false, std::memory_order_release);
     }
@@ -116,9 +115,8 @@ int switch_file(int fd, unsigned long request, void* argument) noexcept {
     if (here == Footing::lost) {
         return fail(EIO);
     }
-    const bool known =
-        connection.reached() && connection.life() == Connection::Life::lives &&
-        held->connection.load(std::memory_order_acquire) == connection.number();
+    const bool known = connection.reached() && connection.life() == Connection::Life::lives &&
+                       held->connection.load(std::memory_order_acquire) == connection.number();
     if (!known) {
         return real::ioctl(fd, request, argument);  // the kernel knows nothing of a pool
     }

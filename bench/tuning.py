@@ -1,0 +1,369 @@
+"""`python -m bench.tuning TABLE`: what docs/tuning.md claims of probing and verifying, on modelled
+systems. Nothing here measures a machine.
+
+regret   random systems with a known optimum, drift, noise and stragglers: how far the best that
+         probing finds is from the optimum, beside one factor at a time (--level, --systems)
+claims   A/A comparisons under drift: how often verification says improved or worse (--runs)
+study    the two scenarios of the 2020 study on lustre-96-ost: probed, advised, and what the
+         formulas say to it
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from forebay.adapters.platform_file import read_platform
+from forebay.adapters.probe_journal import NoJournal
+from forebay.application.modelled_system import ModelledSystem
+from forebay.application.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
+from forebay.domain.tuning.advice import Lever, Question, advise
+from forebay.domain.tuning.evidence import Workload
+from forebay.domain.tuning.modelled import Bend, Platform, Weather, expected
+from forebay.domain.tuning.point import COORDINATES, Direction, Point, Space, changed, usual_space
+from forebay.domain.tuning.search import (
+    PROBES,
+    Ask,
+    Passage,
+    Purpose,
+    Sample,
+    conclude,
+    search,
+)
+from forebay.domain.tuning.verification import LOOKS, Verdict, is_look, look
+from forebay.domain.units import MIB
+
+WEATHER = Weather(drift=0.25, noise=0.05, stragglers=0.08)
+GIB = 1024 * MIB
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def random_platform(seed: int) -> Platform:
+    """Machines of all sorts: what limits them differs."""
+    generator = random.Random(seed)
+
+    def between(low: float, high: float) -> float:
+        return math.exp(generator.uniform(math.log(low), math.log(high)))
+
+    targets = generator.choice([4, 8, 16, 32, 64, 96])
+    return Platform(
+        name=f"random {seed}",
+        nodes=generator.choice([8, 16, 32, 64]),
+        ranks_per_node=generator.choice([8, 16, 32]),
+        link_rate=between(1e9, 12e9),
+        client_rate=between(2e8, 2.5e9),
+        call_time=between(5e-6, 1e-4),
+        servers=max(1, targets // 4),
+        server_link_rate=between(2e9, 12e9),
+        targets=targets,
+        target_rate=between(2e8, 3e9),
+        request_time=between(5e-5, 2e-3),
+        interference_per_stream=between(5e-4, 5e-2),
+        streams_free=generator.choice([1, 2, 4, 8, 16, 32]),
+        lock_time=between(1e-4, 3e-3),
+        stripe_bytes=MIB,
+        metadata_threads=generator.choice([4, 8, 16, 32]),
+        open_time=between(3e-5, 3e-4),
+        close_time=between(2e-5, 2e-4),
+        crowding=between(1e-4, 3e-3),
+    )
+
+
+def random_bend(seed: int) -> Bend | None:
+    """Every other system deviates smoothly from all formulas, so that what is fitted is not what
+    was drawn."""
+    if seed % 2 == 0:
+        return None
+    generator = random.Random(seed + 1000)
+    return Bend(linear={name: generator.gauss(0, 0.12) for name in COORDINATES})
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A system with its truth."""
+
+    platform: Platform
+    bend: Bend | None
+    space: Space
+    control: Point
+    prior: Point
+
+    def rate(self, point: Point) -> float:
+        """Without weather."""
+        there = expected(self.platform, point, Direction.WRITE, bend=self.bend)
+        return point.bytes / there.seconds_moving
+
+    def optimum(self) -> float:
+        """Of all points that are allowed."""
+        return max(self.rate(one) for one in self.space.points())
+
+
+def world_of(seed: int) -> World:
+    """The same for the same seed."""
+    platform = random_platform(seed)
+    space = usual_space(
+        nodes=platform.nodes,
+        ranks_per_node=platform.ranks_per_node,
+        targets=platform.targets,
+        bytes_max=1 << 40,
+        process_bytes_max=256 * MIB,
+    )
+    usual = Point(
+        processes=min(256, platform.nodes * platform.ranks_per_node),
+        per_node=platform.ranks_per_node,
+        stripe_count=1,
+        stripe_bytes=MIB,
+        transfer_bytes=MIB,
+        process_bytes=64 * MIB,
+    )
+    prior = replace(
+        usual,
+        processes=min(platform.nodes * 8, 16 * platform.targets, 1000),
+        per_node=8,
+        stripe_count=min(16, platform.targets),
+        transfer_bytes=4 * MIB,
+    )
+    return World(
+        platform=platform,
+        bend=random_bend(seed),
+        space=space,
+        control=space.nearest(usual),
+        prior=prior,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regret:
+    """Shares of the optimum's rate that are missed."""
+
+    probed: float
+    one_factor: float
+    default: float
+
+
+def regret_of(seed: int, level: str) -> Regret:
+    """One system, probed in both ways with as many probes."""
+    world = world_of(seed)
+    optimum = world.optimum()
+    best = _probe(world, PROBES[level], seed)
+    ofat = _one_factor(world, PROBES[level], seed)
+    return Regret(
+        probed=1 - world.rate(best) / optimum,
+        one_factor=1 - world.rate(ofat) / optimum,
+        default=1 - world.rate(world.control) / optimum,
+    )
+
+
+def _system(world: World, seed: int) -> ModelledSystem:
+    return ModelledSystem(world.platform, weather=WEATHER, seed=seed, bend=world.bend)
+
+
+def _probe(world: World, probes: int, seed: int) -> Point:
+    system = _system(world, seed)
+    conversation = search(
+        world.space,
+        control=world.control,
+        priors=(world.prior,),
+        probes=probes,
+        direction=Direction.WRITE,
+        seed=seed,
+    )
+    taken: tuple[Sample, ...] = ()
+    ask = next(conversation)
+    try:
+        while True:
+            ask = conversation.send(system.measure(ask, 0, seconds_max=math.inf)[0])
+    except StopIteration as end:
+        taken = end.value
+    choice = conclude(
+        taken, world.space, control=world.control, direction=Direction.WRITE, seed=seed
+    )
+    return world.control if choice is None else choice.best
+
+
+def _one_factor(world: World, probes: int, seed: int) -> Point:
+    """The study's own way: one coordinate after the other, each level three times in a row, the
+    best of the three counts; round and round until the probes are used up."""
+    system = _system(world, seed)
+    here, left = world.control, probes
+    while left > 0:
+        before = here
+        for name in COORDINATES:
+            found: list[tuple[float, Point]] = []
+            for value in world.space.levels[name]:
+                point = changed(here, {name: value})
+                if not world.space.allows(point) or left <= 0:
+                    continue
+                times = min(3, left)
+                left -= times
+                rates = [_rate(system, point) for _ in range(times)]
+                found.append((max(rates), point))
+            here = max(found, default=(0.0, here), key=lambda one: one[0])[1]
+        if here == before:
+            break
+    return here
+
+
+def _rate(system: ModelledSystem, point: Point) -> float:
+    ask = Ask(point=point, purpose=Purpose.SCREEN)
+    passage: Passage | None = system.measure(ask, 0, seconds_max=math.inf)[0].write
+    return 0.0 if passage is None else passage.rate
+
+
+def regret(arguments: argparse.Namespace) -> None:
+    """The table of regrets."""
+    seeds = range(arguments.systems)
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        found = list(pool.map(partial(regret_of, level=arguments.level), seeds))
+    limit = 0.10 if arguments.level == "quick" else 0.05
+    print(
+        f"{len(found)} systems, {PROBES[arguments.level]} probes each, drift "
+        f"{WEATHER.drift:.0%}, noise {WEATHER.noise:.0%}, stragglers {WEATHER.stragglers:.0%}\n"
+    )
+    print(f"| way | regret: median | 90 % have at most | at most {limit:.0%} in |")
+    print("| --- | --- | --- | --- |")
+    for name, values in (
+        ("forebay probe", [one.probed for one in found]),
+        ("one factor at a time, best of three", [one.one_factor for one in found]),
+        ("the default", [one.default for one in found]),
+    ):
+        ordered = sorted(values)
+        high = ordered[max(0, math.ceil(0.9 * len(ordered)) - 1)]
+        share = sum(one <= limit for one in values) / len(values)
+        print(f"| {name} | {median(values):.3f} | {high:.3f} | {share:.0%} |")
+    print("\nby system:", " ".join(f"{one.probed:.3f}" for one in found), file=sys.stderr)
+
+
+def claims(arguments: argparse.Namespace) -> None:
+    """How often nothing is called something."""
+    wrong, pairs = 0, []
+    for run in range(arguments.runs):
+        verdict, count = _same_twice(arguments.seed + run)
+        wrong += verdict in (Verdict.IMPROVED, Verdict.WORSE)
+        pairs.append(count)
+    print(
+        f"{arguments.runs} A/A comparisons, drift {WEATHER.drift:.0%}, noise {WEATHER.noise:.0%}, "
+        f"stragglers {WEATHER.stragglers:.0%}: improved or worse in {wrong} "
+        f"({wrong / arguments.runs:.1%}), after {median(pairs):.0f} pairs (median)"
+    )
+
+
+def _same_twice(seed: int) -> tuple[Verdict, int]:
+    world = world_of(0)
+    system = _system(world, seed)
+    order = random.Random(seed)
+    a: list[float] = []
+    b: list[float] = []
+    while len(a) < LOOKS[-1]:
+        first, second = (1 / _rate(system, world.control) for _ in range(2))
+        swapped = order.random() < 0.5
+        a.append(second if swapped else first)
+        b.append(first if swapped else second)
+        if is_look(len(a), LOOKS[-1]):
+            found = look(a, b)
+            if found.verdict is not Verdict.INCONCLUSIVE:
+                return found.verdict, len(a)
+    return Verdict.INCONCLUSIVE, len(a)
+
+
+SCENARIOS = (
+    (
+        "start-up: 4096 processes read a file of 2 GiB, one stripe",
+        "10 min → 5 s",
+        Workload(
+            direction=Direction.READ,
+            ranks=4096,
+            nodes=128,
+            file_bytes=2 * GIB,
+            same_bytes=True,
+            stripe_count=1,
+        ),
+    ),
+    (
+        "restart: 8192 processes write a file of 512 GiB, four stripes",
+        "−15 %",
+        Workload(
+            direction=Direction.WRITE,
+            ranks=8192,
+            nodes=256,
+            file_bytes=512 * GIB,
+            stripe_count=4,
+            stripe_bytes=MIB,
+            transfer_bytes=4 * MIB,
+        ),
+    ),
+)
+
+
+def study(arguments: argparse.Namespace) -> None:
+    """Advice from a portrait, and what the formulas make of it."""
+    platform = read_platform(ROOT / "platforms" / "lustre-96-ost.toml")
+    system = ModelledSystem(platform, weather=Weather(drift=0.1, noise=0.02), seed=arguments.seed)
+    request = ProbeRequest(
+        level=arguments.level,
+        budget=Budget(seconds=1e6, bytes=1 << 50, files=10**9),
+        seed=arguments.seed,
+    )
+    portrait = carry_out_probe(
+        plan_probe(request, system), system, NoJournal(), told=lambda *_: None
+    )
+    print("| scenario | published | now, s | advised, s | ratio | predicted | advice |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for name, published, workload in SCENARIOS:
+        found = advise(Question(workload=workload, portrait=portrait, allowed=frozenset(Lever)))
+        own = found.settings
+        now = workload.as_point(stripe_count=1, stripe_bytes=MIB)
+        there = changed(
+            now,
+            {
+                key: value
+                for key, value in (
+                    ("stripe_count", own.stripe_count),
+                    ("stripe_bytes", own.stripe_bytes),
+                    ("processes", own.processes),
+                    ("per_node", own.per_node),
+                    ("transfer_bytes", own.transfer_bytes),
+                )
+                if value is not None
+            },
+        )
+        if not workload.same_bytes:
+            there = changed(there, {"process_bytes": workload.bytes // there.processes})
+        before = expected(platform, now, workload.direction).seconds
+        after = expected(platform, there, workload.direction).seconds
+        advice = ", ".join(f"{one.name} {one.now} → {one.advised}" for one in found.items)
+        gain = "keep" if found.gain is None else f"{found.gain:.3g} ×"
+        print(
+            f"| {name} | {published} | {before:.1f} | {after:.2f} | {before / after:.1f} | {gain} "
+            f"| {advice} |"
+        )
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Prints one table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.tuning",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("table", choices=["regret", "claims", "study"])
+    parser.add_argument("--level", choices=list(PROBES), default="standard")
+    parser.add_argument("--systems", type=int, default=60)
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args(words)
+    {"regret": regret, "claims": claims, "study": study}[arguments.table](arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,51 @@
+"""Directories of a program's output, and small files of ours."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from forebay.domain.errors import UsageError
+
+PREFIX = ".forebay-apply-"
+
+
+class RealFolders:
+    """The port Folders."""
+
+    def newest(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
+        """The largest of the files that are new: a log beside the data is none."""
+        new = [one for one in self.names(folder) - but if one.is_file()]
+        return max(new, key=lambda one: one.stat().st_size, default=None)
+
+    def names(self, folder: Path) -> frozenset[Path]:
+        """Files and directories right below, and files further below."""
+        if not folder.is_dir():
+            return frozenset()
+        return frozenset(folder.rglob("*"))
+
+    def make(self, folder: Path) -> None:
+        """With what is above it."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"cannot make the output directory {folder} ({error.strerror}). Name another by "
+                "--output-dir."
+            ) from error
+
+    def remove(self, folder: Path) -> None:
+        """A file, or a directory with all that is in it."""
+        if folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            folder.unlink(missing_ok=True)
+
+    def write(self, name: str, text: str) -> Path:
+        """Below the working directory, which other nodes see, too."""
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=Path.cwd()))
+        except OSError:
+            folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        path = folder / name
+        path.write_text(text, encoding="utf-8")
+        return path

@@ -1,0 +1,64 @@
+"""Reads platforms: TOML in which every number has its source."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from forebay.domain.errors import SimulationError
+from forebay.domain.tuning.modelled import Platform
+from forebay.domain.tuning.quantity import parse_quantity
+
+SCHEMA = "forebay.platform/1"
+
+
+def read_platform(path: Path) -> Platform:
+    """SimulationError: no platform."""
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+        if document.get("schema") != SCHEMA:
+            raise SimulationError(
+                f"cannot use the platform {path} (its schema is {document.get('schema')!r}, not "
+                f"{SCHEMA!r}). Name one of platforms/*.toml."
+            )
+        return _platform(document)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SimulationError(
+            f"cannot read the platform {path} ({error}). Name one of platforms/*.toml."
+        ) from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise SimulationError(
+            f"cannot use the platform {path} ({type(error).__name__}: {error}). Correct it; "
+            "platforms/*.toml are examples."
+        ) from error
+
+
+def _platform(document: Mapping[str, Any]) -> Platform:
+    def number(section: str, name: str) -> float:
+        value = document[section][name]["value"]
+        found = parse_quantity(value) if isinstance(value, str) else float(value)
+        if found is None:
+            raise ValueError(f'{section}.{name}: "{value}" is no quantity')
+        return found
+
+    return Platform(
+        name=str(document["name"]),
+        nodes=int(number("node", "count")),
+        ranks_per_node=int(number("node", "ranks")),
+        link_rate=number("node", "link_rate"),
+        client_rate=number("node", "client_rate"),
+        call_time=number("node", "message_time"),
+        servers=int(number("server", "count")),
+        server_link_rate=number("server", "link_rate"),
+        targets=int(number("target", "count")),
+        target_rate=number("target", "rate"),
+        request_time=number("target", "request_time"),
+        interference_per_stream=number("target", "interference_per_stream"),
+        streams_free=number("target", "streams_free"),
+        lock_time=number("target", "lock_time"),
+        stripe_bytes=int(number("target", "stripe")),
+        metadata_threads=int(number("metadata", "threads")),
+        open_time=number("metadata", "open_time"),
+        close_time=number("metadata", "close_time"),
+        crowding=number("metadata", "crowding"),
+    )

@@ -1,0 +1,70 @@
+"""The HTML page of a portrait: the study's five figures, one after the other."""
+
+import math
+from pathlib import Path
+
+from forebay.adapters.bench_page import HtmlPages, write_page
+from forebay.adapters.page_template import filled
+from forebay.domain.tuning.portrait import Portrait
+from forebay.domain.tuning.quantity import spell_rate, spell_seconds
+from forebay.domain.tuning.response import NAMES
+
+_TEMPLATE = Path(__file__).with_name("portrait_page.html.j2")
+_TIMES = {"call_time", "request_time"}
+_PLAIN = {"interference_per_stream", "streams_free"}
+
+
+class PortraitPages:
+    """Pages of portraits."""
+
+    def check(self, path: Path) -> None:
+        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
+        HtmlPages().check(path)
+
+    def write(self, portrait: Portrait, path: Path) -> None:
+        """One self-contained page."""
+        write_page(render(portrait), path)
+
+
+def render(portrait: Portrait) -> str:
+    """The page as text."""
+    from forebay.adapters.portrait_pictures import PICTURES, draw_course
+
+    pictures = [
+        {"title": title, "caption": caption, "svg": draw(portrait)}
+        for title, caption, draw in PICTURES
+    ]
+    pictures.append(
+        {
+            "title": "The course of probing",
+            "caption": "The default's probes over time: what drifts, drifts for all.",
+            "svg": draw_course(portrait),
+        }
+    )
+    numbers = [
+        (
+            direction.value,
+            name.replace("_", " "),
+            _spelled(name, value),
+            _interval(name, value, off),
+        )
+        for direction, choice in portrait.choices.items()
+        for name, value, off in zip(
+            NAMES,
+            (getattr(choice.response.surface.physical, one) for one in NAMES),
+            choice.response.surface.uncertain,
+            strict=True,
+        )
+    ]
+    return filled(_TEMPLATE, portrait=portrait, pictures=pictures, numbers=numbers)
+
+
+def _interval(name: str, value: float, off: float) -> str:
+    low, high = value * math.exp(-2 * off), value * math.exp(2 * off)
+    return f"{_spelled(name, low)} – {_spelled(name, high)}"
+
+
+def _spelled(name: str, value: float) -> str:
+    if name in _TIMES:
+        return spell_seconds(float(f"{value:.3g}"))
+    return f"{value:.3g}" if name in _PLAIN else spell_rate(float(f"{value:.3g}"))

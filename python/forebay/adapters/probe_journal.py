@@ -1,0 +1,172 @@
+"""What probing has measured so far, as JSON Lines: a probing that was killed goes on from there."""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from forebay.application.probe import ProbePlan
+from forebay.domain.errors import ProbeError
+from forebay.domain.tuning.point import COORDINATES, Point
+from forebay.domain.tuning.search import Ask, Passage, Purpose, Sample
+
+SCHEMA = "forebay.probe/1"
+
+
+class ProbeJournal:
+    """The port Journal over a file. With `resume` what is in it counts; without, it must not be
+    there."""
+
+    def __init__(self, path: Path, *, folder: str, resume: bool) -> None:
+        self._path = path
+        self._folder = folder
+        self._resume = resume
+        self._past: list[tuple[Sample, float]] = []
+
+    def past(self) -> Sequence[tuple[Sample, float]]:
+        """What is in the file."""
+        return self._past
+
+    def begin(self, plan: ProbePlan) -> None:
+        """Opens or makes the file."""
+        header = {"schema": SCHEMA, "kind": "plan", "folder": self._folder, **_plan(plan)}
+        if self._path.exists() and not self._resume:
+            raise ProbeError(
+                f"there is a journal already ({self._path}: a probing that did not end). Say "
+                "--resume to go on with it, or --clean to remove it and its files."
+            )
+        if not self._path.exists():
+            self._append(header, fresh=True)
+            return
+        lines = read_journal(self._path)
+        if not lines or {**lines[0], "folder": ""} != {**header, "folder": ""}:
+            raise ProbeError(
+                f"cannot go on with the journal {self._path} (it belongs to another directory, "
+                "level, budget or seed). Repeat the command that began it, or say --clean."
+            )
+        self._past = [
+            (_sample(line), float(line["seconds"])) for line in lines if line["kind"] == "sample"
+        ]
+
+    def asked(self, number: int, ask: Ask) -> None:
+        """What is about to be probed."""
+        self._append({"kind": "ask", "number": number, **_ask(ask)})
+
+    def answered(self, number: int, sample: Sample, seconds: float) -> None:
+        """What came of it."""
+        self._append(
+            {
+                "kind": "sample",
+                "number": number,
+                "seconds": seconds,
+                **_ask(sample.ask),
+                "write": None if sample.write is None else asdict(sample.write),
+                "read": None if sample.read is None else asdict(sample.read),
+                "discarded": sample.discarded,
+                "cached": sample.cached,
+            }
+        )
+
+    def _append(self, line: Mapping[str, Any], *, fresh: bool = False) -> None:
+        try:
+            with self._path.open("x" if fresh else "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise ProbeError(
+                f"cannot write the journal {self._path} ({error.strerror}). Give -o a folder that "
+                "can be written."
+            ) from error
+
+
+class NoJournal:
+    """The port Journal for what takes no time."""
+
+    def past(self) -> Sequence[tuple[Sample, float]]:
+        """Nothing."""
+        return ()
+
+    def begin(self, plan: ProbePlan) -> None:
+        """Nothing to do."""
+
+    def asked(self, number: int, ask: Ask) -> None:
+        """Nothing to do."""
+
+    def answered(self, number: int, sample: Sample, seconds: float) -> None:
+        """Nothing to do."""
+
+
+def read_journal(path: Path) -> list[dict[str, Any]]:
+    """Its lines; the last one may have been cut off by what ended the probing."""
+    lines = []
+    try:
+        texts = path.read_text("utf-8", "replace").splitlines()
+    except OSError as error:
+        raise ProbeError(
+            f"cannot read the journal {path} ({error.strerror}). Is there a probing to go on with?"
+        ) from error
+    for text in texts:
+        with contextlib.suppress(ValueError):
+            line = json.loads(text)
+            if isinstance(line, dict) and "kind" in line:
+                lines.append(line)
+    return lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begun:
+    """Of a probing that was begun: its folder below `directory`, and the bytes of a probe."""
+
+    directory: str
+    folder: str
+    probe_bytes: int
+
+
+def begun(path: Path) -> Begun:
+    """ProbeError: it is no journal."""
+    lines = read_journal(path)
+    try:
+        first = lines[0]
+        return Begun(
+            directory=str(first["directory"]),
+            folder=str(first["folder"]),
+            probe_bytes=int(first["probe_bytes"]),
+        )
+    except (IndexError, KeyError, ValueError) as error:
+        raise ProbeError(
+            f"{path} is no journal of a probing (its first line does not say what was planned). "
+            "Remove it, and look for forebay-probe-* in the directory that was probed."
+        ) from error
+
+
+def _plan(plan: ProbePlan) -> dict[str, Any]:
+    request = plan.request
+    return {
+        "directory": plan.ground.identity.directory,
+        "level": request.level,
+        "seed": request.seed,
+        "direction": request.direction.value,
+        "seconds": request.budget.seconds,
+        "probe_bytes": plan.space.bytes_max,
+        "levels": {name: list(plan.space.levels[name]) for name in COORDINATES},
+    }
+
+
+def _ask(ask: Ask) -> dict[str, Any]:
+    point = {name: getattr(ask.point, name) for name in COORDINATES}
+    return {"purpose": ask.purpose.value, "point": {**point, "shared": ask.point.shared}}
+
+
+def _sample(line: Mapping[str, Any]) -> Sample:
+    point = Point(**line["point"])
+    return Sample(
+        ask=Ask(point=point, purpose=Purpose(line["purpose"])),
+        write=None if line["write"] is None else Passage(**line["write"]),
+        read=None if line["read"] is None else Passage(**line["read"]),
+        discarded=str(line["discarded"]),
+        cached=bool(line["cached"]),
+    )

@@ -1,0 +1,360 @@
+"""A real file system behind the prober's port: forebay-ior under the user's launcher. Each probe
+has a folder of its own, with the layout that it asks for, and takes it away again."""
+
+import contextlib
+import json
+import os
+import platform as machine
+import shutil
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from forebay import __version__
+from forebay.application.bench import BenchWorld, plan_bench, run_and_read
+from forebay.application.ports import Captured
+from forebay.application.probe import PASSAGES, Ground
+from forebay.domain.bench_command import Launch, Tool, ranks_asked
+from forebay.domain.errors import ForebayError, LayoutError, ProbeError, StoppedError, UsageError
+from forebay.domain.launcher import Flavour, find_launcher, with_ranks
+from forebay.domain.layout import Layout, WantedLayout
+from forebay.domain.tuning.point import Point
+from forebay.domain.tuning.portrait import Identity
+from forebay.domain.tuning.search import Ask, Passage, Sample
+from forebay.domain.units import MIB
+
+PREFIX = "forebay-probe-"
+_PILOT_SECONDS_MAX = 60.0
+_CACHE_FACTOR = 1.5
+_CACHE_RATE = 1.5e9
+"""Bytes per second of one process that no storage gives it, only memory."""
+_MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
+_TARGETS_UNKNOWN = 4
+_PLACED_TARGETS_MAX = 256
+_PLACED_FILES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """What is probed and how ranks are started. `folder`: everything of ours is below it.
+    `targets`: what the user says there are."""
+
+    directory: Path
+    folder: str
+    launch: Launch
+    level: str
+    seed: int
+    date: str
+    targets: int | None = None
+
+
+class RealSystem:
+    """The port System over forebay-ior."""
+
+    def __init__(self, where: Where, bench: BenchWorld) -> None:
+        self._where = where
+        self._bench = bench
+        self._layout: Layout | None = None
+        self._nodes = 1
+        self._memory = False
+
+    @property
+    def _folder(self) -> Path:
+        return self._where.directory / self._where.folder
+
+    def ground(self) -> Ground:
+        """Runs one small benchmark to see who takes part. ProbeError, BenchError, SetupError: it
+        cannot be run."""
+        where = self._where
+        facts = self._bench.world.machine.directory(where.directory)
+        if not facts.is_writable:
+            raise ProbeError(
+                f"cannot probe {where.directory} (it may not be written). Give a directory of "
+                "your own on that file system."
+            )
+        layout = self._look_at_layout()
+        self._layout = layout
+        self._memory = facts.file_system in _MEMORY_FILE_SYSTEMS
+        try:
+            nodes, ranks = self._pilot()
+            targets = where.targets or self._count_targets(layout)
+        finally:
+            self.clean()
+        self._nodes = nodes
+        return Ground(
+            identity=Identity(
+                name=facts.mount_point.name or "root",
+                directory=str(facts.path),
+                file_system=facts.file_system,
+                mount_point=str(facts.mount_point),
+                host=socket.gethostname(),
+                client=f"{machine.system()} {machine.release()}",
+                forebay=__version__,
+                date=where.date,
+                level=where.level,
+                seed=where.seed,
+                nodes=nodes,
+                ranks_per_node=max(1, -(-ranks // nodes)),
+                targets=targets,
+                stripe_count=min(targets, layout.targets or targets) if layout else 1,
+                stripe_bytes=layout.stripe_bytes if layout and layout.stripe_bytes else MIB,
+            ),
+            free_bytes=facts.free_bytes,
+            can_place=facts.file_system == "lustre",
+        )
+
+    def clean(self) -> None:
+        """Takes away all that is ours."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        """Writes, then reads. What does not work is a sample that does not count."""
+        folder = self._folder / f"{number:04d}"
+        started = time.monotonic()
+        shutil.rmtree(folder, ignore_errors=True)  # of a probing that was killed here
+        try:
+            folder.mkdir(parents=True)
+            sample = self._probe(ask, folder, started + seconds_max)
+        except StoppedError:
+            self.clean()
+            raise
+        except (ForebayError, OSError) as error:
+            sample = Sample(ask=ask, discarded=_one_line(str(error)))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return sample, time.monotonic() - started
+
+    def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
+        """Three files on each target of Lustre, written one after the other."""
+        layout = self._layout
+        targets = self._where.targets or (self._count_targets(layout) if layout else 1)
+        placed = layout is not None and layout.file_system == "lustre"
+        if not placed or not 3 <= targets <= _PLACED_TARGETS_MAX:
+            self.clean()
+            return {}
+        each = min(16 * MIB, bytes_max // (targets * _PLACED_FILES)) // MIB * MIB
+        rates: dict[int, list[float]] = {}
+        deadline = time.monotonic() + seconds_max
+        try:
+            for round_ in range(_PLACED_FILES):
+                for target in range(targets):
+                    if each < MIB or time.monotonic() > deadline:
+                        return rates
+                    rate = self._on_target(target, round_, each)
+                    if rate is not None:
+                        rates.setdefault(target, []).append(rate)
+        finally:
+            self.clean()
+        return rates
+
+    def _on_target(self, target: int, number: int, count: int) -> float | None:
+        folder = self._folder / "targets"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{target}.{number}"
+        try:
+            change = self._bench.world.layouts.set(
+                path, WantedLayout(stripe_count=1, first_ost=target)
+            )
+            if change.complaint:
+                return None
+            block = os.urandom(MIB)
+            started = time.monotonic()
+            with path.open("r+b", buffering=0) as file:
+                for _ in range(count // MIB):
+                    file.write(block)
+                os.fsync(file.fileno())
+            return count / (time.monotonic() - started)
+        except (ForebayError, OSError):
+            return None
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _look_at_layout(self) -> Layout | None:
+        try:
+            layout = self._bench.world.layouts.show(self._where.directory)
+        except LayoutError:
+            return None
+        return layout if layout.is_known else None
+
+    def _count_targets(self, layout: Layout | None) -> int:
+        """Of Lustre: those that a file on all of them gets. Others do not tell."""
+        if layout is None:
+            return 1
+        if layout.file_system != "lustre":
+            return max(_TARGETS_UNKNOWN, layout.targets or 1)
+        self._folder.mkdir(exist_ok=True)
+        try:
+            change = self._bench.world.layouts.set(
+                self._folder / "all", WantedLayout(stripe_count=-1)
+            )
+        except LayoutError:
+            return layout.targets or 1
+        return change.layout.targets or layout.targets or 1
+
+    def _pilot(self) -> tuple[int, int]:
+        """Nodes and ranks that take part."""
+        self._folder.mkdir(exist_ok=True)
+        words = ("-w", "-F", "-t", "64k", "-b", "64k", "-o", str(self._folder / "pilot"))
+        row = self._ior(words, self._where.launch, seconds_max=_PILOT_SECONDS_MAX)
+        ranks = len(row["ranks"])
+        asked = ranks_asked(self._where.launch)
+        if asked is not None and asked != ranks:
+            raise ProbeError(
+                f"the launcher started {ranks} of {asked} ranks that work together (is it of "
+                "another MPI than forebay-ior?). Use that MPI's launcher, or set "
+                "FOREBAY_MPI_FAMILY."
+            )
+        return max(1, len(row["nodes"])), ranks
+
+    def _probe(self, ask: Ask, folder: Path, deadline: float) -> Sample:
+        point = ask.point
+        complaint = self._lay_out(folder, point)
+        if complaint:
+            return Sample(ask=ask, discarded=complaint)
+        launch = self._launch(point)
+        path = folder / "f"
+        common = [
+            "-t",
+            str(point.transfer_bytes),
+            "-b",
+            str(_whole(point)),
+            "-o",
+            str(path),
+            "-k",
+            *([] if point.shared else ["-F"]),
+        ]
+        cut = max(1, int((deadline - time.monotonic()) / PASSAGES))
+        write = self._passage(("-w", "-e", "-D", str(cut), *common), launch, point, deadline)
+        if sum(one.stat().st_size for one in folder.iterdir()) < _whole(point) * point.processes:
+            return Sample(ask=ask, write=write)  # it was cut off: there is not all to be read
+        _drop_pages(folder)
+        away = ["-C"] if self._nodes > 1 else []
+        read = self._passage(("-r", *away, "-D", str(cut), *common), launch, point, deadline)
+        return Sample(ask=ask, write=write, read=read, cached=self._is_cached(point, write, read))
+
+    def _is_cached(self, point: Point, write: Passage, read: Passage) -> bool:
+        """Whether reading was as fast as memory and much faster than writing. What is kept in
+        memory anyway has no cache in front of it."""
+        if self._memory:
+            return False
+        fast = read.rate > _CACHE_RATE * min(point.processes, os.cpu_count() or 1)
+        return fast and read.rate > _CACHE_FACTOR * write.rate
+
+    def _launch(self, point: Point) -> Launch:
+        words = self._where.launch.words
+        at = find_launcher(words)
+        facts = None if at is None else self._bench.world.launchers.inspect(words[at])
+        flavour = Flavour.OTHER if facts is None else facts.flavour
+        per_node = point.per_node if self._nodes > 1 else None
+        return Launch(
+            words=with_ranks(words, flavour=flavour, ranks=point.processes, per_node=per_node)
+        )
+
+    def _lay_out(self, folder: Path, point: Point) -> str:
+        """Gives the folder the layout, and says why it did not take effect."""
+        layout = self._layout
+        if layout is None:
+            return ""
+        change = self._bench.world.layouts.set(
+            folder,
+            WantedLayout(stripe_count=point.stripe_count, stripe_bytes=point.stripe_bytes),
+        )
+        return _one_line(change.complaint) if change.complaint else ""
+
+    def _passage(
+        self,
+        words: Sequence[str],
+        launch: Launch,
+        point: Point,
+        deadline: float,
+    ) -> Passage:
+        left = deadline - time.monotonic()
+        row = self._ior(words, launch, seconds_max=max(1.0, left))
+        if len(row["ranks"]) != point.processes:
+            raise ProbeError(
+                f"{len(row['ranks'])} of {point.processes} ranks took part (the launcher gave "
+                "fewer). Ask it for as many as it has."
+            )
+        opening, closing = float(row["openTime"]), float(row["closeTime"])
+        moving = max(float(row["totalTime"]) - opening - closing, float(row["wrRdTime"]), 1e-9)
+        return Passage(
+            rate=float(row["bytes"]) / moving, seconds_open=opening, seconds_close=closing
+        )
+
+    def _ior(
+        self, words: Sequence[str], launch: Launch, *, seconds_max: float
+    ) -> Mapping[str, Any]:
+        """The only row of results."""
+        bench = self._bench
+        plan = plan_bench(Tool.IOR, words, launch, bench, read_by="forebay probe")
+
+        def run() -> Captured:
+            return bench.world.processes.capture(
+                plan.words, environment=plan.environment, seconds_max=seconds_max
+            )
+
+        ended, left = run_and_read(plan, bench, run)
+        if ended.status is None:
+            raise ProbeError(
+                f"a probe took longer than {seconds_max:.0f} s (the file system is slow, or "
+                "hangs). Allow more by --seconds."
+            )
+        if ended.status != 0 or not left.text:
+            said = left.complaint or ended.errors.strip() or ended.output.strip()
+            raise ProbeError(
+                f"forebay-ior failed with status {ended.status} ({_last_line(said)}). Run it "
+                f"alone to see more: {' '.join(plan.words)}"
+            )
+        rows = [
+            row
+            for row in json.loads(left.text)["tests"][0]["Results"]
+            if row.get("latency_of_transfers") is not None
+        ]
+        if not rows:
+            raise ProbeError("forebay-ior measured nothing (its result has no row). Run it alone.")
+        found: Mapping[str, Any] = rows[-1]
+        return found
+
+
+def leftovers(directory: Path) -> Iterator[Path]:
+    """Folders of probings below a directory."""
+    yield from sorted(one for one in directory.glob(f"{PREFIX}*") if one.is_dir())
+
+
+def remove_folder(directory: Path, name: str) -> None:
+    """UsageError: it is not one of ours."""
+    if not name.startswith(PREFIX) or "/" in name:
+        raise UsageError(
+            f'cannot remove "{name}" (no folder of a probing is called so). Was the journal '
+            "changed by hand?"
+        )
+    shutil.rmtree(directory / name, ignore_errors=True)
+
+
+def _whole(point: Point) -> int:
+    """ior wants a block to be whole transfers."""
+    return max(1, point.process_bytes // point.transfer_bytes) * point.transfer_bytes
+
+
+def _drop_pages(folder: Path) -> None:
+    """What was written is read from storage then, where this node's cache held it."""
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            file = os.open(path, os.O_RDONLY)
+            try:
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(file)
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if "rror" in line or "annot" in line]
+    return (errors or lines or ["it said nothing"])[-1][:300]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:400]

@@ -1,0 +1,46 @@
+"""Use case: what is known of a program, from a Darshan log or a Forebay record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from forebay.application.ports import Records
+from forebay.domain.errors import EvidenceError
+from forebay.domain.tuning.diagnosis import Diagnosis, diagnose, with_sick
+from forebay.domain.tuning.from_record import program_of, sick_in
+from forebay.domain.tuning.program_io import ProgramIo
+
+
+class Logs(Protocol):
+    """Logs of other tools."""
+
+    def read(self, path: Path) -> ProgramIo:
+        """EvidenceError: it cannot be read; SetupError: what reads it is missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Where evidence is read from."""
+
+    logs: Logs
+    records: Records
+
+
+def diagnose_file(path: Path, sources: Sources) -> Diagnosis:
+    """A Darshan log by its name, else a record."""
+    if _is_log(path):
+        return diagnose(sources.logs.read(path))
+    record = sources.records.read(path, offset=0)
+    if not record.files and record.damaged_lines:
+        raise EvidenceError(
+            f"{path} is neither a Darshan log nor a record (line {record.damaged_lines[0]} is no "
+            "record's line). Give a file of `forebay run --record`, or a .darshan."
+        )
+    program = program_of(record, source=f"record {path}")
+    return with_sick(diagnose(program), sick_in(record))
+
+
+def _is_log(path: Path) -> bool:
+    return path.suffix == ".darshan" or path.name.endswith((".darshan.gz", ".darshan_partial"))

@@ -1,0 +1,276 @@
+"""Use case: probe a file system within a budget and draw its portrait. Whether it is a real one or
+a model, it is probed through the same port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from forebay.domain.errors import ProbeError
+from forebay.domain.tuning.point import Direction, Point, Space, usual_space
+from forebay.domain.tuning.portrait import Identity, Portrait, findings_of
+from forebay.domain.tuning.search import PROBES, Ask, Choice, Sample, conclude, search
+from forebay.domain.tuning.targets import sick_targets
+from forebay.domain.units import MIB, human_bytes
+
+PROBE_SECONDS = 5.0
+"""What a probe takes with starting the ranks, for the estimate."""
+_PROBE_FACTOR = 4
+"""A probe may take so many times its share of the seconds; then it is ended."""
+_FAILURES_MAX = 4
+"""So many probes that fail one after the other end the probing."""
+_TRANSFER_USUAL = MIB
+_CONTROL_PROCESSES_MAX = 256
+PASSAGES = 3
+"""A passage of a probe is cut off after this part of the seconds that the probe has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What probing may take. `share`: of the free space, that its bytes may be."""
+
+    seconds: float
+    bytes: int
+    files: int
+    share: float = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """What is known before the first probe. `free_bytes` None: not known; `obstacle`: why nothing
+    can be probed here."""
+
+    identity: Identity
+    free_bytes: int | None
+    can_place: bool
+    """Whether files can be put on targets one by one."""
+    obstacle: str = ""
+
+
+class System(Protocol):
+    """A file system that can be probed."""
+
+    def ground(self) -> Ground:
+        """Where and what it is."""
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        """Does it, and says how many seconds that took. Leaves no files."""
+
+    def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
+        """Rates of single files on each target; empty where files cannot be placed."""
+
+
+class Journal(Protocol):
+    """What was measured, kept while it goes on."""
+
+    def past(self) -> Sequence[tuple[Sample, float]]:
+        """What an earlier run, that was ended, has measured with the same plan."""
+
+    def begin(self, plan: ProbePlan) -> None:
+        """JournalError: it belongs to another plan."""
+
+    def asked(self, number: int, ask: Ask) -> None:
+        """Before a probe."""
+
+    def answered(self, number: int, sample: Sample, seconds: float) -> None:
+        """After it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeRequest:
+    """What the user asked for. `probe_bytes`: of one probe, where an earlier run has decided that
+    (the free space may be another now)."""
+
+    level: str
+    budget: Budget
+    seed: int
+    direction: Direction = Direction.WRITE
+    process_bytes_max: int = 1024 * MIB
+    probe_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """At most."""
+
+    probes: int
+    seconds: float
+    bytes: int
+    files: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbePlan:
+    """What will be probed."""
+
+    request: ProbeRequest
+    ground: Ground
+    space: Space
+    control: Point
+    priors: tuple[Point, ...]
+    estimate: Estimate
+
+
+def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
+    """ProbeError: it cannot be probed here, or not within the budget. Nothing was written."""
+    ground = system.ground()
+    if ground.obstacle:
+        raise ProbeError(ground.obstacle)
+    identity = ground.identity
+    probes = PROBES[request.level]
+    allowed = request.budget.bytes
+    if ground.free_bytes is not None:
+        allowed = min(allowed, int(ground.free_bytes * request.budget.share))
+    of_one = request.probe_bytes or allowed // probes
+    if of_one < MIB:
+        raise ProbeError(
+            f"the budget is too small ({human_bytes(allowed)} for {probes} probes, and one needs "
+            "1 MiB or more; it is also bounded by --share of the free space). Raise --bytes or "
+            "--share, or choose --level quick."
+        )
+    space = usual_space(
+        nodes=identity.nodes,
+        ranks_per_node=identity.ranks_per_node,
+        targets=identity.targets,
+        bytes_max=of_one,
+        process_bytes_max=request.process_bytes_max,
+        processes_max=max(1, of_one // MIB),
+    )
+    if request.budget.files < probes * space.levels["processes"][-1]:
+        space = replace(space, sharing=(True,))
+    control = _control(identity, space)
+    files = probes * (space.levels["processes"][-1] if False in space.sharing else 1)
+    if files > request.budget.files:
+        raise ProbeError(
+            f"the budget is too small ({request.budget.files} files, and {probes} probes make one "
+            "each). Raise --files."
+        )
+    seconds = min(request.budget.seconds, probes * PROBE_SECONDS)
+    return ProbePlan(
+        request=request,
+        ground=ground,
+        space=space,
+        control=control,
+        priors=(_prior(identity, space),),
+        estimate=Estimate(probes=probes, seconds=seconds, bytes=probes * of_one, files=files),
+    )
+
+
+def _control(identity: Identity, space: Space) -> Point:
+    """What happens where nobody thinks about it: all ranks, the default layout, calls of 1 MiB.
+    It is probed often: of very many ranks only some take part."""
+    ranks = min(space.levels["processes"][-1], _CONTROL_PROCESSES_MAX)
+    return space.nearest(
+        Point(
+            processes=ranks,
+            per_node=min(identity.ranks_per_node, ranks),
+            stripe_count=identity.stripe_count,
+            stripe_bytes=identity.stripe_bytes,
+            transfer_bytes=_TRANSFER_USUAL,
+            process_bytes=max(MIB, space.bytes_max // ranks),
+        )
+    )
+
+
+def _prior(identity: Identity, space: Space) -> Point:
+    """The configuration study's: 8 processes a node, 16 a stripe, no more than 1000."""
+    targets = identity.targets
+    stripes = min(16, targets)
+    per_node = min(8, identity.ranks_per_node)
+    processes = max(1, min(identity.nodes * per_node, 16 * stripes, 1000))
+    return space.nearest(
+        Point(
+            processes=processes,
+            per_node=min(per_node, processes),
+            stripe_count=stripes,
+            stripe_bytes=MIB,
+            transfer_bytes=4 * MIB,
+            process_bytes=max(MIB, space.bytes_max // processes),
+        )
+    )
+
+
+def carry_out_probe(
+    plan: ProbePlan,
+    system: System,
+    journal: Journal,
+    *,
+    told: Callable[[int, Sample], None],
+) -> Portrait:
+    """Asks and measures until the search has what it wants, or the budget is used up.
+    ProbeError: too little could be measured."""
+    journal.begin(plan)
+    taken = _converse(plan, system, journal, told)
+    request = plan.request
+    choices: dict[Direction, Choice] = {}
+    for direction in Direction:
+        choice = conclude(
+            taken, plan.space, control=plan.control, direction=direction, seed=request.seed
+        )
+        if choice is not None:
+            choices[direction] = choice
+    if not choices:
+        raise ProbeError(_too_little(taken))
+    rates = system.target_rates(
+        bytes_max=plan.estimate.bytes // 20, seconds_max=request.budget.seconds / 10
+    )
+    sick = sick_targets(rates)
+    cached = sum(one.cached for one in taken)
+    discarded = sum(bool(one.discarded) for one in taken)
+    return Portrait(
+        identity=plan.ground.identity,
+        space=plan.space,
+        control=plan.control,
+        choices=choices,
+        samples=tuple(taken),
+        sick=sick,
+        findings=findings_of(choices, cached, sick, discarded),
+    )
+
+
+def _converse(
+    plan: ProbePlan, system: System, journal: Journal, told: Callable[[int, Sample], None]
+) -> list[Sample]:
+    request = plan.request
+    budget = request.budget.seconds
+    each = budget / plan.estimate.probes * _PROBE_FACTOR
+    past = list(journal.past())
+    conversation = search(
+        plan.space,
+        control=plan.control,
+        priors=plan.priors,
+        probes=plan.estimate.probes,
+        direction=request.direction,
+        seed=request.seed,
+    )
+    taken: list[Sample] = []
+    used, failures = 0.0, 0
+    try:
+        ask = next(conversation)
+        while used < budget:
+            number = len(taken)
+            if number < len(past):
+                sample, seconds = past[number]
+            else:
+                journal.asked(number, ask)
+                sample, seconds = system.measure(ask, number, seconds_max=min(each, budget - used))
+                journal.answered(number, sample, seconds)
+            used += seconds
+            taken.append(sample)
+            told(number, sample)
+            failures = failures + 1 if sample.discarded else 0
+            if failures >= _FAILURES_MAX:
+                raise ProbeError(_too_little(taken))
+            ask = conversation.send(sample)
+    except StopIteration:
+        pass
+    return taken
+
+
+def _too_little(taken: Sequence[Sample]) -> str:
+    why = next((one.discarded for one in reversed(taken) if one.discarded), "the budget was over")
+    return (
+        f"cannot draw a portrait (of {len(taken)} probes too few count; the last trouble: {why}). "
+        "Mend that, or allow more by --seconds; --resume goes on with what was measured."
+    )

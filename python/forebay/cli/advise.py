@@ -1,0 +1,272 @@
+"""`forebay advise`: parse → advise → render."""
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forebay.adapters.advice_file import advice_document, write_advice
+from forebay.adapters.advice_page import AdvicePages
+from forebay.adapters.darshan_log import DarshanLogs
+from forebay.adapters.portrait_file import read_portrait
+from forebay.adapters.record_file import RecordFiles
+from forebay.adapters.rules_file import read_rules
+from forebay.application.evidence import Sources, diagnose_file
+from forebay.cli.advice_report import as_text
+from forebay.cli.output import Format, FormatOption, json_pretty
+from forebay.domain.errors import EvidenceError, UsageError
+from forebay.domain.tuning.advice import Advice, Lever, Question, advise
+from forebay.domain.tuning.evidence import Workload, checked, from_command, size
+from forebay.domain.tuning.point import Direction
+from forebay.domain.tuning.portrait import Portrait, SickTarget
+from forebay.domain.tuning.program_io import workloads_of
+from forebay.domain.tuning.ready import HINTS_NAME, SETTINGS_NAME, Ready, ready
+from forebay.domain.tuning.rules import USUAL
+
+HELP = """Say how a program should do its I/O on a file system, and what that would gain.
+
+What is known of the file system is its portrait (`forebay probe`); without one, rules of thumb
+decide and no gain is predicted. What is known of the program is one of:
+
+\b
+  --darshan LOG          a Darshan log (needs `pip install darshan`)
+  --record FILE          a record of `forebay run --record`
+  --command LINE         an ior or hpio command line
+  --ranks N --bytes SIZE and more words, below
+
+\b
+Examples:
+  forebay advise --portrait scratch.toml --ranks 8192 --nodes 256 --bytes 512g --collective
+  forebay advise --portrait scratch.toml --command 'mpiexec -n 64 ior -a MPIIO -c -t 4m -b 256m'
+  forebay advise --portrait scratch.toml --darshan job.darshan --html advice.html
+  forebay advise --portrait scratch.toml --ranks 4096 --nodes 128 --bytes 2g --read --same-bytes
+  forebay advise --portrait scratch.toml --record run.jsonl -o advice.json --ready .
+
+Each answer has the gain that is predicted with its interval, the reasons, and what rules ask for
+instead. To keep everything is an answer: gains below 5 % are not worth a change. What is in -o is
+for `forebay apply` and `forebay verify`: a prediction is not a proof.
+
+By default only that is advised what an unmodified program can be given: the layout of its files,
+and, where its calls are collective, aggregators and buffers. --may-change program adds what its
+authors could change.
+
+\b
+Exit status:
+  0    advised (to keep everything, too)
+  1    portrait, log or record cannot be read
+  2    wrong option
+  125  PyDarshan, or what --html draws with, is missing
+"""
+
+_RANKS_PER_NODE_USUAL = 32
+ReadyOption = Annotated[
+    Path | None,
+    typer.Option("--ready", metavar="DIR", help="Write forebay.toml and romio.hints there."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Told:
+    """What is known of the program."""
+
+    workloads: tuple[Workload, ...]
+    sick: tuple[SickTarget, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def advise_command(
+    portrait: Annotated[
+        Path | None, typer.Option("--portrait", metavar="FILE", help="Of the file system.")
+    ] = None,
+    darshan: Annotated[
+        Path | None, typer.Option("--darshan", metavar="LOG", help="A log of the program.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="A record of `forebay run`.")
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option("--command", metavar="LINE", help="Of ior or hpio.")
+    ] = None,
+    ranks: Annotated[
+        int | None, typer.Option("--ranks", metavar="N", min=1, help="Of the program.")
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option("--nodes", metavar="N", min=1, help="That they are on.")
+    ] = None,
+    bytes_: Annotated[
+        str | None, typer.Option("--bytes", metavar="SIZE", help="Of all files together.")
+    ] = None,
+    files: Annotated[
+        int, typer.Option("--files", metavar="N", min=1, help="Files; 1: all ranks share it.")
+    ] = 1,
+    transfer: Annotated[
+        str | None, typer.Option("--transfer", metavar="SIZE", help="Of a call.")
+    ] = None,
+    read: Annotated[bool, typer.Option("--read", help="It reads; else it writes.")] = False,
+    same_bytes: Annotated[
+        bool, typer.Option("--same-bytes", help="Every rank reads all of the file.")
+    ] = False,
+    collective: Annotated[
+        bool, typer.Option("--collective", help="Its calls are collective MPI-IO.")
+    ] = False,
+    stripes: Annotated[
+        int | None, typer.Option("--stripes", metavar="N", min=1, help="Of its files now.")
+    ] = None,
+    rules: Annotated[
+        list[Path] | None, typer.Option("--rules", metavar="FILE", help="Of the site, as TOML.")
+    ] = None,
+    may_change: Annotated[
+        list[str] | None,
+        typer.Option("--may-change", metavar="WHAT", help="`program`: its authors would help."),
+    ] = None,
+    directory: Annotated[
+        str | None, typer.Option("--output-dir", metavar="DIR", help="Where its files go.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="For apply and verify.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="A page.")] = None,
+    ready_in: ReadyOption = None,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Advises on each direction of the program's I/O."""
+    pages = AdvicePages()
+    if html is not None:
+        pages.check(html)
+    known = None if portrait is None else read_portrait(portrait)
+    given = [one for one in (darshan, record, command, bytes_) if one is not None]
+    if len(given) != 1:
+        raise UsageError(
+            "say once what the program does (one of --darshan, --record, --command, or --ranks "
+            f"with --bytes; there are {len(given)} of them). See forebay advise --help."
+        )
+    words = Workload(
+        direction=Direction.READ if read else Direction.WRITE,
+        ranks=ranks or 1,
+        nodes=nodes or _nodes(ranks or 1, known),
+        file_bytes=max(1, size(bytes_ or "1", "--bytes") // files),
+        files=files,
+        shared=files == 1,
+        transfer_bytes=None if transfer is None else size(transfer, "--transfer"),
+        collective=collective,
+        same_bytes=same_bytes,
+        stripe_count=stripes,
+    )
+    told = _told(darshan or record, command, words, ranks, nodes, known)
+    allowed = _allowed(may_change or [])
+    every = tuple(one for path in rules or () for one in read_rules(path))
+    advice = tuple(
+        _with_notes(
+            advise(
+                Question(
+                    workload=_placed(one, directory, stripes),
+                    portrait=known,
+                    rules=(*every, *USUAL),
+                    allowed=allowed,
+                    sick=told.sick,
+                )
+            ),
+            told.notes,
+        )
+        for one in told.workloads
+    )
+    where = directory or next((one.directory for one in told.workloads if one.directory), None)
+    made = [ready(one, directory=where or "OUTPUT_DIR", command=_launch(one)) for one in advice]
+    if output is not None:
+        write_advice(advice, output)
+    if ready_in is not None:
+        _write_ready(made, ready_in)
+    if form is Format.JSON:
+        print(json_pretty(advice_document(advice)))
+    else:
+        print("\n\n".join(as_text(one, its) for one, its in zip(advice, made, strict=True)))
+    if html is not None:
+        pages.write(advice, made, html)
+
+
+def _launch(advice: Advice) -> str:
+    return f"mpiexec -n {advice.workload.ranks} ./program"
+
+
+def _with_notes(advice: Advice, notes: tuple[str, ...]) -> Advice:
+    return replace(advice, notes=(*advice.notes, *notes))
+
+
+def _placed(workload: Workload, directory: str | None, stripes: int | None) -> Workload:
+    return replace(
+        workload,
+        directory=directory or workload.directory,
+        stripe_count=stripes or workload.stripe_count,
+    )
+
+
+def _nodes(ranks: int, portrait: Portrait | None) -> int:
+    each = _RANKS_PER_NODE_USUAL if portrait is None else portrait.identity.ranks_per_node
+    return max(1, math.ceil(ranks / each))
+
+
+def _told(
+    log: Path | None,
+    command: str | None,
+    words: Workload,
+    ranks: int | None,
+    nodes: int | None,
+    portrait: Portrait | None,
+) -> _Told:
+    """From where the user said."""
+    if command is not None:
+        found = from_command(command, ranks=ranks, nodes=nodes)
+        if nodes is None:
+            found = tuple(replace(one, nodes=_nodes(one.ranks, portrait)) for one in found)
+        return _Told(workloads=found)
+    if log is None:
+        if ranks is None:
+            raise UsageError("--ranks is missing (how many ranks has the program?). Say it.")
+        return _Told(workloads=(checked(words),))
+    if not log.is_file():
+        raise EvidenceError(f"there is no file {log} (or it is a directory). Name a log or record.")
+    diagnosis = diagnose_file(log, Sources(logs=DarshanLogs(), records=RecordFiles()))
+    program = diagnosis.program
+    on = nodes or program.nodes or _nodes(program.ranks, portrait)
+    workloads = workloads_of(program, nodes=on)
+    if not workloads:
+        raise EvidenceError(
+            f"{log} tells of no bytes that were moved (by calls that it sees). Take the log of "
+            "another run, or describe the program in words: --ranks, --bytes."
+        )
+    notes = () if program.nodes or nodes else (f"the log does not say on how many nodes: {on}?",)
+    return _Told(workloads=workloads, sick=diagnosis.sick, notes=notes)
+
+
+def _allowed(words: list[str]) -> frozenset[Lever]:
+    known = {one.value: one for one in Lever}
+    for word in words:
+        if word not in known:
+            raise UsageError(
+                f'--may-change cannot be "{word}" (there are {", ".join(known)}). Use one of them.'
+            )
+    return frozenset({Lever.LAYOUT, Lever.SETTINGS, *(known[word] for word in words)})
+
+
+def _write_ready(made: list[Ready], folder: Path) -> None:
+    """The first advice that has something to write: a program has one settings file."""
+    for name, text in (
+        (SETTINGS_NAME, next((one.settings for one in made if one.settings), "")),
+        (HINTS_NAME, next((one.hints for one in made if one.hints), "")),
+    ):
+        try:
+            (folder / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"cannot write {folder / name} ({error.strerror}). Give --ready a folder that can "
+                "be written."
+            ) from error
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `advise` into the command."""
+    app.command("advise", help=HELP, short_help="How a program should do its I/O here.")(
+        advise_command
+    )

@@ -1,0 +1,285 @@
+"""`forebay probe`: parse → probe → render."""
+
+import datetime
+import secrets
+import sys
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forebay import __version__
+from forebay.adapters.platform_file import read_platform
+from forebay.adapters.portrait_file import write_portrait
+from forebay.adapters.portrait_page import PortraitPages
+from forebay.adapters.probe_journal import NoJournal, ProbeJournal, begun
+from forebay.adapters.probe_program import PREFIX, RealSystem, Where, remove_folder
+from forebay.adapters.simulator import NativeSimulator
+from forebay.application.modelled_system import ModelledSystem
+from forebay.application.probe import (
+    Budget,
+    Journal,
+    ProbePlan,
+    ProbeRequest,
+    System,
+    carry_out_probe,
+    plan_probe,
+)
+from forebay.cli.bench_world import real_bench_world
+from forebay.cli.output import Format, FormatOption, json_pretty
+from forebay.cli.portrait_report import as_json, as_text
+from forebay.domain.bench_command import Launch
+from forebay.domain.errors import UsageError
+from forebay.domain.tuning.evidence import size
+from forebay.domain.tuning.modelled import Weather
+from forebay.domain.tuning.point import Direction
+from forebay.domain.tuning.search import Sample
+from forebay.domain.units import exact_bytes, human_bytes
+
+HELP = """Find out what a file system likes, and keep that as its portrait.
+
+Runs forebay-ior below DIR, by the launcher that you give, with ever other numbers of processes,
+sizes of transfers, and layouts; fits how the file system responds; and races the best against the
+default. The portrait is a TOML file that `forebay advise` reads. No root is needed. Files are
+removed after each probe.
+
+\b
+Examples:
+  forebay probe /scratch/me --dry-run -- mpiexec -n 64     what it would take
+  forebay probe /scratch/me -- srun -n 64                  quick: 60 probes
+  forebay probe /scratch/me --level standard --html scratch.html -- mpiexec -n 64
+  forebay probe /scratch/me --resume -- mpiexec -n 64      go on after it was killed
+  forebay probe --simulate lustre-96-ost -o model.toml     a modelled machine, by formulas
+
+\b
+What it takes is bounded, and said before it begins:
+  --level quick, standard, deep    60, 120, 240 probes; more find more
+  --seconds N                      from the first probe to the last (300, 600, 1200)
+  --bytes SIZE                     written, all probes together (200g, 500g, 1t)
+  --share 1%                       of the free space, that these bytes may be
+  --files N                        made, all probes together (100000)
+
+\b
+What makes a measurement misleading is dealt with:
+  drift      the default is probed again and again; what all probes of a time have in common is
+             taken out
+  caches     reads that are as fast as memory and faster than writing do not count, and are told
+  stragglers fits are robust; intervals are wide where probes disagree
+  nothing    where probes explain nothing, it says so: keep the default
+
+\b
+Exit status:
+  0    probed (or estimated)
+  1    not probed: the message says why; a journal is kept if there was anything to keep
+  2    wrong option
+  125  Forebay is incomplete: its native programs are missing
+  143  and others of 128+n: ended by a signal; --resume goes on, --clean takes the rest away
+"""
+
+_SECONDS = {"quick": 300, "standard": 600, "deep": 1200}
+_BYTES = {"quick": "200g", "standard": "500g", "deep": "1t"}
+
+
+class Level(Enum):
+    """What --level takes."""
+
+    QUICK = "quick"
+    STANDARD = "standard"
+    DEEP = "deep"
+
+
+def probe(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="DIR -- LAUNCHER...", help="Where, and how ranks are started."),
+    ] = None,
+    level: Annotated[Level, typer.Option("--level", help="How many probes.")] = Level.QUICK,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="The portrait.")
+    ] = Path("portrait.toml"),
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="A page with five pictures.")
+    ] = None,
+    seconds: Annotated[
+        int | None, typer.Option("--seconds", metavar="N", min=1, help="Time that it may take.")
+    ] = None,
+    bytes_: Annotated[
+        str | None, typer.Option("--bytes", metavar="SIZE", help="Bytes that it may write.")
+    ] = None,
+    files: Annotated[
+        int, typer.Option("--files", metavar="N", min=1, help="Files that it may make.")
+    ] = 100_000,
+    share: Annotated[
+        str, typer.Option("--share", metavar="P", help="Of the free space, as in 1%.")
+    ] = "1%",
+    targets: Annotated[
+        int | None,
+        typer.Option("--targets", metavar="N", min=1, help="Storage targets, if not found."),
+    ] = None,
+    reads: Annotated[bool, typer.Option("--reads", help="Seek what is best for reading.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the order of probes.")] = 1,
+    simulate: Annotated[
+        str | None,
+        typer.Option("--simulate", metavar="PLATFORM", help="A modelled machine instead of DIR."),
+    ] = None,
+    drift: Annotated[
+        str, typer.Option("--drift", metavar="P", help="Of the modelled machine.")
+    ] = "10%",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it takes.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the journal.")] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove the journal, and files that were left.")
+    ] = False,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Probes and writes the portrait."""
+    journal_path = output.with_name(output.name + ".journal")
+    if clean:
+        _clean(journal_path)
+        return
+    budget = Budget(
+        seconds=seconds or _SECONDS[level.value],
+        bytes=size(bytes_ or _BYTES[level.value], "--bytes"),
+        files=files,
+        share=_share(share, "--share"),
+    )
+    request = ProbeRequest(
+        level=level.value,
+        budget=budget,
+        seed=seed,
+        direction=Direction.READ if reads else Direction.WRITE,
+    )
+    pages = PortraitPages()
+    if html is not None:
+        pages.check(html)
+    system, journal = _system(
+        words or [], simulate, request, journal_path, resume, targets, _share(drift, "--drift")
+    )
+    if resume and journal_path.exists():
+        request = replace(request, probe_bytes=begun(journal_path).probe_bytes)
+    plan = plan_probe(request, system)
+    print(_estimate(plan), file=sys.stderr)
+    if dry_run:
+        return
+    portrait = carry_out_probe(plan, system, journal, told=_told(plan.estimate.probes))
+    write_portrait(portrait, output)
+    journal_path.unlink(missing_ok=True)
+    if html is not None:
+        pages.write(portrait, html)
+    print(json_pretty(as_json(portrait)) if form is Format.JSON else as_text(portrait, output))
+
+
+def _system(
+    words: list[str],
+    simulate: str | None,
+    request: ProbeRequest,
+    journal_path: Path,
+    resume: bool,
+    targets: int | None,
+    drift: float,
+) -> tuple[System, Journal]:
+    date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    if simulate is not None:
+        if words:
+            raise UsageError(
+                f'"{words[0]}" is one word too many (--simulate needs neither a directory nor a '
+                "launcher). Leave it out."
+            )
+        modelled = ModelledSystem(
+            read_platform(Path(NativeSimulator().platform(simulate))),
+            weather=Weather(drift=drift, noise=drift / 5, stragglers=drift / 3),
+            seed=request.seed,
+            forebay=__version__,
+            date=date,
+            level=request.level,
+        )
+        return modelled, NoJournal()
+    if len(words) < 2:
+        raise UsageError(
+            "the launcher is missing (there must be ranks to probe with). Write `forebay probe "
+            "DIR -- mpiexec -n 16`."
+        )
+    folder = PREFIX + secrets.token_hex(4)
+    if resume and journal_path.exists():
+        folder = begun(journal_path).folder
+    system = RealSystem(
+        Where(
+            directory=Path(words[0]),
+            folder=folder,
+            launch=Launch(words=tuple(words[1:])),
+            level=request.level,
+            seed=request.seed,
+            date=date,
+            targets=targets,
+        ),
+        real_bench_world(),
+    )
+    return system, ProbeJournal(journal_path, folder=folder, resume=resume)
+
+
+def _share(text: str, option: str) -> float:
+    number, percent, rest = text.strip().partition("%")
+    try:
+        value = float(number) / (100 if percent else 1)
+    except ValueError:
+        value = -1.0
+    if rest or not 0 <= value <= 1:
+        raise UsageError(f'{option} cannot be "{text}" (it is no share). Write it as in 1%.')
+    return value
+
+
+def _clean(journal: Path) -> None:
+    if not journal.exists():
+        print(f"there is nothing to clean ({journal} is not there)")
+        return
+    was = begun(journal)
+    remove_folder(Path(was.directory), was.folder)
+    journal.unlink()
+    print(f"removed {journal} and {was.directory}/{was.folder}")
+
+
+def _estimate(plan: ProbePlan) -> str:
+    estimate, identity = plan.estimate, plan.ground.identity
+    return (
+        f"{identity.directory} ({identity.file_system}, {identity.targets} targets, "
+        f"{identity.nodes} nodes × {identity.ranks_per_node} ranks): at most {estimate.probes} "
+        f"probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} written, "
+        f"{human_bytes(plan.space.bytes_max)} at a time, {estimate.files} files; all are removed"
+    )
+
+
+def _told(probes: int) -> "_Told":
+    return _Told(probes)
+
+
+class _Told:
+    """Says each probe on standard error."""
+
+    def __init__(self, probes: int) -> None:
+        self._probes = probes
+
+    def __call__(self, number: int, sample: Sample) -> None:
+        point = sample.ask.point
+        text = (
+            f"{point.processes} × {exact_bytes(point.process_bytes)}, {point.per_node} a node, "
+            f"calls of {exact_bytes(point.transfer_bytes)}, {point.stripe_count} × "
+            f"{exact_bytes(point.stripe_bytes)} stripes, "
+            f"{'one file' if point.shared else 'a file each'}"
+        )
+        came = sample.discarded or ", ".join(
+            f"{name} {human_bytes(int(one.rate))}/s"
+            for name, one in (("write", sample.write), ("read", sample.read))
+            if one is not None
+        )
+        cached = " (from a cache)" if sample.cached else ""
+        print(
+            f"{number + 1}/{self._probes} {sample.ask.purpose}: {text}: {came}{cached}",
+            file=sys.stderr,
+        )
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `probe` into the command."""
+    app.command("probe", help=HELP, short_help="Find out what a file system likes.")(probe)

@@ -1,0 +1,200 @@
+"""`forebay verify`: parse → run pairs → render."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forebay.adapters.advice_file import read_advice
+from forebay.adapters.folders import RealFolders
+from forebay.application.apply_advice import PLACE, chosen, measured_in
+from forebay.application.ports import World
+from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
+from forebay.cli.apply import AdviceFile, Command, directory_of
+from forebay.cli.output import Format, FormatOption, json_pretty, plain
+from forebay.cli.world import real_world
+from forebay.domain.bench_command import fraction
+from forebay.domain.comparison import MARGIN
+from forebay.domain.errors import UsageError
+from forebay.domain.tuning.verification import Verdict, Verification
+
+HELP = """Prove that advice helps, or find that it does not.
+
+The program runs in pairs, as it is and with the advice, in random order within each pair, inside
+one allocation. After 6, 8, 12, 16 and 20 pairs it is looked whether enough is known; the level of
+5 % is dealt out over the looks, so that looking often does not make false claims.
+
+\b
+  forebay verify advice.json -- srun -n 64 ./program -o {out}/result.nc
+  forebay verify advice.json --rate '^write +([0-9.]+)' -- \\
+      mpiexec -n 4 forebay-ior -w -t 1m -b 64m -o {out}/f
+
+{out} stands for a directory that is made for each run and removed after it. Without it the program
+writes where it always does, in --output-dir: files that a run has made there are removed after it,
+since an old file keeps its layout.
+
+\b
+Verdicts on the advice:
+  improved      certainly faster: its layout stays on the output directory
+  worse         certainly slower, or slow runs have become slower: rolled back
+  equivalent    the difference is certainly below the margin: rolled back
+  inconclusive  neither is certain after all pairs: rolled back
+
+\b
+Exit status:
+  0  improved, or equivalent
+  1  the advice cannot be read, or it is to keep everything
+  2  wrong option
+  3  worse
+  4  inconclusive
+  else that of a run that failed
+"""
+_STATUS = {
+    Verdict.IMPROVED: 0,
+    Verdict.EQUIVALENT: 0,
+    Verdict.WORSE: 3,
+    Verdict.INCONCLUSIVE: 4,
+}
+
+
+def verify(
+    advice: AdviceFile,
+    command: Command,
+    directory: Annotated[
+        Path | None,
+        typer.Option("--output-dir", metavar="DIR", help="Where the program writes."),
+    ] = None,
+    pairs: Annotated[int, typer.Option("--pairs", metavar="N", help="At most.")] = 20,
+    margin: Annotated[
+        str, typer.Option("--margin", metavar="P", help="Differences below it do not matter.")
+    ] = f"{MARGIN:.0%}",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the order.")] = 1,
+    rate: Annotated[
+        str | None,
+        typer.Option("--rate", metavar="REGEX", help="A rate in its output, instead of seconds."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="REGEX", help="A time in its output, likewise."),
+    ] = None,
+    run_time: Annotated[
+        int, typer.Option("--run-time", metavar="SECONDS", min=1, help="A run may take so long.")
+    ] = 3600,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Runs the pairs and ends with the verdict's status."""
+    if rate is not None and time is not None:
+        raise UsageError("--rate and --time exclude each other (both say what counts). Use one.")
+    found = read_advice(advice)
+    one = chosen(found)
+    if one.keeps:
+        print(
+            "forebay: there is nothing to verify (the advice is to keep everything).",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+    world = real_world()
+    done = verify_advice(
+        VerifyRequest(
+            advice=found,
+            command=tuple(command),
+            directory=directory_of(one, directory),
+            pairs_max=pairs,
+            margin=fraction("--margin", margin),
+            seed=seed,
+        ),
+        world,
+        RealFolders(),
+        timed=_Timer(world, rate, time, run_time),
+        told=lambda number, so_far: print(
+            f"pair {number} of {pairs}: × {so_far.ratio.estimate:.3f}", file=sys.stderr
+        ),
+    )
+    print(json_pretty(as_json(done)) if form is Format.JSON else as_text(done, command))
+    if done.trouble:
+        print(f"forebay: {done.trouble}", file=sys.stderr)
+    raise typer.Exit(_status(done))
+
+
+class _Timer:
+    """The port Timed: seconds of the whole run, or what it printed."""
+
+    def __init__(self, world: World, rate: str | None, time: str | None, seconds_max: int) -> None:
+        self._world = world
+        self._rate = rate
+        self._time = time
+        self._seconds_max = seconds_max
+
+    def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
+        """Runs the words."""
+        pattern = self._rate or self._time
+        processes = self._world.processes
+        if pattern is None:
+            quiet = ("sh", "-c", 'exec "$@" >&2', "sh", *words)
+            finished = processes.run(quiet, environment=environment)
+            return finished.status, finished.seconds
+        ended = processes.capture(words, environment=environment, seconds_max=self._seconds_max)
+        if ended.status is None:
+            raise UsageError(
+                f"a run is not done after {self._seconds_max} s. Allow more by --run-time."
+            )
+        if ended.status != 0:
+            print((ended.errors or ended.output)[-1500:], file=sys.stderr)
+            return ended.status, 0.0
+        number = measured_in(ended.output, pattern)
+        return 0, number if self._time else 1 / number
+
+
+def _status(done: Verified) -> int:
+    found = done.verification
+    if found is None:
+        return 1
+    worse = found.tail.is_worse and found.verdict is not Verdict.INCONCLUSIVE
+    return _STATUS[Verdict.WORSE if worse else found.verdict]
+
+
+def as_text(done: Verified, command: Sequence[str]) -> str:
+    """For people."""
+    found = done.verification
+    if found is None:
+        return "nothing is known"
+    lines = [
+        f"{found.verdict}: × {found.ratio.estimate:.3f} as fast with the advice "
+        f"({found.ratio.interval}, {found.level:.1%} sure; {found.pairs} pairs)",
+        f"  tail: {_tail(found)}",
+    ]
+    if not done.undone:
+        lines.append("  the layout stays on the output directory")
+    elif PLACE in " ".join(command):
+        lines.append("  nothing was changed for good; `forebay apply` applies it")
+    else:
+        lines.append("  rolled back: all is as it was before")
+    return "\n".join(lines)
+
+
+def _tail(found: Verification) -> str:
+    tail = found.tail
+    text = f"the slowest advised run took {tail.ratio:.2f} × as long as the slowest default run"
+    return f"{text}: slow runs have become slower" if tail.is_worse else text
+
+
+def as_json(done: Verified) -> Any:
+    """The schema forebay.verify/1."""
+    return {
+        "schema": "forebay.verify/1",
+        "undone": done.undone,
+        "trouble": done.trouble,
+        "firsts": [one.value for one in done.firsts],
+        **({} if done.verification is None else plain(done.verification)),
+    }
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `verify` into the command."""
+    app.command(
+        "verify",
+        help=HELP,
+        short_help="Prove that advice helps, by pairs of runs.",
+    )(verify)

@@ -1,0 +1,515 @@
+"""Advice: one set of settings for a program on a file system, with the gain that is predicted, how
+certain that is, and why. There is one value of each kind in it, so that it cannot contradict
+itself. To keep things as they are is an answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from forebay.domain.tuning.evidence import Workload
+from forebay.domain.tuning.point import Direction, Point, Space, changed, powers
+from forebay.domain.tuning.portrait import Portrait, SickTarget
+from forebay.domain.tuning.response import Response
+from forebay.domain.tuning.rules import USUAL, Rule
+from forebay.domain.units import MIB, counted, exact_bytes, human_bytes
+
+MARGIN = 0.05
+"""Gains that may be smaller than this are not worth a change."""
+_TRIFLE = 0.01
+_ALIKE = 0.02
+K_USUAL = 2
+K_MAX = 16
+STRIPE_COUNTS = (1, 2, 4, 8, 16, 32, 64)
+
+
+class Lever(StrEnum):
+    """By what something can be changed. `layout`: of new files. `settings`: Forebay's, or hints,
+    where calls are collective. `program`: only by the program itself."""
+
+    LAYOUT = "layout"
+    SETTINGS = "settings"
+    PROGRAM = "program"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What is to be set; None: stays as it is."""
+
+    stripe_count: int | None = None
+    stripe_bytes: int | None = None
+    processes: int | None = None
+    per_node: int | None = None
+    transfer_bytes: int | None = None
+    requests_in_flight: int | None = None
+    one_reader_per_node: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything stays."""
+        return self == Settings()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One change: what it alone gains when the ones before it are made already."""
+
+    name: str
+    now: str
+    advised: str
+    lever: Lever
+    gain: float | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """For one workload. Gains are of rates, above 1 better; None: there is no portrait to predict
+    them. `rivals`: rules that ask for something else. `notes`: what else is to be known."""
+
+    workload: Workload
+    settings: Settings
+    items: tuple[Item, ...]
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    seconds_now: float | None
+    seconds_advised: float | None
+    reasons: tuple[str, ...]
+    rivals: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    portrait: str = ""
+    file_system: str = ""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether all stays as it is."""
+        return self.settings.is_empty
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What advice is asked for. `allowed`: what may be changed."""
+
+    workload: Workload
+    portrait: Portrait | None = None
+    rules: tuple[Rule, ...] = USUAL
+    allowed: frozenset[Lever] = frozenset({Lever.LAYOUT, Lever.SETTINGS})
+    sick: tuple[SickTarget, ...] = field(default=())
+
+
+def advise(question: Question) -> Advice:
+    """What to do, or that nothing is to be done."""
+    portrait = question.portrait
+    response = None if portrait is None else portrait.response(question.workload.direction)
+    if portrait is None or response is None:
+        return _by_rules(question)
+    return _by_portrait(question, portrait, response)
+
+
+def _by_portrait(question: Question, portrait: Portrait, response: Response) -> Advice:
+    workload = question.workload
+    identity = portrait.identity
+    now = workload.as_point(stripe_count=identity.stripe_count, stripe_bytes=identity.stripe_bytes)
+    rules = tuple(one for one in question.rules if one.applies(workload))
+    pool = [now, *_candidates(question, now, portrait.space)]
+    scores = {one: _score(one, now, response, rules) for one in pool}
+    most = max(scores.values())
+    best = min(
+        (one for one, score in scores.items() if score >= most - _ALIKE),
+        key=lambda one: (_changes(now, one), -scores[one]),
+    )
+    best = _without_trifles(now, best, response)
+    gain = _log_gain(now, best, response)
+    doubt = _doubt(now, best, response)
+    low = math.exp(gain - doubt)
+    common = _common(question, portrait, response, now)
+    if best == now or not response.surface.has_structure or low < 1 + MARGIN:
+        return replace(common, reasons=_why_kept(best, now, gain, low, response))
+    items = _items(now, best, response, question)
+    k = _in_flight(response, workload)
+    return replace(
+        common,
+        settings=_settings(now, best, workload, k),
+        items=items,
+        gain=math.exp(gain),
+        gain_low=low,
+        gain_high=math.exp(gain + doubt),
+        seconds_advised=response.seconds(best),
+        reasons=(_bottleneck(now, response), _bottleneck(best, response, advised=True)),
+        rivals=_rivals(rules, best, now, response),
+    )
+
+
+def _common(question: Question, portrait: Portrait, response: Response, now: Point) -> Advice:
+    """What all advice from a portrait has; it keeps everything."""
+    return Advice(
+        workload=question.workload,
+        settings=Settings(),
+        items=(),
+        gain=1.0,
+        gain_low=1.0,
+        gain_high=1.0,
+        seconds_now=response.seconds(now),
+        seconds_advised=response.seconds(now),
+        reasons=(),
+        notes=_notes(question, portrait),
+        portrait=f"{portrait.identity.name} ({portrait.identity.date[:10]})",
+        file_system=portrait.identity.file_system,
+    )
+
+
+def levers(workload: Workload) -> Mapping[str, Lever]:
+    """By what each coordinate can be changed."""
+    inner = Lever.SETTINGS if workload.collective else Lever.PROGRAM
+    return {
+        "stripe_count": Lever.LAYOUT,
+        "stripe_bytes": Lever.LAYOUT,
+        "processes": inner,
+        "per_node": inner,
+        "transfer_bytes": inner,
+    }
+
+
+def _candidates(question: Question, now: Point, space: Space) -> list[Point]:
+    """All that may be changed, over the levels that were probed; the bytes stay the program's."""
+    workload = question.workload
+    may = {name for name, lever in levers(workload).items() if lever in question.allowed}
+
+    def levels(name: str) -> tuple[int, ...]:
+        usual: tuple[int, ...] = space.levels[name]
+        here: int = getattr(now, name)
+        return tuple(sorted({*usual, here})) if name in may else (here,)
+
+    counts = sorted({*powers(1, workload.ranks), workload.ranks, workload.nodes})
+    processes = counts if "processes" in may else [now.processes]
+    per_node = [one for one in {1, *levels("per_node")} if one <= workload.ranks_per_node]
+    found = []
+    if workload.same_bytes and "processes" in may:
+        processes = sorted({workload.nodes, workload.ranks})  # one reader a node, or all
+    for count in processes:
+        for each in per_node:
+            if workload.same_bytes and each != math.ceil(count / workload.nodes):
+                continue
+            if each > count or math.ceil(count / each) > workload.nodes:
+                continue
+            bytes_each = _bytes_each(workload, count)
+            for stripes in levels("stripe_count"):
+                for stripe in levels("stripe_bytes"):
+                    for call in levels("transfer_bytes"):
+                        if call > bytes_each:
+                            continue
+                        found.append(
+                            Point(
+                                processes=count,
+                                per_node=each,
+                                stripe_count=stripes,
+                                stripe_bytes=stripe,
+                                transfer_bytes=call,
+                                process_bytes=bytes_each,
+                                shared=now.shared,
+                            )
+                        )
+    return found
+
+
+def _bytes_each(workload: Workload, processes: int) -> int:
+    """A file that every rank reads is read as a whole by each reader, and passed on."""
+    if workload.same_bytes:
+        return workload.file_bytes
+    return max(1, math.ceil(workload.bytes / processes))
+
+
+def _score(point: Point, now: Point, response: Response, rules: Sequence[Rule]) -> float:
+    """The logarithm of speed; rules weigh as much as the fit is in doubt."""
+    kept = math.fsum(one.prior for one in rules if one.is_kept_by(point))
+    return _log_gain(now, point, response) + 0.5 * response.surface.doubt * kept
+
+
+def _log_gain(now: Point, point: Point, response: Response) -> float:
+    return math.log(response.seconds(now) / response.seconds(point))
+
+
+def _changed(now: Point, point: Point) -> tuple[str, ...]:
+    names = ("stripe_count", "stripe_bytes", "processes", "per_node", "transfer_bytes")
+    return tuple(one for one in names if getattr(now, one) != getattr(point, one))
+
+
+def _changes(now: Point, point: Point) -> int:
+    return len(_changed(now, point))
+
+
+def _without_trifles(now: Point, best: Point, response: Response) -> Point:
+    """Without the changes that gain less than a percent."""
+    while True:
+        for name in _changed(now, best):
+            if name == "processes":
+                continue
+            back = changed(best, {name: getattr(now, name)})
+            fits = back.per_node <= back.processes and back.nodes <= max(now.nodes, best.nodes)
+            if fits and _log_gain(back, best, response) < _TRIFLE:
+                best = back
+                break
+        else:
+            return best
+
+
+def _doubt(now: Point, best: Point, response: Response) -> float:
+    """About 95 % of the gain's logarithm; more where the probes did not reach."""
+    surface = response.surface
+    beyond = 0.0
+    for point in (now, best):
+        for name, levels in surface.space.levels.items():
+            value: int = getattr(point, name)
+            if name in ("stripe_bytes", "process_bytes"):
+                continue
+            beyond += max(0.0, math.log2(value / levels[-1]), math.log2(levels[0] / value))
+    return 2 * math.sqrt(2) * surface.doubt + 0.05 * beyond
+
+
+_WORDS = {
+    "stripe_count": "stripe count",
+    "stripe_bytes": "stripe size",
+    "processes": "I/O processes",
+    "per_node": "I/O processes on a node",
+    "transfer_bytes": "transfer size",
+}
+
+
+def _items(now: Point, best: Point, response: Response, question: Question) -> tuple[Item, ...]:
+    """In the order of what they gain."""
+    here, left, items = now, list(_changed(now, best)), []
+    by = levers(question.workload)
+    while left:
+        steps = {name: changed(here, _step(name, best, question.workload)) for name in left}
+        name = min(left, key=lambda one: response.seconds(steps[one]))
+        there = steps[name]
+        items.append(
+            Item(
+                name=_WORDS[name],
+                now=_amount(name, getattr(now, name)),
+                advised=_amount(name, getattr(best, name)),
+                lever=by[name],
+                gain=math.exp(_log_gain(here, there, response)),
+                reasons=_reasons(name, here, there, response, question),
+            )
+        )
+        here = there
+        left.remove(name)
+    return tuple(items)
+
+
+def _step(name: str, best: Point, workload: Workload) -> dict[str, int]:
+    value: int = getattr(best, name)
+    if name == "processes":
+        return {name: value, "process_bytes": _bytes_each(workload, value)}
+    return {name: value}
+
+
+def _amount(name: str, value: int) -> str:
+    return exact_bytes(value) if name.endswith("bytes") else str(value)
+
+
+def _reasons(
+    name: str, here: Point, there: Point, response: Response, question: Question
+) -> tuple[str, ...]:
+    told = [_bottleneck(here, response)]
+    if name == "processes" and question.workload.same_bytes:
+        told.append(
+            f"{counted(there.processes, 'reader')} instead of {here.processes} fetch the same "
+            "bytes; the others get them over the network."
+        )
+    rate_here, rate_there = response.rate(here), response.rate(there)
+    told.append(f"predicted: {human_bytes(int(rate_here))}/s → {human_bytes(int(rate_there))}/s.")
+    rules = [one for one in question.rules if one.applies(question.workload)]
+    told += [
+        f'agrees with the rule "{one.name}" ({one.source}).'
+        for one in rules
+        if any(term.name == name for term in one.then) and one.is_kept_by(there)
+    ]
+    return tuple(told)
+
+
+_PARTS = {
+    "processes": "the processes' own speed limits",
+    "nodes": "the nodes' links limit",
+    "targets": "the storage targets limit",
+    "system": "the system as a whole limits",
+}
+
+
+def _bottleneck(point: Point, response: Response, *, advised: bool = False) -> str:
+    """Which part of the system limits a point."""
+    around = response.opening.seconds(point.processes) + response.closing.seconds(point.processes)
+    seconds = response.seconds(point)
+    when = "then" if advised else "now"
+    if around > 0.5 * seconds:
+        return (
+            f"{when} opening and closing by {point.processes} processes "
+            f"takes {around:.3g} s of {seconds:.3g} s."
+        )
+    limits = response.surface.physical.limits(point, response.surface.targets)
+    part = min(limits, key=lambda one: limits[one])
+    others = min(value for name, value in limits.items() if name != part)
+    return (
+        f"{when} {_PARTS[part]} it: "
+        f"{human_bytes(int(limits[part]))}/s (the rest could carry {human_bytes(int(others))}/s)."
+    )
+
+
+def _why_kept(
+    best: Point, now: Point, gain: float, low: float, response: Response
+) -> tuple[str, ...]:
+    if not response.surface.has_structure:
+        return ("keep: probing found no structure in this direction.",)
+    if best == now:
+        return (
+            "keep: nothing that may be changed is predicted to be faster.",
+            _bottleneck(now, response),
+        )
+    return (
+        f"keep: the best alternative is predicted to be {math.exp(gain):.2f} × as fast, which may "
+        f"be as little as {low:.2f} ×; less than {MARGIN:.0%} is not worth a change.",
+    )
+
+
+def _rivals(rules: Sequence[Rule], best: Point, now: Point, response: Response) -> tuple[str, ...]:
+    """Rules that ask for something else, and what the portrait says to that."""
+    told = []
+    for one in rules:
+        if one.is_kept_by(best):
+            continue
+        point = _obeying(one, best)
+        if point is None:
+            told.append(f'the rule "{one.name}" ({one.source}) asks for {one.text}.')
+            continue
+        ratio = response.seconds(best) / response.seconds(point)
+        told.append(
+            f'the rule "{one.name}" ({one.source}) asks for {one.text}: predicted '
+            f"{ratio:.2f} × as fast as what is advised."
+        )
+    return tuple(told)
+
+
+def _obeying(one: Rule, point: Point) -> Point | None:
+    """The point changed as the rule's first term says, if that is a plain value."""
+    term = one.then[0]
+    if term.op == "<" or term.op == ">":
+        return None
+    value = round(term.right({name: getattr(point, name) for name in point.__dataclass_fields__}))
+    made = changed(point, {term.name: max(1, value)})
+    if term.name == "processes":
+        made = replace(made, process_bytes=max(1, point.bytes // made.processes))
+    if made.per_node > made.processes:
+        made = replace(made, per_node=made.processes)
+    return made
+
+
+def _settings(now: Point, best: Point, workload: Workload, k: int | None) -> Settings:
+    changed = set(_changed(now, best))
+
+    def value(name: str) -> int | None:
+        found: int = getattr(best, name)
+        return found if name in changed else None
+
+    return Settings(
+        stripe_count=value("stripe_count"),
+        stripe_bytes=value("stripe_bytes"),
+        processes=value("processes"),
+        per_node=value("per_node"),
+        transfer_bytes=value("transfer_bytes"),
+        requests_in_flight=k,
+        one_reader_per_node=workload.same_bytes
+        and best.processes < now.processes
+        and best.processes <= workload.nodes,
+    )
+
+
+def _in_flight(response: Response, workload: Workload) -> int | None:
+    """k: as many requests as keep a target busy, no more than it serves undisturbed."""
+    if not workload.collective:
+        return None
+    physical = response.surface.physical
+    busy = math.ceil(physical.target_rate / physical.process_rate)
+    k = max(1, min(busy, math.floor(physical.streams_free), K_MAX))
+    return None if k == K_USUAL else k
+
+
+def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
+    workload, told = question.workload, []
+    sick = (*(portrait.sick if portrait is not None else ()), *question.sick)
+    for one in sick:
+        told.append(
+            f"target {one.target} is sick ({one.slower:.1f} × slower than the others over "
+            f"{one.files} files): tell the administrators, and keep new files off it (a pool "
+            "without it, or lfs setstripe -o with other targets)."
+        )
+    if portrait is not None and portrait.identity.is_modelled:
+        told.append("the portrait is of a model: no figure of it was measured.")
+    if workload.direction is Direction.READ:
+        told.append("a layout is that of new files: copy the input to have it read from there.")
+    if not workload.collective and Lever.PROGRAM not in question.allowed:
+        told.append(
+            "the number of I/O processes and the transfer size are the program's own (its calls "
+            "are not collective); --may-change program shows what changing them would gain."
+        )
+    return tuple(told)
+
+
+def _by_rules(question: Question) -> Advice:
+    """Nothing was measured: of the rules that apply, the one with the most weight, for each."""
+    workload = question.workload
+    rules = [one for one in question.rules if one.applies(workload)]
+    now = workload.as_point(stripe_count=1, stripe_bytes=MIB)
+    by = levers(workload)
+    point, items, rivals = now, [], []
+    names = ("stripe_count", "stripe_bytes", "per_node", "processes", "transfer_bytes")
+    for name in names:
+        if by[name] not in question.allowed:
+            continue
+        asking = sorted(
+            (one for one in rules if any(term.name == name for term in one.then)),
+            key=lambda one: -one.prior,
+        )
+        wanted = next((one for one in asking if not one.is_kept_by(point)), None)
+        if not asking or asking[0].is_kept_by(point) or wanted is None:
+            continue
+        made = _obeying(wanted, point)
+        if made is None or made.per_node > workload.ranks_per_node:
+            continue
+        point = made
+        items.append(
+            Item(
+                name=_WORDS[name],
+                now=_amount(name, getattr(now, name)),
+                advised=_amount(name, getattr(point, name)),
+                lever=by[name],
+                gain=None,
+                reasons=(f'the rule "{wanted.name}" ({wanted.source}), prior {wanted.prior:g}.',),
+            )
+        )
+    rivals = [
+        f'the rule "{one.name}" ({one.source}) asks for {one.text} (prior {one.prior:g}).'
+        for one in rules
+        if not one.is_kept_by(point)
+    ]
+    return Advice(
+        workload=workload,
+        settings=_settings(now, point, workload, None),
+        items=tuple(items),
+        gain=None,
+        gain_low=None,
+        gain_high=None,
+        seconds_now=workload.seconds,
+        seconds_advised=None,
+        reasons=(
+            "there is no portrait of this file system: rules of thumb decide, and no gain can be "
+            "predicted. `forebay probe` makes one; `forebay verify` says what it is worth.",
+        )
+        if items
+        else ("keep: there is no portrait, and no rule asks for a change.",),
+        rivals=tuple(rivals),
+        notes=_notes(question, None),
+    )

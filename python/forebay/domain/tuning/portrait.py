@@ -1,0 +1,99 @@
+"""A portrait: what was found out about a file system, with where each number comes from, how
+certain it is, and when it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from forebay.domain.tuning.point import Direction, Point, Space
+from forebay.domain.tuning.response import Response
+from forebay.domain.tuning.search import Choice, Sample
+
+SCHEMA = "forebay.portrait/1"
+DAYS_FRESH = 90
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Which file system, seen from where. `is_modelled`: nothing was measured, a platform's
+    formulas were asked."""
+
+    name: str
+    directory: str
+    file_system: str
+    mount_point: str
+    host: str
+    client: str
+    forebay: str
+    date: str
+    level: str
+    seed: int
+    nodes: int
+    ranks_per_node: int
+    targets: int
+    stripe_count: int
+    stripe_bytes: int
+    is_modelled: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SickTarget:
+    """A storage target that stands out: how many of its files were compared, and how much slower
+    than the others' median it is."""
+
+    target: int
+    slower: float
+    files: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Portrait:
+    """All of it. `choices`: what each direction likes; `findings`: what is to be told in words."""
+
+    identity: Identity
+    space: Space
+    control: Point
+    choices: Mapping[Direction, Choice]
+    samples: tuple[Sample, ...]
+    sick: tuple[SickTarget, ...] = ()
+    findings: tuple[str, ...] = ()
+
+    def response(self, direction: Direction) -> Response | None:
+        """How the system answers; None: nothing is known of this direction."""
+        choice = self.choices.get(direction)
+        return None if choice is None else choice.response
+
+
+def findings_of(
+    choices: Mapping[Direction, Choice], cached: int, sick: tuple[SickTarget, ...], discarded: int
+) -> tuple[str, ...]:
+    """What probing found, in sentences."""
+    told = []
+    for direction, choice in choices.items():
+        surface = choice.response.surface
+        if not surface.has_structure:
+            told.append(
+                f"{direction}: no structure found (the fit explains "
+                f"{max(0.0, surface.explained):.0%} of what it has not seen); keep the default."
+            )
+        elif choice.keeps:
+            told.append(f"{direction}: nothing is certainly better than the default; keep it.")
+        else:
+            told.append(
+                f"{direction}: {choice.gain:.2f} × the default's rate "
+                f"({choice.gain_low:.2f} – {choice.gain_high:.2f})."
+            )
+    if cached:
+        told.append(
+            f"read: {cached} probes came from a page cache (faster than writing by far); they do "
+            "not count as the file system's rate."
+        )
+    if discarded:
+        told.append(f"{discarded} probes do not count; the list says why.")
+    told += [
+        f"target {one.target} is sick: {one.slower:.1f} × slower than the others' median, "
+        f"over {one.files} files."
+        for one in sick
+    ]
+    return tuple(told)

@@ -1,0 +1,40 @@
+"""Numbers with units as platforms and portraits spell them: "9.8 GB/s", "0.3 ms", "1 MiB"."""
+
+from __future__ import annotations
+
+import re
+
+_PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "n": 1e-9}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+_QUANTITY = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?) *([a-zA-Zµ]*?)(B/s|B|s)", re.ASCII)
+
+
+def parse_quantity(text: str) -> float | None:
+    """In bytes, seconds, or bytes per second. None: it is no such thing."""
+    found = _QUANTITY.fullmatch(text.strip())
+    if found is None:
+        return None
+    number, prefix, _ = found.groups()
+    factor = _BINARY.get(prefix, _PREFIXES.get(prefix))
+    try:
+        return None if factor is None else float(number) * factor
+    except ValueError:
+        return None
+
+
+def spell_rate(value: float) -> str:
+    """Bytes per second, to six digits."""
+    return _spelled(value, "B/s", (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)))
+
+
+def spell_seconds(value: float) -> str:
+    """Seconds, to six digits."""
+    return _spelled(value, "s", (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)))
+
+
+def _spelled(value: float, unit: str, prefixes: tuple[tuple[str, float], ...]) -> str:
+    for prefix, factor in prefixes:
+        if abs(value) >= factor:
+            return f"{value / factor:.6g} {prefix}{unit}"
+    prefix, factor = prefixes[-1]
+    return f"{value / factor:.6g} {prefix}{unit}"

@@ -1,0 +1,94 @@
+"""fio, which reads back and verifies what it wrote, and stress-ng, which judges what calls return."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from suite import pooled
+from suite.on import FULL
+from suite.verdict import ensure
+
+FIO: Mapping[str, Sequence[str]] = {
+    "random": ["--ioengine=psync", "--rw=randwrite"],
+    "sequential": ["--ioengine=sync", "--rw=write", "--bs=1k-200k", "--bs_unaligned"],
+    "mixed": ["--ioengine=sync", "--rw=randrw", "--bsrange=512-64k"],
+    "vectors": ["--ioengine=vsync", "--rw=randwrite", "--iodepth=8"],
+    "pvsync": ["--ioengine=pvsync", "--rw=randrw", "--fsync=16"],
+    "pvsync2": ["--ioengine=pvsync2", "--rw=write", "--fdatasync=10"],
+    "mmap": ["--ioengine=mmap", "--rw=randwrite"],
+    "libaio": ["--ioengine=libaio", "--rw=randwrite", "--iodepth=16"],
+    "posixaio": ["--ioengine=posixaio", "--rw=randwrite", "--iodepth=8"],
+    "io_uring": ["--ioengine=io_uring", "--rw=randwrite", "--iodepth=16"],
+    "threads": ["--ioengine=psync", "--rw=randwrite", "--numjobs=4", "--thread"],
+    "jobs": ["--ioengine=psync", "--rw=randwrite", "--numjobs=4", "--end_fsync=1"],
+    "sparse": ["--ioengine=psync", "--rw=randwrite", "--fallocate=none", "--norandommap"],
+    "append": ["--ioengine=psync", "--rw=write", "--file_append=1"],
+}
+LEAVES = ("mmap", "libaio", "posixaio", "io_uring")
+KEPT_AND_EAGER = pytest.mark.parametrize(
+    "settings",
+    [pytest.param(pooled.KEPT, id="kept", marks=FULL), pytest.param(pooled.EAGER, id="eager")],
+)
+
+
+@pytest.mark.parametrize(
+    "mode", [pytest.param(m, marks=() if m == "random" else FULL) for m in FIO]
+)
+@KEPT_AND_EAGER
+def test_fio(mode: str, settings: Mapping[str, str], folder: Path) -> None:
+    if shutil.which("fio") is None:
+        pytest.skip("there is no fio. Install it.")
+    words = [
+        "fio",
+        "--name=verified",
+        "--size=8M",
+        "--bs=4k",
+        "--verify=crc32c",
+        "--group_reporting",
+    ]
+    words += ["--do_verify=1", "--verify_fatal=1", "--randrepeat=1", "--output-format=terse"]
+    with pooled.pool(folder, settings) as served:
+        said = pooled.run([*words, *FIO[mode]], served.folder, served.environment())
+        ensure("verify:" not in said and "error=" not in said, said[-1500:])
+        ensure(mode in LEAVES or served.taken() > 0, "nothing was deposited")
+        # And once more by another process, of what is still in the pool or was drained.
+        if mode not in ("append", "mixed", "pvsync", "sparse"):
+            again = pooled.run(
+                [*words, *FIO[mode], "--verify_only"], served.folder, served.environment()
+            )
+            ensure("verify:" not in again, again[-1500:])
+
+
+def _verdicts(said: str) -> dict[str, str]:
+    """Of each stressor, what stress-ng says at the end: passed, failed, skipped."""
+    found: dict[str, str] = {}
+    for verdict, names in re.findall(r"(skipped|passed|failed): \d+: ?(.*)", said):
+        for name in re.findall(r"([\w-]+) \(\d+\)", names):
+            found[name] = verdict
+    return found
+
+
+@FULL
+def test_stress_ng(folder: Path) -> None:
+    if shutil.which("stress-ng") is None:
+        pytest.skip("there is no stress-ng. Install it.")
+    command = ["stress-ng", "--class", "filesystem", "--seq", "1", "--timeout", "2", "--verify"]
+    command += ["--temp-path", ".", "--no-rand-seed", "--metrics-brief"]
+    plain = folder / "plain"
+    plain.mkdir()
+    expected = _verdicts(pooled.run(command, plain, {}, seconds_max=900, status=None))
+    ensure(len(expected) > 20, f"stress-ng judges {len(expected)} stressors only")
+    with pooled.pool(folder, pooled.EAGER) as served:
+        said = pooled.run(
+            command, served.folder, served.environment(), seconds_max=1800, status=None
+        )
+    found = _verdicts(said)
+    worse = {
+        name: found.get(name) for name, verdict in expected.items() if found.get(name) != verdict
+    }
+    ensure(not worse, f"not as plain: {worse}\n{said[-3000:]}")
