@@ -42,7 +42,7 @@ PRELOAD = "/opt/forebay/libforebay_mpi.so:/opt/forebay/libforebay_posix.so"
 def status(**changes: Any) -> PoolStatus:
     usual: dict[str, Any] = {
         "process": 77, "uptime_seconds": 3.0, "ended": True, "closing": True, "cap": 1 << 30,
-        "leased": 0, "high": 1 << 20, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
+        "leased": 0, "high": 1 << 20, "read_ahead_held": 0, "read_ahead": 3 << 20, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
         "files_dropped": 0, "rescued": (),
     }  # fmt: skip
     return PoolStatus(**{**usual, **changes})

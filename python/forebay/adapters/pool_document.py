@@ -33,6 +33,8 @@ def decode_status(text: str) -> PoolStatus:
             cap=int(line["cap"]),
             leased=int(line["leased"]),
             high=int(line["high"]),
+            read_ahead_held=int(line["read_ahead_held"]),
+            read_ahead=int(line["read_ahead"]),
             lag=int(line["lag"]),
             oldest_seconds=float(line["oldest_seconds"]),
             clients=tuple(int(one["process"]) for one in line["clients"]),

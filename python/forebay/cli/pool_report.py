@@ -51,6 +51,7 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
         "taken": status.taken if status else None,
         "cap": status.cap if status else None,
         "high": status.high if status else None,
+        "read_ahead": status.read_ahead if status else None,
         "files": [file_as_json(file) for file in status.files] if status else [],
         "files_dropped": status.files_dropped if status else 0,
         "rescued": [
@@ -68,6 +69,8 @@ def outcome_lines(outcome: PoolOutcome) -> Iterator[str]:
     yield ""
     if status is not None:
         yield headline(status, outcome.end, since="the program's end")
+        if status.read_ahead:
+            yield f"  {human_bytes(status.read_ahead)} were read ahead"
         yield from files_lines(status.files)
         if status.files_dropped:
             yield f"  and {counted(status.files_dropped, 'more file')} that nobody kept count of"

@@ -93,8 +93,9 @@ class Rescued:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolStatus:
-    """A daemon at a moment. `high` is the most memory that was in use; `lag` counts writes that
-    it has not looked at yet."""
+    """A daemon at a moment. `high` is the most memory that was in use; `read_ahead` bytes were
+    read ahead of programs, of which some are held; `lag` counts writes that it has not looked at
+    yet."""
 
     process: int
     uptime_seconds: float
@@ -103,6 +104,8 @@ class PoolStatus:
     cap: int
     leased: int
     high: int
+    read_ahead_held: int
+    read_ahead: int
     lag: int
     oldest_seconds: float
     clients: tuple[int, ...]
