@@ -25,6 +25,8 @@ REASONS: Mapping[str, str] = {
     "inherited": "inherited by another program",
     "async": "asynchronous calls (aio, io_uring)",
     "asked": "the program or a setting asked for it",
+    "switched": "the program switched it by ioctl",
+    "no_memory": "no memory came free, since what filled it could not be drained",
     "no_room": "the file system had less room than what was in the pool",
 }
 
