@@ -89,7 +89,6 @@ private:
     Memory memory_;
     CleanMemory clean_;
     Sleepers sleepers_;
-    adapters::ErrandThreads errands_;
     const ports::Clock& clock_;
     const ports::Clock& calendar_;
     DeskOptions options_;
