@@ -1,7 +1,7 @@
-/* A program that knows when its output may wait: scratch files go past the pool, and checkpoints get
- * a small window.   cc -I<prefix>/include pool_switch.c && ./a.out FILE
+/* A program that knows which of its output may wait: it sets the window of one file, and switches
+ * the pool off and on again for it.   cc -I<prefix>/include pool_switch.c && ./a.out FILE
  *
- * It runs anywhere: where there is no pool, the kernel says ENOTTY, and the file is a plain file. */
+ * It runs anywhere: where there is no pool, the kernel says ENOTTY, and the file is a plain one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -32,7 +32,8 @@ def tell(fd: int) -> None:
     except OSError:
         return
     mode, _, window, taken, waiting, _, _ = state
-    print(f"pool {'on' if mode == ON else 'off'}, window {window}, taken {taken}, waiting {waiting}")
+    switch = "on" if mode == ON else "off"
+    print(f"pool {switch}, window {window}, taken {taken}, waiting {waiting}")
 
 
 fd = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o644)

@@ -4,6 +4,9 @@ random_operations.py SEED COUNT FOLDER, in the folder whose files are meant. The
 one after the other, each by one of the processes, so that what each has to return is known. What
 the files must hold at the end is left in FOLDER."""
 
+# The calls themselves are what is tested:
+# ruff: noqa: PTH116
+
 from __future__ import annotations
 
 import mmap

@@ -11,7 +11,8 @@ program units
         field(i) = real(i, real64) / 7
     end do
 
-    open (newunit=unit, file='sequential', form='unformatted', access='sequential', status='replace')
+    open (newunit=unit, file='sequential', form='unformatted', access='sequential', &
+          status='replace')
     do i = 1, 20
         write (unit) i, field * i
     end do

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import array
 import contextlib
-import json
 import os
 import shutil
 import signal
-import socket
 import stat
-import struct
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from forebay.adapters.pool_socket import PoolSocket
+from forebay.domain.pool import PoolStatus
 from suite import mpi as m
 from suite.verdict import Failed, ensure
 
@@ -31,13 +28,6 @@ SECONDS_MAX = 100
 # where everything is drained at once, and little may be held, every write meets draining.
 KEPT: Mapping[str, str] = {"pool_quiet": "60000", "pool_age": "3600", "pool_window": "256 MiB"}
 EAGER: Mapping[str, str] = {"pool_quiet": "0", "pool_window": "1 MiB"}
-
-# As src/wire/messages.hpp has it.
-_FORMAT = 0x666F726562617901
-_QUESTION = struct.Struct("=QIIIIq256s")
-_REPLY = struct.Struct("=QIiIIIIq")
-_ASK_STATUS = 9
-_ASK_DRAIN = 10
 
 
 @dataclass
@@ -56,32 +46,13 @@ class Pool:
             "FOREBAY_POOL_PATHS": str(self.folder),
         }
 
-    def status(self) -> dict[str, Any]:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-            connection.settimeout(SECONDS_MAX)
-            connection.connect(str(self.socket))
-            connection.send(_QUESTION.pack(_FORMAT, _ASK_STATUS, 0, 0, 0, 0, b""))
-            room = socket.CMSG_SPACE(array.array("i").itemsize)
-            reply, control, _, _ = connection.recvmsg(_REPLY.size, room)
-            ensure(len(reply) == _REPLY.size, f"the daemon answers {len(reply)} bytes")
-            descriptors = array.array("i")
-            descriptors.frombytes(control[0][2])
-            with os.fdopen(descriptors[0], "rb") as document:
-                said: dict[str, Any] = json.loads(document.read())
-        return said
-
-    def drain(self) -> None:
-        """Returns when everything that was written before is with the file system."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-            connection.settimeout(SECONDS_MAX)
-            connection.connect(str(self.socket))
-            connection.send(_QUESTION.pack(_FORMAT, _ASK_DRAIN, 0, 0, 0, 0, b""))
-            reply = _REPLY.unpack(connection.recv(_REPLY.size))
-            ensure(reply[2] == 0, f"draining failed ({os.strerror(reply[2])})")
+    def status(self) -> PoolStatus:
+        with PoolSocket(self.socket) as daemon:
+            return daemon.status()
 
     def taken(self) -> int:
         """Bytes that were deposited, of all files."""
-        return sum(int(file["taken"]) for file in self.status()["files"])
+        return self.status().taken
 
     def stop(self) -> None:
         """Drains and ends; everything has to arrive."""

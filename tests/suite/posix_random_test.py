@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def _runs() -> Iterator[ParameterSet]:
 
 @pytest.mark.parametrize(("seed", "count", "settings"), list(_runs()))
 def test_operations(seed: int, count: int, settings: Mapping[str, str], folder: Path) -> None:
-    command = ["python3", PROGRAM, seed, count, folder / "expected"]
+    command = [sys.executable, PROGRAM, seed, count, folder / "expected"]
     with pooled.pool(folder, settings) as served:
         said = pooled.run(command, served.folder, served.environment(), seconds_max=600)
         ensure(said.split() == ["ok"], said)
@@ -51,5 +52,5 @@ def test_model(folder: Path) -> None:
     """The model is right: plain files behave like that."""
     plain = folder / "plain"
     plain.mkdir()
-    said = pooled.run(["python3", PROGRAM, 7, 4000, folder / "expected"], plain, {})
+    said = pooled.run([sys.executable, PROGRAM, 7, 4000, folder / "expected"], plain, {})
     ensure(said.split() == ["ok"], said)

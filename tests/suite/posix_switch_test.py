@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +20,7 @@ STEPS = ("window", "off", "on", "global")
 def _command(language: str) -> Sequence[str | Path]:
     source = f"pool_switch.{language}"
     if language == "py":
-        return ["python3", EXAMPLES / source]
+        return [sys.executable, EXAMPLES / source]
     compiler = ["gfortran", *m.FORTRAN_FLAGS] if language == "f90" else ["cc", *m.C_FLAGS]
     include = ["-I", str(m.ROOT / "include")] if language == "c" else []
     return [

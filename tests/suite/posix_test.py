@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,7 +14,6 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from suite import mpi as m
 from suite import pooled
 from suite.on import FULL
 from suite.verdict import ensure
@@ -136,10 +136,8 @@ int f1(void); int f2(void); int f3(void); int f4(void);
 int main(void) { printf("%d\\n", f1() + f2() + f3() + f4()); return 0; }
 END
         cat > Makefile <<'END'
-p: main.o libf.a
-	cc -o p main.o -L. -lf
-libf.a: f1.o f2.o f3.o f4.o
-	ar rcD libf.a f1.o f2.o f3.o f4.o
+p: main.o libf.a ; cc -o p main.o -L. -lf
+libf.a: f1.o f2.o f3.o f4.o ; ar rcD libf.a f1.o f2.o f3.o f4.o
 END
         make -s -j2 CFLAGS=-O1; ./p; make -s; touch -d '2001-01-01' f2.c p; make -s -n | wc -l
         strip p; ./p; cp p q; ./q; nm libf.a | grep -c T
@@ -148,13 +146,16 @@ END
 }
 
 
+ALSO_EAGER = ("dd", "redirections", "sqlite")
+
+
 def _cases() -> Iterator[ParameterSet]:
     for name, (tool, script) in SHELL.items():
         for how, settings in (("kept", pooled.KEPT), ("eager", pooled.EAGER)):
             yield pytest.param(
                 *(tool, script, settings),
                 id=f"{name}-{how}",
-                marks=FULL if how == "eager" and name in ("git", "make") else (),
+                marks=FULL if how == "eager" and name not in ALSO_EAGER else (),
             )
 
 
@@ -187,14 +188,17 @@ def test_shell(tool: str, script: str, settings: Mapping[str, str], folder: Path
 def test_python(settings: Mapping[str, str], folder: Path) -> None:
     _input(folder)
     pooled.Twice(
-        command=["python3", pooled.SOURCES / "files.py", folder / "input"],
+        command=[sys.executable, pooled.SOURCES / "files.py", folder / "input"],
     ).ensure_same(folder, settings)
 
 
-@pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
+@pytest.mark.parametrize(
+    "settings", [pooled.KEPT, pytest.param(pooled.EAGER, marks=FULL)], ids=["kept", "eager"]
+)
 def test_numpy(settings: Mapping[str, str], folder: Path) -> None:
-    python = m.ROOT / ".venv" / "bin" / "python"
-    pooled.Twice(command=[python, pooled.SOURCES / "arrays.py"]).ensure_same(folder, settings)
+    pooled.Twice(command=[sys.executable, pooled.SOURCES / "arrays.py"]).ensure_same(
+        folder, settings
+    )
 
 
 @pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
@@ -207,7 +211,7 @@ def test_size_and_times_are_those_with_deposits(folder: Path) -> None:
     with pooled.pool(folder) as served:
         before = time.time()
         said = pooled.run(
-            ["python3", pooled.SOURCES / "sizes.py"], served.folder, served.environment()
+            [sys.executable, pooled.SOURCES / "sizes.py"], served.folder, served.environment()
         )
         ensure(said.split() == ["ok"], said)
         ensure((served.folder / "kept").stat().st_size == 0, "it was drained: nothing is shown")
