@@ -223,3 +223,54 @@ def test_size_and_times_are_those_with_deposits(folder: Path) -> None:
         ensure(size == "2000", f"stat says {listed} once it is truncated")
         ensure(int(before) <= int(modified) <= time.time() + 1, f"modified at {modified}")
     ensure((served.folder / "kept").read_bytes() == b"x" * 2000, "the file has something else")
+
+
+def _python(served: pooled.Pool, script: str, status: int = 0) -> str:
+    command = [sys.executable, "-c", f"import os\n{script}"]
+    return pooled.run(command, served.folder, served.environment(), status=status)
+
+
+def test_deposits_of_a_process_that_has_ended_are_read(folder: Path) -> None:
+    """By one that came later: it looked for a log that it was not given, again and again, until
+    the file was drained."""
+    with pooled.pool(folder) as served:
+        _python(served, "os.write(os.open('file', os.O_CREAT | os.O_WRONLY), b'deposited')")
+        said = _python(served, "print(os.pread(os.open('file', os.O_RDONLY), 100, 0))")
+        ensure(said.split() == ["b'deposited'"], said)
+        ensure((served.folder / "file").stat().st_size == 0, "it was drained: nothing is shown")
+
+
+def test_file_that_was_opened_for_reading_first_is_truncated(folder: Path) -> None:
+    """The daemon kept the first descriptor, which may not truncate: EINVAL."""
+    script = """
+os.close(os.open('file', os.O_CREAT | os.O_WRONLY))
+reading = os.open('file', os.O_RDONLY)
+os.truncate('file', 1000)
+writing = os.open('file', os.O_RDWR)
+os.pwrite(writing, b'x' * 500, 900)
+os.ftruncate(writing, 950)
+print(os.fstat(reading).st_size, len(os.pread(reading, 5000, 0)))
+"""
+    with pooled.pool(folder) as served:
+        said = _python(served, script)
+        ensure(said.split() == ["950", "950"], said)
+    ensure((served.folder / "file").read_bytes() == bytes(900) + b"x" * 50, "other bytes")
+
+
+def test_streams_on_doubled_descriptors_keep_their_place(folder: Path) -> None:
+    """libc's standard streams write inside of libc: what they wrote was overwritten by whoever
+    wrote to the same description next."""
+    script = """
+libc = __import__('ctypes').CDLL(None)
+fd = os.open('file', os.O_CREAT | os.O_RDWR)
+os.write(fd, b'pool ')
+kept = os.dup(1)
+os.dup2(fd, 1)
+libc.printf(b'stream ')
+libc.fflush(None)
+os.dup2(kept, 1)
+os.write(fd, b'again')
+"""
+    with pooled.pool(folder) as served:
+        _python(served, script)
+    ensure((served.folder / "file").read_bytes() == b"pool stream again", "other bytes")
