@@ -49,7 +49,8 @@ def build(folder: Path) -> Programs:
     source = ROOT / "bench" / "pool" / "loads.c"
     subprocess.run(["cc", "-O2", "-o", loads, source, "-lpthread"], check=True)
     slow = ROOT / "tests" / "mpi" / "slow_fs.c"
-    words = ["cc", "-O2", "-D_FILE_OFFSET_BITS=64", "-o", slow_fs, slow, *flags, "-lpthread"]
+    words = ["cc", "-O2", "-D_FILE_OFFSET_BITS=64", "-o", str(slow_fs), str(slow)]
+    words += [*flags, "-lpthread"]
     subprocess.run(words, check=True)
     return Programs(loads=loads, slow_fs=slow_fs)
 

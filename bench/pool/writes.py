@@ -69,7 +69,7 @@ SETTINGS: Mapping[str, Mapping[str, str] | None] = {
 
 def paper(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Rates of each way of caching, and their gain over plain."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
             for order, size in TRANSFERS:

@@ -278,8 +278,9 @@ class ImaginedPools:
 def pool_status(**changes: Any) -> PoolStatus:
     """A daemon that has nothing, but for `changes`."""
     usual: dict[str, Any] = {
-        "process": 77, "uptime_seconds": 3.0, "ended": True, "closing": True, "cap": 1 << 30,
-        "leased": 0, "high": 1 << 20, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
+        "process": 77, "uptime_seconds": 3.0, "ended": True, "closing": True,
+        "cap": 1 << 30, "leased": 0, "high": 1 << 20, "read_ahead_held": 0,
+        "read_ahead": 0, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
         "files_dropped": 0, "rescued": (),
     }  # fmt: skip
     return PoolStatus(**{**usual, **changes})

@@ -41,8 +41,9 @@ PRELOAD = "/opt/forebay/libforebay_mpi.so:/opt/forebay/libforebay_posix.so"
 
 def status(**changes: Any) -> PoolStatus:
     usual: dict[str, Any] = {
-        "process": 77, "uptime_seconds": 3.0, "ended": True, "closing": True, "cap": 1 << 30,
-        "leased": 0, "high": 1 << 20, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
+        "process": 77, "uptime_seconds": 3.0, "ended": True, "closing": True,
+        "cap": 1 << 30, "leased": 0, "high": 1 << 20, "read_ahead_held": 0,
+        "read_ahead": 3 << 20, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
         "files_dropped": 0, "rescued": (),
     }  # fmt: skip
     return PoolStatus(**{**usual, **changes})
@@ -51,7 +52,8 @@ def status(**changes: Any) -> PoolStatus:
 def file(**changes: Any) -> PoolFile:
     usual: dict[str, Any] = {
         "path": "/scratch/out", "state": "closed", "reason": "", "error": 0, "error_text": "",
-        "taken": 4 << 20, "drained": 4 << 20, "outstanding": 0, "window": 1 << 28, "extents": 0,
+        "taken": 4 << 20, "drained": 4 << 20, "outstanding": 0, "window": 1 << 28, "high": 2 << 20,
+        "extents": 0,
         "oldest_seconds": 0.0, "waited_seconds": 0.5, "storage_seconds": 2.0,
         "storage_bytes": 4 << 20, "requests": 1, "rate": float(2 << 20), "times": 1,
     }  # fmt: skip
@@ -277,7 +279,7 @@ def test_the_summary_has_a_line_for_each_file() -> None:
     files = (file(), file(path="/scratch/m\n", reason="mapped", taken=0, storage_seconds=0.0))
     text = as_text(report(outcome(status=status(files=files))))
     assert "through the pool: 4.00 MiB of 2 files, at most 1.00 MiB of 1.00 GiB" in text
-    assert re.search(r"4\.00 MiB +0\.500 s +2\.000 s +75 % +2\.0 +/scratch/out", text)
+    assert re.search(r"4\.00 MiB +2\.00 MiB +0\.500 s +2\.000 s +75 % +2\.0 +/scratch/out", text)
     assert "/scratch/m\\n  mapped into memory (mmap)" in text
 
 

@@ -264,6 +264,7 @@ void Intake::put(File& file, const Item& item) {
     const bool put = ledger_.extents.put(slot, deposit, displaced_);
     invariant(put, "there is room for more extents");
     ledger_.free(file, displaced_);
+    slot.high.store(std::max(slot.high.load(relaxed), file.held_bytes), relaxed);
     ledger_.stir(file);
 }
 

@@ -135,6 +135,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.taken.store(0, relaxed);
     slot.drained.store(0, relaxed);
     slot.waited_ns.store(0, relaxed);
+    slot.high.store(0, relaxed);
     slot.writers.store(0, relaxed);
     slot.clean.store(0, relaxed);
     slot.path.fill('\0');

@@ -100,9 +100,9 @@ struct OpenFile {
     std::unique_ptr<ports::FileControl> control;
     Stripes stripes;
     std::string path;
-    Stamp stamp;  // when it was opened
+    Stamp stamp{};  // when it was opened
     // For reading ahead: called when that is wished for. Null, or gives null: it cannot be done.
-    std::function<std::unique_ptr<ports::Storage>()> open_for_reading;
+    std::function<std::unique_ptr<ports::Storage>()> open_for_reading{};
 };
 
 enum class Access { read, write };

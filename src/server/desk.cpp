@@ -104,6 +104,7 @@ Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clock
              .sleepers = sleepers_,
              .clock = clocks.steady,
              .calendar = clocks.calendar,
+             .errands = &errands_,
              .clean = &clean_},
             options.pool} {
     directory_.header.format.store(pool::format, relaxed);

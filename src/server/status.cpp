@@ -60,6 +60,7 @@ Json json_of(const FileStory& story) {
             {"drained", story.drained},
             {"outstanding", story.outstanding()},
             {"window", story.window},
+            {"high", story.high},
             {"extents", story.extents},
             {"oldest_seconds", seconds(story.oldest_ns)},
             {"waited_seconds", seconds(story.waited_ns)},

@@ -306,14 +306,15 @@ static void signals(void) {
 
 static void wrong(void) {
     const int fd = open_new("wrong");
-    unsigned char* const pages = mmap(NULL, 5 * 65536, PROT_READ | PROT_WRITE,
-                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char* const pages =
+        mmap(NULL, 5 * 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     need(pages != MAP_FAILED && mprotect(pages + 65536, 65536, PROT_NONE) == 0 &&
              munmap(pages + 3 * 65536, 65536) == 0 &&
              mprotect(pages + 4 * 65536, 65536, PROT_READ) == 0,
          "mmap");
-    void* const bad[] = {NULL, (void*)16, (void*)4096, pages + 65536, pages + 3 * 65536,
-                         (void*)(1UL << 62), (void*)-1UL, (void*)-4096UL};
+    void* const bad[] = {NULL,          (void*)16,         (void*)4096,
+                         pages + 65536, pages + 3 * 65536, (void*)(1UL << 62),
+                         (void*)-1UL,   (void*)-4096UL};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         say("write", write(fd, bad[i], 100));
         say("pwrite", pwrite(fd, bad[i], 1 << 20, 10));

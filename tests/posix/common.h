@@ -46,8 +46,7 @@ static inline unsigned long sum_of(const void* bytes, size_t count) {
 }
 
 static inline void say_bytes(const char* what, const void* bytes, long count) {
-    printf("%s: %ld bytes %lx\n", what, count,
-           sum_of(bytes, count < 0 ? 0 : (size_t)count));
+    printf("%s: %ld bytes %lx\n", what, count, sum_of(bytes, count < 0 ? 0 : (size_t)count));
     fflush(stdout);
 }
 

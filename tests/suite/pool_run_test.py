@@ -109,6 +109,7 @@ def test_the_summary_tells_programs_of_each_file(folder: Path) -> None:
     ensure(pool["rescued"] == pool["lost"] == pool["messages"] == [], pool)
     (file,) = pool["files"]
     ensure(file["taken"] == file["drained"] == file["storage_bytes"] == 2 * MIB, file)
+    ensure(file["high"] == 2 * MIB, file)
     ensure(file["storage_seconds"] > 0 and 0 <= file["hidden"] <= 1, file)
     ensure(told["nothing_recorded"] == told["warnings"] == [], told)
 

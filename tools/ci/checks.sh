@@ -11,7 +11,7 @@ names=()
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-count() {  # count NAME COMMAND…: runs it beside another one; what they say comes in order at the end
+count() {  # count NAME COMMAND…: beside another one; what they say comes at the end, in order
     local number=${#names[@]}
     names+=("$1")
     shift

@@ -71,13 +71,13 @@ class OwnDaemon:
     def _drain(self, progress: Progress, arrived: Callable[[float], signal.Signals | None]) -> None:
         told = False
         with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(PoolSocket(self._socket)).ask(Ask.STOP)
-            except PoolError:
-                self._process.terminate()  # no connection is left for us, or it has died
+            asked = self._ask_to_stop(stack)
             look = stack.enter_context(_Look(self._socket, progress))
             while self._process.poll() is None:
                 look.again()
+                if asked is not None and _is_refused(asked):
+                    asked = None
+                    self._process.terminate()
                 if arrived(_LOOK_SECONDS) is None:
                     continue
                 if told:
@@ -88,6 +88,26 @@ class OwnDaemon:
                         "the pool is being drained. Once more, and what is left goes to a "
                         "rescue file."
                     )
+
+    def _ask_to_stop(self, stack: contextlib.ExitStack) -> PoolSocket | None:
+        """Where the answer comes; None: it was told by a signal, since no connection is left for
+        us, or since it has died."""
+        try:
+            asked = stack.enter_context(PoolSocket(self._socket))
+            asked.ask(Ask.STOP)
+        except PoolError:
+            self._process.terminate()
+            return None
+        return asked
+
+
+def _is_refused(asked: PoolSocket) -> bool:
+    """Whether it does not understand us, or has hung up; both also when it is about to end."""
+    try:
+        answer = asked.answer(0)
+    except PoolError:
+        return True
+    return answer is not None and answer.reply.error != 0
 
 
 class Visit:

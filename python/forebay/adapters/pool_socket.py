@@ -84,7 +84,7 @@ class PoolSocket:
             data, descriptors, flags, _ = socket.recv_fds(
                 self._socket, REPLY_BYTES + 1, _DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC
             )
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             return None
         except OSError as error:
             raise self._gone(error.strerror) from error

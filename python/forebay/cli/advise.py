@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +23,7 @@ from forebay.domain.tuning.point import Direction
 from forebay.domain.tuning.portrait import Portrait, SickTarget
 from forebay.domain.tuning.program_io import workloads_of
 from forebay.domain.tuning.ready import HINTS_NAME, SETTINGS_NAME, Ready, ready
-from forebay.domain.tuning.rules import USUAL
+from forebay.domain.tuning.rules import USUAL, Rule
 
 HELP = """Say how a program should do its I/O on a file system, and what that would gain.
 
@@ -61,10 +61,6 @@ Exit status:
 """
 
 _RANKS_PER_NODE_USUAL = 32
-ReadyOption = Annotated[
-    Path | None,
-    typer.Option("--ready", metavar="DIR", help="Write forebay.toml and romio.hints there."),
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,72 +72,49 @@ class _Told:
     notes: tuple[str, ...] = ()
 
 
+def _option(flag: str, meta: str | None, help_: str, **more: Any) -> Any:
+    names = ("-o", flag) if flag == "--output" else (flag,)
+    return typer.Option(*names, metavar=meta, help=help_, **more)
+
+
+OptionalPath = Path | None
+
+
 def advise_command(
-    portrait: Annotated[
-        Path | None, typer.Option("--portrait", metavar="FILE", help="Of the file system.")
-    ] = None,
-    darshan: Annotated[
-        Path | None, typer.Option("--darshan", metavar="LOG", help="A log of the program.")
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option("--record", metavar="FILE", help="A record of `forebay run`.")
-    ] = None,
-    command: Annotated[
-        str | None, typer.Option("--command", metavar="LINE", help="Of ior or hpio.")
-    ] = None,
-    ranks: Annotated[
-        int | None, typer.Option("--ranks", metavar="N", min=1, help="Of the program.")
-    ] = None,
-    nodes: Annotated[
-        int | None, typer.Option("--nodes", metavar="N", min=1, help="That they are on.")
-    ] = None,
-    bytes_: Annotated[
-        str | None, typer.Option("--bytes", metavar="SIZE", help="Of all files together.")
-    ] = None,
-    files: Annotated[
-        int, typer.Option("--files", metavar="N", min=1, help="Files; 1: all ranks share it.")
-    ] = 1,
-    transfer: Annotated[
-        str | None, typer.Option("--transfer", metavar="SIZE", help="Of a call.")
-    ] = None,
-    read: Annotated[bool, typer.Option("--read", help="It reads; else it writes.")] = False,
+    portrait: Annotated[OptionalPath, _option("--portrait", "FILE", "Of the file system.")] = None,
+    darshan: Annotated[OptionalPath, _option("--darshan", "LOG", "A log of the program.")] = None,
+    record: Annotated[OptionalPath, _option("--record", "FILE", "Of `forebay run`.")] = None,
+    command: Annotated[str | None, _option("--command", "LINE", "Of ior or hpio.")] = None,
+    ranks: Annotated[int | None, _option("--ranks", "N", "Of the program.", min=1)] = None,
+    nodes: Annotated[int | None, _option("--nodes", "N", "That they are on.", min=1)] = None,
+    bytes_: Annotated[str | None, _option("--bytes", "SIZE", "Of all files together.")] = None,
+    files: Annotated[int, _option("--files", "N", "Files; 1: all ranks share it.", min=1)] = 1,
+    transfer: Annotated[str | None, _option("--transfer", "SIZE", "Of a call.")] = None,
+    read: Annotated[bool, _option("--read", None, "It reads; else it writes.")] = False,
     same_bytes: Annotated[
-        bool, typer.Option("--same-bytes", help="Every rank reads all of the file.")
+        bool, _option("--same-bytes", None, "Every rank reads all of the file.")
     ] = False,
     collective: Annotated[
-        bool, typer.Option("--collective", help="Its calls are collective MPI-IO.")
+        bool, _option("--collective", None, "Its calls are collective MPI-IO.")
     ] = False,
-    stripes: Annotated[
-        int | None, typer.Option("--stripes", metavar="N", min=1, help="Of its files now.")
-    ] = None,
-    rules: Annotated[
-        list[Path] | None, typer.Option("--rules", metavar="FILE", help="Of the site, as TOML.")
-    ] = None,
+    stripes: Annotated[int | None, _option("--stripes", "N", "Of its files now.", min=1)] = None,
+    rules: Annotated[list[Path] | None, _option("--rules", "FILE", "Of the site, TOML.")] = None,
     may_change: Annotated[
-        list[str] | None,
-        typer.Option("--may-change", metavar="WHAT", help="`program`: its authors would help."),
+        list[str] | None, _option("--may-change", "WHAT", "`program`: its authors would help.")
     ] = None,
-    directory: Annotated[
-        str | None, typer.Option("--output-dir", metavar="DIR", help="Where its files go.")
+    directory: Annotated[str | None, _option("--output-dir", "DIR", "Where its files go.")] = None,
+    output: Annotated[OptionalPath, _option("--output", "FILE", "For apply and verify.")] = None,
+    html: Annotated[OptionalPath, _option("--html", "FILE", "A page.")] = None,
+    ready_in: Annotated[
+        OptionalPath, _option("--ready", "DIR", "Write forebay.toml and romio.hints there.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="For apply and verify.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="A page.")] = None,
-    ready_in: ReadyOption = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Advises on each direction of the program's I/O."""
-    pages = AdvicePages()
     if html is not None:
-        pages.check(html)
+        AdvicePages().check(html)
+    _check_sources(darshan, record, command, bytes_)
     known = None if portrait is None else read_portrait(portrait)
-    given = [one for one in (darshan, record, command, bytes_) if one is not None]
-    if len(given) != 1:
-        raise UsageError(
-            "say once what the program does (one of --darshan, --record, --command, or --ranks "
-            f"with --bytes; there are {len(given)} of them). See forebay advise --help."
-        )
     words = Workload(
         direction=Direction.READ if read else Direction.WRITE,
         ranks=ranks or 1,
@@ -155,35 +128,56 @@ def advise_command(
         stripe_count=stripes,
     )
     told = _told(darshan or record, command, words, ranks, nodes, known)
-    allowed = _allowed(may_change or [])
-    every = tuple(one for path in rules or () for one in read_rules(path))
-    advice = tuple(
-        _with_notes(
-            advise(
-                Question(
-                    workload=_placed(one, directory, stripes),
-                    portrait=known,
-                    rules=(*every, *USUAL),
-                    allowed=allowed,
-                    sick=told.sick,
-                )
-            ),
-            told.notes,
-        )
-        for one in told.workloads
+    told = replace(
+        told, workloads=tuple(_placed(one, directory, stripes) for one in told.workloads)
     )
-    where = directory or next((one.directory for one in told.workloads if one.directory), None)
+    every = tuple(one for path in rules or () for one in read_rules(path))
+    advice = _advice(told, known, (*every, *USUAL), _allowed(may_change or []))
+    _give(advice, form, _Outputs(advice=output, ready=ready_in, html=html))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outputs:
+    """Files to be written."""
+
+    advice: Path | None
+    ready: Path | None
+    html: Path | None
+
+
+def _check_sources(*sources: object) -> None:
+    given = sum(one is not None for one in sources)
+    if given != 1:
+        raise UsageError(
+            "say once what the program does (one of --darshan, --record, --command, or --ranks "
+            f"with --bytes; there are {given} of them). See forebay advise --help."
+        )
+
+
+def _advice(
+    told: _Told, known: Portrait | None, rules: tuple[Rule, ...], allowed: frozenset[Lever]
+) -> tuple[Advice, ...]:
+    questions = [
+        Question(workload=one, portrait=known, rules=rules, allowed=allowed, sick=told.sick)
+        for one in told.workloads
+    ]
+    return tuple(_with_notes(advise(one), told.notes) for one in questions)
+
+
+def _give(advice: tuple[Advice, ...], form: Format, outputs: _Outputs) -> None:
+    """On standard output, and in files."""
+    where = next((one.workload.directory for one in advice if one.workload.directory), None)
     made = [ready(one, directory=where or "OUTPUT_DIR", command=_launch(one)) for one in advice]
-    if output is not None:
-        write_advice(advice, output)
-    if ready_in is not None:
-        _write_ready(made, ready_in)
+    if outputs.advice is not None:
+        write_advice(advice, outputs.advice)
+    if outputs.ready is not None:
+        _write_ready(made, outputs.ready)
     if form is Format.JSON:
         print(json_pretty(advice_document(advice)))
     else:
         print("\n\n".join(as_text(one, its) for one, its in zip(advice, made, strict=True)))
-    if html is not None:
-        pages.write(advice, made, html)
+    if outputs.html is not None:
+        AdvicePages().write(advice, made, outputs.html)
 
 
 def _launch(advice: Advice) -> str:

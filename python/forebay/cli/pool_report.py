@@ -11,7 +11,7 @@ from forebay.domain.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
 from forebay.domain.units import counted, human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
-_COLUMNS = ("taken", "waited", "file system", "hidden", "MiB/s", "file")
+_COLUMNS = ("taken", "at most", "waited", "file system", "hidden", "MiB/s", "file")
 _STATUS_COLUMNS = (
     "taken",
     "to go",
@@ -51,6 +51,7 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
         "taken": status.taken if status else None,
         "cap": status.cap if status else None,
         "high": status.high if status else None,
+        "read_ahead": status.read_ahead if status else None,
         "files": [file_as_json(file) for file in status.files] if status else [],
         "files_dropped": status.files_dropped if status else 0,
         "rescued": [
@@ -68,6 +69,8 @@ def outcome_lines(outcome: PoolOutcome) -> Iterator[str]:
     yield ""
     if status is not None:
         yield headline(status, outcome.end, since="the program's end")
+        if status.read_ahead:
+            yield f"  {human_bytes(status.read_ahead)} were read ahead"
         yield from files_lines(status.files)
         if status.files_dropped:
             yield f"  and {counted(status.files_dropped, 'more file')} that nobody kept count of"
@@ -90,7 +93,7 @@ def files_lines(files: Sequence[PoolFile]) -> Iterator[str]:
     chosen = ranked[:FILES_SHOWN_MAX]
     shown = [file for file in files if file in chosen]
     if shown:
-        yield from aligned([_COLUMNS, *(_cells(file) for file in shown)], left={5}, indent="  ")
+        yield from aligned([_COLUMNS, *(_cells(file) for file in shown)], left={6}, indent="  ")
     hidden = len(files) - len(shown)
     if hidden:
         yield f"  and {counted(hidden, 'more file')} (all of them: --format json)"
@@ -105,6 +108,7 @@ def _cells(file: PoolFile) -> tuple[str, ...]:
     rate = file.rate / (1 << 20)
     return (
         human_bytes(file.taken),
+        human_bytes(file.high),
         f"{human_seconds(file.waited_seconds)} s",
         f"{human_seconds(file.storage_seconds)} s",
         "–" if file.hidden is None else f"{100 * file.hidden:.0f} %",
@@ -167,7 +171,7 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
 
 
 def _status_cells(file: PoolFile) -> tuple[str, ...]:
-    taken, waited, storage, _, rate, path = _cells(file)
+    taken, _, waited, storage, _, rate, path = _cells(file)
     state = file.state if not file.reason else f"{file.state} ({file.reason})"
     state = f"{state}, {printable(file.error_text)}" if file.error else state
     age = f"{human_seconds(file.oldest_seconds)} s" if file.outstanding else "–"

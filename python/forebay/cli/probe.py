@@ -3,7 +3,7 @@
 import datetime
 import secrets
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -35,6 +35,7 @@ from forebay.domain.errors import UsageError
 from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
+from forebay.domain.tuning.portrait import Portrait
 from forebay.domain.tuning.search import Sample
 from forebay.domain.units import exact_bytes, human_bytes
 
@@ -139,57 +140,75 @@ def probe(
     if clean:
         _clean(journal_path)
         return
-    budget = Budget(
-        seconds=seconds or _SECONDS[level.value],
-        bytes=size(bytes_ or _BYTES[level.value], "--bytes"),
-        files=files,
-        share=_share(share, "--share"),
+    asked = _Asked(
+        words=words or [],
+        simulate=simulate,
+        journal=journal_path,
+        resume=resume,
+        targets=targets,
+        drift=_share(drift, "--drift"),
     )
     request = ProbeRequest(
         level=level.value,
-        budget=budget,
+        budget=Budget(
+            seconds=seconds or _SECONDS[level.value],
+            bytes=size(bytes_ or _BYTES[level.value], "--bytes"),
+            files=files,
+            share=_share(share, "--share"),
+        ),
         seed=seed,
         direction=Direction.READ if reads else Direction.WRITE,
     )
-    pages = PortraitPages()
-    if html is not None:
-        pages.check(html)
-    system, journal = _system(
-        words or [], simulate, request, journal_path, resume, targets, _share(drift, "--drift")
-    )
-    if resume and journal_path.exists():
-        request = replace(request, probe_bytes=begun(journal_path).probe_bytes)
-    plan = plan_probe(request, system)
-    print(_estimate(plan), file=sys.stderr)
-    if dry_run:
+    portrait = _portrait(asked, request, html, dry_run=dry_run)
+    if portrait is None:
         return
-    portrait = carry_out_probe(plan, system, journal, told=_told(plan.estimate.probes))
     write_portrait(portrait, output)
     journal_path.unlink(missing_ok=True)
     if html is not None:
-        pages.write(portrait, html)
+        PortraitPages().write(portrait, html)
     print(json_pretty(as_json(portrait)) if form is Format.JSON else as_text(portrait, output))
 
 
-def _system(
-    words: list[str],
-    simulate: str | None,
-    request: ProbeRequest,
-    journal_path: Path,
-    resume: bool,
-    targets: int | None,
-    drift: float,
-) -> tuple[System, Journal]:
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What is to be probed, and how."""
+
+    words: list[str]
+    simulate: str | None
+    journal: Path
+    resume: bool
+    targets: int | None
+    drift: float
+
+
+def _portrait(
+    asked: _Asked, request: ProbeRequest, html: Path | None, *, dry_run: bool
+) -> Portrait | None:
+    """None: it was only to be estimated."""
+    if html is not None:
+        PortraitPages().check(html)
+    system, journal = _system(asked, request)
+    if asked.resume and asked.journal.exists():
+        request = replace(request, probe_bytes=begun(asked.journal).probe_bytes)
+    plan = plan_probe(request, system)
+    print(_estimate(plan), file=sys.stderr)
+    if dry_run:
+        return None
+    return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
+
+
+def _system(asked: _Asked, request: ProbeRequest) -> tuple[System, Journal]:
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    if simulate is not None:
+    words = asked.words
+    if asked.simulate is not None:
         if words:
             raise UsageError(
                 f'"{words[0]}" is one word too many (--simulate needs neither a directory nor a '
                 "launcher). Leave it out."
             )
         modelled = ModelledSystem(
-            read_platform(Path(NativeSimulator().platform(simulate))),
-            weather=Weather(drift=drift, noise=drift / 5, stragglers=drift / 3),
+            read_platform(Path(NativeSimulator().platform(asked.simulate))),
+            weather=Weather(drift=asked.drift, noise=asked.drift / 5, stragglers=asked.drift / 3),
             seed=request.seed,
             forebay=__version__,
             date=date,
@@ -202,8 +221,8 @@ def _system(
             "DIR -- mpiexec -n 16`."
         )
     folder = PREFIX + secrets.token_hex(4)
-    if resume and journal_path.exists():
-        folder = begun(journal_path).folder
+    if asked.resume and asked.journal.exists():
+        folder = begun(asked.journal).folder
     system = RealSystem(
         Where(
             directory=Path(words[0]),
@@ -212,11 +231,11 @@ def _system(
             level=request.level,
             seed=request.seed,
             date=date,
-            targets=targets,
+            targets=asked.targets,
         ),
         real_bench_world(),
     )
-    return system, ProbeJournal(journal_path, folder=folder, resume=resume)
+    return system, ProbeJournal(asked.journal, folder=folder, resume=asked.resume)
 
 
 def _share(text: str, option: str) -> float:
@@ -248,10 +267,6 @@ def _estimate(plan: ProbePlan) -> str:
         f"probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} written, "
         f"{human_bytes(plan.space.bytes_max)} at a time, {estimate.files} files; all are removed"
     )
-
-
-def _told(probes: int) -> "_Told":
-    return _Told(probes)
 
 
 class _Told:

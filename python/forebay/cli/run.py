@@ -51,6 +51,7 @@ and what was passed through to the MPI untouched, with the reason, and errors.
 \b
 Of each file that went through the pool:
   taken        bytes that the program gave to the pool
+  at most      bytes that were in the pool at a time
   waited       seconds that it waited for room or for the file system, one process after another
   file system  seconds with at least one request of the file at the file system
   hidden       the part of these seconds that the program did not wait for

@@ -192,7 +192,7 @@ def _leave(workshop: Workshop, comparisons: Sequence[Comparison]) -> list[tuple[
     )
     draw_timings(comparisons, timings_png)
     pictures = [("sea-surface height", map_png), ("timings", timings_png)]
-    timelines = []
+    timelines: list[Path] = []
     for comparison in comparisons:
         last = comparison.pairs[-1]
         if last.plain.timeline:

@@ -25,13 +25,16 @@ REASONS: Mapping[str, str] = {
     "inherited": "inherited by another program",
     "async": "asynchronous calls (aio, io_uring)",
     "asked": "the program or a setting asked for it",
+    "switched": "the program switched it by ioctl",
+    "no_memory": "no memory came free, since what filled it could not be drained",
     "no_room": "the file system had less room than what was in the pool",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoolFile:
-    """One file, all times that the pool knew it together. Rates are bytes a second."""
+    """One file, all times that the pool knew it together. `high` is the most of it that was in
+    the pool. Rates are bytes a second."""
 
     path: str
     state: str
@@ -42,6 +45,7 @@ class PoolFile:
     drained: int
     outstanding: int
     window: int
+    high: int
     extents: int
     oldest_seconds: float
     waited_seconds: float
@@ -91,8 +95,9 @@ class Rescued:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolStatus:
-    """A daemon at a moment. `high` is the most memory that was in use; `lag` counts writes that
-    it has not looked at yet."""
+    """A daemon at a moment. `high` is the most memory that was in use; `read_ahead` bytes were
+    read ahead of programs, of which some are held; `lag` counts writes that it has not looked at
+    yet."""
 
     process: int
     uptime_seconds: float
@@ -101,6 +106,8 @@ class PoolStatus:
     cap: int
     leased: int
     high: int
+    read_ahead_held: int
+    read_ahead: int
     lag: int
     oldest_seconds: float
     clients: tuple[int, ...]

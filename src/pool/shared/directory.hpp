@@ -67,6 +67,7 @@ struct alignas(64) FileSlot {
     std::atomic<std::int64_t> drained;    // … of these, those that need no memory any more
     Word progress;                        // changes when anything of the file is drained
     std::atomic<std::int64_t> waited_ns;  // what its writers say that they waited for room
+    std::atomic<std::int64_t> high;       // most that was deposited and not drained
     // Clients that may have deposits of it on their way: bit c % 64 of client c.
     std::atomic<std::uint64_t> writers;
     std::atomic<std::uint32_t> clean;   // blocks that were, or are being, read ahead

@@ -345,19 +345,52 @@ class Storm:
 
 
 def fit_storm(seconds: Sequence[tuple[int, float]]) -> Storm:
-    """From processes and seconds; the power is one of a few, the fit in logarithms."""
-    if not seconds:
+    """From processes and seconds. The power is one of a few; the rest is fitted to what is off by
+    the least share, robustly."""
+    known = [(float(processes), one) for processes, one in seconds if one > 0]
+    if not known:
         return Storm(base=0.0, each=0.0, power=1.0)
-    base = min(one for _, one in seconds) * 0.5
     best: tuple[float, Storm] | None = None
     for power in (0.0, 0.5, 1.0, 1.25, 1.5, 1.75, 2.0):
-        each = median([max(one - base, 1e-9) / processes**power for processes, one in seconds])
-        storm = Storm(base=base, each=each, power=power)
-        off = median([abs(math.log(storm.seconds(n) / max(one, 1e-9))) for n, one in seconds])
-        if best is None or off < best[0] - 1e-9:
-            best = (off, storm)
+        weights = [1.0] * len(known)
+        storm = Storm(base=0.0, each=0.0, power=power)
+        for _ in range(4):
+            storm = _fit_power(known, weights, power)
+            off = [_off(storm, processes, one) for processes, one in known]
+            weights = [huber(one, max(robust_scale(off), 0.02)) for one in off]
+        missed = math.fsum(min(1.0, abs(_off(storm, n, one))) for n, one in known)
+        if best is None or missed < best[0] - 1e-9:
+            best = (missed, storm)
     assert best is not None
     return best[1]
+
+
+def _off(storm: Storm, processes: float, seconds: float) -> float:
+    return (storm.base + storm.each * float(processes**storm.power)) / seconds - 1
+
+
+def _fit_power(
+    known: Sequence[tuple[float, float]], weights: Sequence[float], power: float
+) -> Storm:
+    """Least squares of relative errors, both numbers at least zero."""
+    rows = [
+        (1 / one, processes**power / one, w)
+        for (processes, one), w in zip(known, weights, strict=True)
+    ]
+    aa = math.fsum(w * a * a for a, _, w in rows)
+    ab = math.fsum(w * a * b for a, b, w in rows)
+    bb = math.fsum(w * b * b for _, b, w in rows)
+    ra = math.fsum(w * a for a, _, w in rows)
+    rb = math.fsum(w * b for _, b, w in rows)
+    determinant = aa * bb - ab * ab
+    if determinant > 1e-9 * aa * bb:
+        base = (ra * bb - rb * ab) / determinant
+        each = (rb * aa - ra * ab) / determinant
+        if base >= 0 and each >= 0:
+            return Storm(base=base, each=each, power=power)
+        if base < 0:
+            return Storm(base=0.0, each=rb / bb, power=power)
+    return Storm(base=ra / aa, each=0.0, power=power)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,22 +7,31 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import median
 
 from forebay.domain.tuning.algebra import robust_scale
-from forebay.domain.tuning.point import Direction, Point, Space, distance, neighbours, spread_points
+from forebay.domain.tuning.field import Field, Numbers, observe
+from forebay.domain.tuning.point import (
+    Direction,
+    Point,
+    Space,
+    distance,
+    neighbours,
+    scaled,
+    spread_points,
+)
 from forebay.domain.tuning.response import Response, Seen, Surface, fit, fit_storm, shifted
 
 PROBES = {"quick": 60, "standard": 120, "deep": 240}
 CONTROL_EVERY = 5
+_SCREENED = 0.4
+"""Of the probes, that screen."""
 _REFINED = 0.35
 """Of the probes, that refine."""
-_DRIFT_REACH = 2.0
-"""Probes before and after one that tell of its drift."""
 
 
 class Purpose(StrEnum):
@@ -123,8 +132,12 @@ def _refinement(
     """Where the fit sees the best, one after the other; each probe may move that place."""
     until = len(taken) + round(probes * _REFINED)
     batch = max(2, probes // 40)
+    scores: Scores | None = None
+    sought = 0
     while len(taken) < until:
-        scores = scores_of(taken, space, direction)
+        fresh = scores is None or len(taken) > 1.2 * sought
+        sought = len(taken) if fresh else sought
+        scores = scores_of(taken, space, direction, again=None if fresh else scores)
         if scores is None:
             return
         for point in _summits(scores, space, taken, generator, count=batch, bold=True):
@@ -134,7 +147,7 @@ def _refinement(
 
 
 def _screening(space: Space, control: Point, probes: int, seed: int) -> list[tuple[Purpose, Point]]:
-    count = round(probes * 0.4)
+    count = round(probes * _SCREENED)
     controls = max(4, count // CONTROL_EVERY)
     design = spread_points(space, count - controls + 2, seed=seed)
     order: list[tuple[Purpose, Point]] = [(Purpose.CONTROL, control)] * 2
@@ -172,7 +185,9 @@ def _summits(
     for start in dict.fromkeys(starts):
         here, top = start, height(start)
         while True:
-            around = {one: height(one) for one in neighbours(here, space)}
+            around = {
+                one: seen[one] if one in seen else height(one) for one in neighbours(here, space)
+            }
             seen.update(around)
             best = max(around, key=lambda one: around[one], default=here)
             if around.get(best, top) <= top:
@@ -214,7 +229,7 @@ def _race(
                 return
             purpose = Purpose.CONTROL if point == control else Purpose.RACE
             taken.append((yield Ask(point=point, purpose=purpose)))
-        scores = scores_of(taken, space, direction)
+        scores = scores_of(taken, space, direction, again=scores)
         if scores is None:
             return
         kept = sorted(racers, key=scores.score, reverse=True)[: max(2, (len(racers) + 1) // 2)]
@@ -224,30 +239,29 @@ def _race(
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """The fit, and how much better or worse than it the points were that were measured."""
+    """The fit, what it leaves as a field over the points, and what was measured how often."""
 
     surface: Surface
-    measured: dict[Point, tuple[float, int]]
-    noise: float
+    field: Field
+    measured: Mapping[Point, int]
+
+    @property
+    def noise(self) -> float:
+        """Of a single probe, without drift."""
+        return self.field.numbers.noise
 
     def doubt(self, point: Point) -> float:
         """How far its score may be off."""
-        own = max(self.surface.doubt, 0.03)
-        times = self.measured.get(point, (0.0, 0))[1]
-        return (
-            own if times == 0 else own * self.noise / math.hypot(own * math.sqrt(times), self.noise)
-        )
+        own = max(0.6 * self.field.numbers.height, 0.03)
+        times = self.measured.get(point, 0)
+        if times == 0:
+            return own
+        return own * self.noise / math.hypot(own * math.sqrt(times), self.noise)
 
     def score(self, point: Point) -> float:
-        """A logarithmic rate: the prediction, moved towards what was measured the more the
-        oftener it was measured. A point's own deviation is taken to be as large as the doubt."""
-        there = self.measured.get(point)
-        predicted = self.surface.log_rate(point)
-        if there is None:
-            return predicted
-        own = max(self.surface.doubt, 0.03) ** 2
-        weight = there[1] * own / (there[1] * own + self.noise**2)
-        return predicted + weight * there[0]
+        """A logarithmic rate."""
+        base = math.log(self.surface.physical.rate(point, self.surface.targets))
+        return base + self.field.at(scaled(point, self.surface.space))
 
 
 def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
@@ -260,38 +274,38 @@ def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
     return found
 
 
-def _surface(taken: Sequence[Sample], space: Space, direction: Direction) -> Surface | None:
+def scores_of(
+    taken: Sequence[Sample], space: Space, direction: Direction, *, again: Scores | None = None
+) -> Scores | None:
+    """None: too little was measured. `again`: scores of a little earlier, whose numbers of the
+    field still hold."""
     seen = seen_of(taken, direction)
     if len({one.point for one in seen}) < 6:
         return None
     drift = drift_of(taken, direction)
-    surface = fit(shifted(seen, drift), space, targets=_targets(space))
+    field, surface = None, None
+    numbers = None if again is None else again.field.numbers
     for _ in range(2):
-        drift = _smoothed(seen, surface, len(taken))
         surface = fit(shifted(seen, drift), space, targets=_targets(space))
-    return surface
+        field = _field(seen, surface, space, numbers)
+        numbers = field.numbers
+        drift = [field.drift(place) for place in range(len(taken))]
+    assert field is not None
+    assert surface is not None
+    measured: dict[Point, int] = {}
+    for one in seen:
+        measured[one.point] = measured.get(one.point, 0) + 1
+    return Scores(surface=surface, field=field, measured=measured)
 
 
-def scores_of(taken: Sequence[Sample], space: Space, direction: Direction) -> Scores | None:
-    """None: too little was measured."""
-    surface = _surface(taken, space, direction)
-    if surface is None:
-        return None
-    seen = seen_of(taken, direction)
-    calm = shifted(seen, _smoothed(seen, surface, len(taken)))
-    by_point: dict[Point, list[float]] = {}
-    for one in calm:
-        by_point.setdefault(one.point, []).append(one.log_rate - surface.log_rate(one.point))
-    noise = max(surface.spread, 0.02)
-    measured = {
-        point: (fmean(_clipped(values, noise)), len(values)) for point, values in by_point.items()
-    }
-    return Scores(surface=surface, measured=measured, noise=noise)
-
-
-def _clipped(values: Sequence[float], scale: float) -> list[float]:
-    middle = median(values)
-    return [max(middle - 2 * scale, min(middle + 2 * scale, one)) for one in values]
+def _field(seen: Sequence[Seen], surface: Surface, space: Space, numbers: Numbers | None) -> Field:
+    physical = surface.physical
+    return observe(
+        [scaled(one.point, space) for one in seen],
+        [one.place for one in seen],
+        [one.log_rate - math.log(physical.rate(one.point, surface.targets)) for one in seen],
+        numbers=numbers,
+    )
 
 
 def drift_of(taken: Sequence[Sample], direction: Direction) -> list[float]:
@@ -317,34 +331,6 @@ def _between(at: Sequence[int], values: Sequence[float], place: int) -> float:
         if place <= right:
             return a + (b - a) * (place - left) / (right - left)
     return values[-1]
-
-
-def _smoothed(seen: Sequence[Seen], surface: Surface, count: int) -> list[float]:
-    """By all probes: what those of a time have in common that the fit does not explain. Where
-    neighbours agree no more than strangers do, there is no drift to take out."""
-    off = [one.log_rate - surface.log_rate(one.point) for one in seen]
-    middle, scale = median(off), max(robust_scale(off), 0.02)
-    clipped = [max(-2.5 * scale, min(2.5 * scale, one - middle)) for one in off]
-    alike = _alike(clipped)
-    drift = []
-    for place in range(count):
-        weights = [math.exp(-(((one.place - place) / _DRIFT_REACH) ** 2) / 2) for one in seen]
-        total = math.fsum(weights)
-        if total < 1e-6:
-            drift.append(0.0)
-            continue
-        mean = math.fsum(w * v for w, v in zip(weights, clipped, strict=True)) / total
-        drift.append(alike * mean)
-    return drift
-
-
-def _alike(values: Sequence[float]) -> float:
-    """The correlation of neighbours, 0 to 1."""
-    power = math.fsum(one * one for one in values)
-    if power <= 0 or len(values) < 8:
-        return 0.0
-    lagged = math.fsum(a * b for a, b in pairwise(values))
-    return max(0.0, min(1.0, 1.4 * lagged / power))
 
 
 def _targets(space: Space) -> int:
@@ -390,6 +376,6 @@ def _gain(scores: Scores, best: Point, control: Point) -> tuple[float, float, fl
     if best == control:
         return 1.0, 1.0, 1.0
     gain = scores.score(best) - scores.score(control)
-    times = [scores.measured.get(one, (0.0, 1))[1] for one in (best, control)]
+    times = [scores.measured.get(one, 1) for one in (best, control)]
     off = 2 * scores.noise * math.sqrt(sum(1 / one for one in times))
     return math.exp(gain), math.exp(gain - off), math.exp(gain + off)

@@ -1,0 +1,349 @@
+"""Rules, evidence, advice, and the forms in which it is used."""
+
+import shlex
+import tomllib
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+import typer
+
+from forebay.adapters.advice_file import read_advice, write_advice
+from forebay.adapters.platform_file import read_platform
+from forebay.adapters.portrait_file import portrait_text, read_portrait, write_portrait
+from forebay.adapters.probe_journal import NoJournal
+from forebay.adapters.rules_file import read_rules
+from forebay.adapters.settings_files import read_schema
+from forebay.application.modelled_system import ModelledSystem
+from forebay.application.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
+from forebay.cli.advice_report import as_text
+from forebay.cli.main import application
+from forebay.domain.errors import ProbeError, SettingsError, UsageError
+from forebay.domain.tuning.advice import Advice, Lever, Question, Settings, advise
+from forebay.domain.tuning.evidence import Workload, from_command
+from forebay.domain.tuning.modelled import Weather
+from forebay.domain.tuning.point import Direction
+from forebay.domain.tuning.portrait import Portrait
+from forebay.domain.tuning.ready import ready
+from forebay.domain.tuning.response import Physical, Storm
+from forebay.domain.tuning.rules import ADVISED, CONDITIONS, USUAL, rule, term
+from forebay.domain.units import MIB
+
+ROOT = Path(__file__).resolve().parents[2]
+MACHINE = replace(
+    read_platform(ROOT / "platforms" / "lustre-96-ost.toml"),
+    nodes=8,
+    ranks_per_node=16,
+    targets=16,
+    servers=4,
+)
+GIB = 1024 * MIB
+EVERYTHING = frozenset(Lever)
+
+
+@cache
+def portrait(targets: int = 16) -> Portrait:
+    machine = replace(MACHINE, targets=targets, servers=max(1, targets // 4))
+    system = ModelledSystem(
+        machine,
+        weather=Weather(drift=0.05, noise=0.02),
+        seed=1,
+        date="2026-11-22T10:00:00+00:00",
+        level="quick",
+    )
+    request = ProbeRequest(
+        level="quick", budget=Budget(seconds=1e6, bytes=1 << 42, files=10**7), seed=1
+    )
+    return carry_out_probe(plan_probe(request, system), system, NoJournal(), told=lambda *_: None)
+
+
+def writers(**changes: object) -> Workload:
+    usual = Workload(
+        direction=Direction.WRITE, ranks=128, nodes=8, file_bytes=64 * GIB, stripe_count=1
+    )
+    return replace(usual, **changes)  # type: ignore[arg-type]
+
+
+def advised(workload: Workload, **changes: object) -> Advice:
+    question = Question(workload=workload, portrait=portrait(), allowed=EVERYTHING)
+    return advise(replace(question, **changes))  # type: ignore[arg-type]
+
+
+def test_a_shared_file_on_one_target_gets_more_stripes() -> None:
+    advice = advised(writers())
+    assert advice.settings.stripe_count is not None
+    assert advice.settings.stripe_count > 4
+    assert advice.gain is not None
+    assert advice.gain_low is not None
+    assert advice.gain > advice.gain_low > 1.05
+    assert any("storage targets limit" in text for text in advice.reasons)
+
+
+def test_what_is_advised_already_is_kept() -> None:
+    first = advised(writers())
+    own = first.settings
+    again = advised(
+        writers(stripe_count=own.stripe_count, stripe_bytes=own.stripe_bytes or MIB),
+        allowed=frozenset({Lever.LAYOUT, Lever.SETTINGS}),
+    )
+    assert again.settings.stripe_count is None
+
+
+def test_only_what_may_be_changed_is() -> None:
+    alone = advised(writers(), allowed=frozenset({Lever.LAYOUT, Lever.SETTINGS}))
+    assert alone.settings.processes is None
+    assert alone.settings.transfer_bytes is None
+    assert {one.lever for one in alone.items} <= {Lever.LAYOUT}
+    assert any("--may-change program" in text for text in alone.notes)
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.5, 3.0, 1000.0])
+def test_a_system_that_is_faster_in_everything_gets_the_same_advice(factor: float) -> None:
+    known = portrait()
+    choice = known.choices[Direction.WRITE]
+    surface = choice.response.surface
+    physical = surface.physical
+    faster = Physical(
+        process_rate=physical.process_rate * factor,
+        call_time=physical.call_time / factor,
+        node_rate=physical.node_rate * factor,
+        target_rate=physical.target_rate * factor,
+        request_time=physical.request_time / factor,
+        interference_per_stream=physical.interference_per_stream,
+        streams_free=physical.streams_free,
+        system_rate=physical.system_rate * factor,
+    )
+
+    def quicker(storm: Storm) -> Storm:
+        return replace(storm, base=storm.base / factor, each=storm.each / factor)
+
+    response = replace(
+        choice.response,
+        surface=replace(surface, physical=faster),
+        opening=quicker(choice.response.opening),
+        closing=quicker(choice.response.closing),
+    )
+    scaled = replace(known, choices={Direction.WRITE: replace(choice, response=response)})
+    assert advised(writers(), portrait=scaled).settings == advised(writers()).settings
+
+
+def test_more_targets_never_lower_the_count_without_a_reason() -> None:
+    counts = []
+    for targets in (4, 16, 64):
+        advice = advised(writers(), portrait=portrait(targets))
+        counts.append(advice.settings.stripe_count or 1)
+        assert all(one.reasons for one in advice.items)
+    assert counts == sorted(counts)
+
+
+def test_a_file_that_all_read_is_read_by_one_of_each_node() -> None:
+    advice = advised(
+        writers(direction=Direction.READ, file_bytes=GIB, same_bytes=True), portrait=portrait()
+    )
+    assert advice.settings.one_reader_per_node
+    assert advice.settings.processes == 8
+    assert any("fetch the same bytes" in text for one in advice.items for text in one.reasons)
+
+
+def test_without_a_portrait_rules_decide_and_nothing_is_predicted() -> None:
+    advice = advised(writers(file_bytes=512 * GIB, ranks=2048, nodes=64), portrait=None)
+    assert advice.gain is None
+    assert advice.settings.stripe_count == 16
+    assert any("72" in text for text in advice.rivals)
+    assert "no gain can be predicted" in advice.reasons[0]
+
+
+def test_a_rule_of_the_site_with_more_weight_wins_over_the_usual_ones() -> None:
+    site = rule("ours", "the site", 0.9, ["shared"], ["stripe_count = 32"])
+    advice = advised(writers(file_bytes=512 * GIB), portrait=None, rules=(site, *USUAL))
+    assert advice.settings.stripe_count == 32
+    assert any("sixteen stripes" in text for text in advice.rivals)
+
+
+def test_where_probing_found_no_structure_everything_is_kept() -> None:
+    known = portrait()
+    choice = known.choices[Direction.WRITE]
+    surface = replace(choice.response.surface, explained=0.1)
+    blank = replace(
+        known,
+        choices={
+            Direction.WRITE: replace(choice, response=replace(choice.response, surface=surface))
+        },
+    )
+    advice = advised(writers(), portrait=blank)
+    assert advice.keeps
+    assert "no structure" in advice.reasons[0]
+
+
+def test_large_doubt_keeps_everything() -> None:
+    known = portrait()
+    choice = known.choices[Direction.WRITE]
+    surface = replace(choice.response.surface, doubt=5.0)
+    unsure = replace(
+        known,
+        choices={
+            Direction.WRITE: replace(choice, response=replace(choice.response, surface=surface))
+        },
+    )
+    assert advised(writers(), portrait=unsure).keeps
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "holds"),
+    [
+        ("file_bytes < 1 GiB", {"file_bytes": MIB}, True),
+        ("file_bytes < 1 GiB", {"file_bytes": GIB}, False),
+        ("shared", {"shared": 1.0}, True),
+        ("ranks > 256", {"ranks": 256}, False),
+        ("ranks <= 2 * nodes", {"ranks": 16, "nodes": 8}, True),
+        ("ranks = 16", {"ranks": 16}, True),
+    ],
+)
+def test_conditions(text: str, facts: dict[str, float], holds: bool) -> None:
+    assert term(text, of=CONDITIONS).holds(facts) is holds
+
+
+@pytest.mark.parametrize(
+    "text", ["colour = 3", "ranks", "ranks ~ 3", "ranks = many", "", "stripe_count = -1"]
+)
+def test_what_is_no_rule_is_refused(text: str) -> None:
+    if text == "ranks":
+        assert term(text, of=CONDITIONS).name == "ranks"
+        return
+    with pytest.raises(SettingsError):
+        term(text, of=ADVISED)
+
+
+def test_rules_of_a_site_are_read_and_strangers_refused(tmp_path: Path) -> None:
+    path = tmp_path / "site.toml"
+    path.write_text('[[rule]]\nname = "a"\nwhen = ["shared"]\nthen = ["per_node = 4"]\n')
+    (one,) = read_rules(path)
+    assert (one.name, one.prior, one.text) == ("a", 0.5, "per_node = 4")
+    path.write_text('[[rule]]\nname = "a"\nthen = ["per_node = 4"]\nfi = 3\n')
+    with pytest.raises(SettingsError, match="fi"):
+        read_rules(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mpiexec -n 64 ior -t 4m -b 1g -w", (64, 64 * GIB, 1, 4 * MIB, False)),
+        ("srun --ntasks=8 /opt/ior -F -b 16m -s 4 -w", (8, 64 * MIB, 8, 256 * 1024, False)),
+        ("mpirun -np 4 forebay-ior -a MPIIO -c -t1m -b8m -wk", (4, 32 * MIB, 1, MIB, True)),
+        ("mpiexec -n 9 ior -N 4 -w -b 1m", (4, 4 * MIB, 1, 256 * 1024, False)),
+        ("mpiexec -n 4 hpio -m 01 -c 1024 -s 1k -d /x", (4, 4 * MIB, 1, 1024, True)),
+    ],
+)
+def test_command_lines_of_benchmarks(line: str, expected: tuple[int, int, int, int, bool]) -> None:
+    found = from_command(line, ranks=None, nodes=None)[0]
+    assert expected == (
+        found.ranks,
+        found.file_bytes,
+        found.files,
+        found.transfer_bytes,
+        found.collective,
+    )
+
+
+def test_other_command_lines_are_refused_with_a_way_out() -> None:
+    with pytest.raises(UsageError, match="--ranks, --bytes"):
+        from_command("mpiexec -n 4 ./model", ranks=None, nodes=None)
+    with pytest.raises(UsageError, match="--ranks N"):
+        from_command("ior -t 1m", ranks=None, nodes=None)
+    with pytest.raises(UsageError, match="no size"):
+        from_command("mpiexec -n 4 ior -t quite", ranks=None, nodes=None)
+
+
+def test_settings_and_layout_commands_are_taken_by_forebay_itself() -> None:
+    advice = replace(
+        advised(writers(collective=True)),
+        file_system="lustre",
+        settings=Settings(
+            stripe_count=8,
+            stripe_bytes=4 * MIB,
+            processes=16,
+            per_node=2,
+            transfer_bytes=8 * MIB,
+            requests_in_flight=3,
+        ),
+    )
+    made = ready(advice, directory="/scratch/my runs", command="mpiexec -n 128 ./program")
+    table = read_schema(ROOT / "schema" / "settings.toml")
+    given = tomllib.loads(made.settings)
+    assert given["cb_nodes"] == 16
+    assert "cb_config_list *:2\n" in made.hints
+    assert {one.name for one in table.settings} >= set(given)
+    command = typer.main.get_command(application())
+    for line in (*made.layout[:1], *made.batch):
+        words = shlex.split(line)
+        if words[0] != "forebay":
+            continue
+        inner, words = command, words[1:]
+        while hasattr(inner, "commands"):
+            inner = inner.commands[words.pop(0)]
+        inner.make_context("forebay", words)
+    assert "'/scratch/my runs'" in made.composite
+    assert made.composite.startswith("lfs setstripe -E 64M -c 1 ")
+
+
+def test_hints_of_programs_that_write_alone_have_no_aggregators() -> None:
+    made = ready(advised(writers()), directory="/x", command="srun ./program")
+    assert "cb_nodes" not in made.hints
+    assert "striping_factor" in made.hints
+
+
+def test_advice_comes_back_from_its_file(tmp_path: Path) -> None:
+    advice = (advised(writers(collective=True)),)
+    write_advice(advice, tmp_path / "a.json")
+    assert read_advice(tmp_path / "a.json") == advice
+    (tmp_path / "b.json").write_text('{"schema": "forebay.advice/9"}')
+    with pytest.raises(ProbeError, match=r"forebay\.advice/1"):
+        read_advice(tmp_path / "b.json")
+
+
+def test_a_portrait_comes_back_from_its_file(tmp_path: Path) -> None:
+    known = portrait()
+    write_portrait(known, tmp_path / "p.toml")
+    back = read_portrait(tmp_path / "p.toml")
+    assert back.identity == known.identity
+    assert back.space == known.space
+    assert back.samples[0].ask == known.samples[0].ask
+    here = known.choices[Direction.WRITE].best
+    was, now = (one.response(Direction.WRITE) for one in (known, back))
+    assert was is not None
+    assert now is not None
+    assert now.seconds(here) == pytest.approx(was.seconds(here), rel=1e-3)
+    assert advised(writers(), portrait=back).settings == advised(writers()).settings
+
+
+def test_every_number_of_a_portrait_has_source_interval_and_date() -> None:
+    document = tomllib.loads(portrait_text(portrait()))
+    for name in ("process_rate", "target_rate", "request_time", "streams_free"):
+        assert set(document["write"][name]) == {"value", "low", "high", "source", "date"}
+        assert document["write"][name]["date"] == "2026-11-22"
+
+
+def test_a_portrait_of_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(portrait_text(portrait()).replace("portrait/1", "portrait/2"))
+    with pytest.raises(ProbeError, match="probe again"):
+        read_portrait(path)
+    path.write_text(portrait_text(portrait()).replace("[write]", "[other]", 1))
+    assert read_portrait(path).response(Direction.WRITE) is None
+    path.write_text("schema = ")
+    with pytest.raises(ProbeError, match="cannot read"):
+        read_portrait(path)
+
+
+def test_the_text_has_the_gain_its_interval_and_the_commands() -> None:
+    advice = advised(writers())
+    text = as_text(advice, ready(advice, directory="/out", command="srun ./program"))
+    assert f"{advice.gain:.2f} × as fast, predicted" in text
+    assert "forebay layout set -c" in text
+    assert "a model" in text
+
+
+def test_settings_cannot_contradict_each_other() -> None:
+    assert Settings().is_empty
+    assert len(set(vars(Settings()))) == 7

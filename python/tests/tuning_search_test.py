@@ -1,0 +1,238 @@
+"""Points, fits and the search, on modelled systems whose truth is known."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forebay.application.modelled_system import ModelledSystem
+from forebay.domain.tuning.modelled import Platform, Weather, expected
+from forebay.domain.tuning.point import (
+    COORDINATES,
+    Direction,
+    Point,
+    Space,
+    neighbours,
+    scaled,
+    spread_points,
+    usual_space,
+)
+from forebay.domain.tuning.response import Physical, Seen, fit, fit_storm
+from forebay.domain.tuning.search import (
+    Ask,
+    Choice,
+    Passage,
+    Purpose,
+    Sample,
+    conclude,
+    drift_of,
+    search,
+)
+from forebay.domain.tuning.targets import sick_targets
+from forebay.domain.units import MIB
+
+MACHINE = Platform(
+    name="trial",
+    nodes=8,
+    ranks_per_node=16,
+    link_rate=5e9,
+    client_rate=1e9,
+    call_time=2e-5,
+    servers=4,
+    server_link_rate=10e9,
+    targets=16,
+    target_rate=1e9,
+    request_time=3e-4,
+    interference_per_stream=0.01,
+    streams_free=4,
+    lock_time=1e-3,
+    stripe_bytes=MIB,
+    metadata_threads=8,
+    open_time=1e-4,
+    close_time=5e-5,
+    crowding=0.002,
+)
+
+
+def space_of(machine: Platform = MACHINE) -> Space:
+    return usual_space(
+        nodes=machine.nodes,
+        ranks_per_node=machine.ranks_per_node,
+        targets=machine.targets,
+        bytes_max=1 << 36,
+        process_bytes_max=64 * MIB,
+    )
+
+
+def point(**changes: int) -> Point:
+    usual = {
+        "processes": 64,
+        "per_node": 8,
+        "stripe_count": 4,
+        "stripe_bytes": MIB,
+        "transfer_bytes": MIB,
+        "process_bytes": 16 * MIB,
+    }
+    return Point(**{**usual, **changes})
+
+
+@given(
+    nodes=st.integers(1, 64),
+    ranks=st.integers(1, 48),
+    targets=st.integers(1, 100),
+    of_one=st.integers(MIB, 1 << 40),
+    count=st.integers(1, 20),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_point_of_a_design_is_allowed(
+    nodes: int, ranks: int, targets: int, of_one: int, count: int
+) -> None:
+    space = usual_space(
+        nodes=nodes,
+        ranks_per_node=ranks,
+        targets=targets,
+        bytes_max=of_one,
+        processes_max=max(1, of_one // MIB),
+    )
+    design = spread_points(space, count, seed=1, tries=2)
+    assert len(design) == count
+    assert all(space.allows(one) for one in design)
+
+
+def test_a_design_goes_through_the_levels_of_each_coordinate() -> None:
+    space = space_of()
+    design = spread_points(space, 40, seed=3)
+    for name in ("stripe_count", "stripe_bytes"):
+        assert {getattr(one, name) for one in design} == set(space.levels[name])
+
+
+def test_the_same_seed_gives_the_same_design() -> None:
+    space = space_of()
+    assert spread_points(space, 20, seed=5) == spread_points(space, 20, seed=5)
+    assert spread_points(space, 20, seed=5) != spread_points(space, 20, seed=6)
+
+
+def test_neighbours_are_allowed_and_others() -> None:
+    space = space_of()
+    here = space.nearest(point())
+    around = list(neighbours(here, space))
+    assert here not in around
+    assert len(around) > 20
+    assert all(space.allows(one) for one in around)
+    assert all(-1 <= one <= 1 for one in scaled(here, space))
+
+
+def test_a_fit_finds_the_numbers_that_the_rates_were_made_of() -> None:
+    truth = Physical(
+        process_rate=8e8,
+        call_time=2e-5,
+        node_rate=4e9,
+        target_rate=9e8,
+        request_time=4e-4,
+        interference_per_stream=0.01,
+        streams_free=4.0,
+        system_rate=2e10,
+    )
+    space = space_of()
+    seen = [
+        Seen(point=one, log_rate=math.log(truth.rate(one, 16)), place=place)
+        for place, one in enumerate(spread_points(space, 80, seed=2))
+    ]
+    surface = fit(seen, space, targets=16)
+    assert surface.has_structure
+    assert surface.physical.target_rate == pytest.approx(9e8, rel=0.25)
+    assert surface.physical.process_rate == pytest.approx(8e8, rel=0.25)
+    other = space.nearest(point(stripe_count=8, processes=32))
+    assert surface.rate(other) == pytest.approx(truth.rate(other, 16), rel=0.15)
+
+
+def test_storms_have_the_power_that_they_were_made_with() -> None:
+    storm = fit_storm([(n, 0.001 + 2e-6 * n**1.5) for n in (1, 4, 16, 64, 256, 1024)])
+    assert storm.power == 1.5
+    assert storm.seconds(4096) == pytest.approx(2e-6 * 4096**1.5, rel=0.1)
+    assert fit_storm([]).seconds(100) == 0
+
+
+def probed(weather: Weather, *, probes: int = 60, seed: int = 1, flat: bool = False) -> Choice:
+    space = space_of()
+    control = space.nearest(point(stripe_count=1, processes=128, per_node=16))
+    system = ModelledSystem(MACHINE, weather=weather, seed=seed)
+    conversation = search(
+        space, control=control, priors=(), probes=probes, direction=Direction.WRITE, seed=seed
+    )
+    ask = next(conversation)
+    taken: tuple[Sample, ...] = ()
+    try:
+        while True:
+            sample, _ = system.measure(ask, 0, seconds_max=math.inf)
+            if flat and sample.write is not None:
+                rate = 1e9 * sample.write.rate / system.true_rate(ask.point, Direction.WRITE)
+                sample = replace(sample, write=replace(sample.write, rate=rate))
+            ask = conversation.send(sample)
+    except StopIteration as end:
+        taken = end.value
+    assert len(taken) == probes
+    choice = conclude(taken, space, control=control, direction=Direction.WRITE, seed=seed)
+    assert choice is not None
+    return choice
+
+
+def test_the_best_is_found_under_drift_noise_and_stragglers() -> None:
+    choice = probed(Weather(drift=0.25, noise=0.05, stragglers=0.08))
+    rates = {
+        one: one.bytes / expected(MACHINE, one, Direction.WRITE).seconds_moving
+        for one in space_of().points()
+    }
+    assert rates[choice.best] >= 0.85 * max(rates.values())
+    assert not choice.keeps
+    assert choice.gain_low <= choice.gain <= choice.gain_high
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_nothing_matters_the_default_is_kept(seed: int) -> None:
+    choice = probed(Weather(drift=0.2, noise=0.1, stragglers=0.05), seed=seed, flat=True)
+    assert not choice.response.surface.has_structure
+    assert choice.keeps
+
+
+def test_drift_is_what_the_controls_have_in_common() -> None:
+    here = point()
+    rates = [1e9, 1e9, 2e9, 2e9, 2e9, 2e9, 1e9, 1e9, 1e9]
+    taken = [
+        Sample(
+            ask=Ask(point=here, purpose=Purpose.CONTROL),
+            write=Passage(rate=rate, seconds_open=0, seconds_close=0),
+        )
+        for rate in rates
+    ]
+    drift = drift_of(taken, Direction.WRITE)
+    assert drift[4] - drift[0] == pytest.approx(math.log(2))
+
+
+def test_what_came_from_a_cache_or_was_discarded_does_not_count() -> None:
+    passage = Passage(rate=1e9, seconds_open=0, seconds_close=0)
+    ask = Ask(point=point(), purpose=Purpose.SCREEN)
+    cached = Sample(ask=ask, write=passage, read=passage, cached=True)
+    assert cached.passage(Direction.READ) is None
+    assert cached.passage(Direction.WRITE) is passage
+    assert Sample(ask=ask, write=passage, discarded="late").passage(Direction.WRITE) is None
+
+
+def test_a_sick_target_is_named_and_a_healthy_system_names_none() -> None:
+    healthy = {target: [1e8 * (1 + 0.01 * (target % 5))] * 3 for target in range(24)}
+    assert sick_targets(healthy) == ()
+    (sick,) = sick_targets({**healthy, 14: [2e6, 2.2e6, 1.8e6]})
+    assert (sick.target, sick.files) == (14, 3)
+    assert sick.slower == pytest.approx(51, rel=0.1)
+
+
+def test_few_files_or_few_targets_make_nobody_sick() -> None:
+    assert sick_targets({0: [1e8] * 3, 1: [1e6] * 3}) == ()
+    many = {target: [1e8] * 3 for target in range(8)}
+    assert sick_targets({**many, 3: [1e6, 1e6]}) == ()
+
+
+def test_coordinates_are_those_of_a_point() -> None:
+    assert set(COORDINATES) | {"shared"} == set(vars(point()))
