@@ -33,7 +33,7 @@ KEPT: Mapping[str, str] = {"pool_quiet": "60000", "pool_age": "3600", "pool_wind
 EAGER: Mapping[str, str] = {"pool_quiet": "0", "pool_window": "1 MiB"}
 
 # As src/wire/messages.hpp has it.
-_FORMAT = 0x666F726562617901
+_FORMAT = 0x666F726562617902
 _QUESTION = struct.Struct("=QIIIIq256s")
 _REPLY = struct.Struct("=QIiIIIIq")
 _ASK_STATUS = 9
