@@ -53,7 +53,7 @@ def _twice(
     run(without, {})
     variables = m.forebay(through / RECORD)
     if pooled:
-        with pool(through, **SMALL_POOL) as served:
+        with pool(through, SMALL_POOL) as served:
             run(through, served.with_mpi(variables))
     else:
         run(through, variables)

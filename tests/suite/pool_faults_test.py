@@ -17,6 +17,7 @@ from suite import mpi as m
 from suite.file_systems import fuse_file_system, served_file_system
 from suite.on import FULL
 from suite.pool import Pool, pool
+from suite.pooled import EAGER
 from suite.verdict import ensure
 
 MIB = 1 << 20
@@ -86,7 +87,7 @@ def test_writes_return_while_the_file_system_hangs(seconds: int, folder: Path) -
     """It may hang for longer than the bound of age."""
     with served_file_system(folder, "slow_fs.c", *FAST) as (mount, server):
         with (
-            pool(mount, pool_window="16MiB", pool_cap="32MiB", pool_quiet="0") as one,
+            pool(mount, {**EAGER, "pool_window": "16MiB"}) as one,
             conversation(one) as program,
         ):
             fd = opened(program, mount / "file")
@@ -110,7 +111,7 @@ def test_writes_return_while_the_file_system_hangs(seconds: int, folder: Path) -
 def test_who_writes_more_than_the_window_waits_until_the_file_system_goes_on(folder: Path) -> None:
     with served_file_system(folder, "slow_fs.c", *FAST) as (mount, server):
         with (
-            pool(mount, pool_window="4MiB", pool_cap="8MiB", pool_quiet="0") as one,
+            pool(mount, {**EAGER, "pool_window": "4MiB"}) as one,
             conversation(one) as program,
         ):
             fd = opened(program, mount / "file")
@@ -127,7 +128,7 @@ def test_who_writes_more_than_the_window_waits_until_the_file_system_goes_on(fol
 def test_an_error_of_one_block_is_told_and_the_others_arrive(folder: Path) -> None:
     """The file system takes eight of twelve MiB. What it refuses is kept for a rescue."""
     with fuse_file_system(folder, "failing_fs.c", str(8 * MIB)) as mount:
-        with pool(mount, pool_window="64MiB", pool_cap="128MiB") as one:
+        with pool(mount, {"pool_window": "64MiB"}) as one:
             with conversation(one) as program:
                 fd = opened(program, mount / "file")
                 for part in range(12):
@@ -136,7 +137,7 @@ def test_an_error_of_one_block_is_told_and_the_others_arrive(folder: Path) -> No
                 ensure(program.ask(f"os.fsync({fd})") == "EIO", "fsync said nothing")
                 ensure(program.ask(f"os.write({fd}, b'more')") == "EIO", "write said nothing")
                 ensure(program.ask(f"os.close({fd})") == "EIO", "close said nothing")
-            ensure(one.stop() == 1, "the daemon ended as if all had arrived")
+            ensure(one.end() == 1, "the daemon ended as if all had arrived")
             kept = sum(p.stat().st_size for p in one.rescue.rglob("*") if "rescue" in str(p))
             ensure(kept >= 4 * MIB, f"only {kept} bytes were kept")
         good = (folder / "backing" / "file").read_bytes()[: 8 * MIB]

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import signal
 import stat
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forebay.adapters.pool_socket import PoolSocket
-from forebay.domain.pool import PoolStatus
 from suite import mpi as m
+from suite import pool as daemon
+from suite.pool import Pool as Pool
 from suite.verdict import Failed, ensure
 
-CAPTURE = m.LIBRARIES / "libforebay_posix.so"
-DAEMON = m.LIBRARIES / "forebayd"
 SOURCES = m.ROOT / "tests" / "posix"
 SECONDS_MAX = 100
 
@@ -30,70 +25,13 @@ KEPT: Mapping[str, str] = {"pool_quiet": "60000", "pool_age": "3600", "pool_wind
 EAGER: Mapping[str, str] = {"pool_quiet": "0", "pool_window": "1 MiB"}
 
 
-@dataclass
-class Pool:
-    """A daemon, and the folder below which files are pooled."""
-
-    folder: Path
-    socket: Path
-    process: subprocess.Popen[str]
-    statuses: list[int] = field(default_factory=list)
-
-    def environment(self) -> dict[str, str]:
-        return {
-            "LD_PRELOAD": ":".join([*m.PRELOAD_FIRST, str(CAPTURE)]),
-            "FOREBAY_POOL_SOCKET": str(self.socket),
-            "FOREBAY_POOL_PATHS": str(self.folder),
-        }
-
-    def status(self) -> PoolStatus:
-        with PoolSocket(self.socket) as daemon:
-            return daemon.status()
-
-    def taken(self) -> int:
-        """Bytes that were deposited, of all files."""
-        return self.status().taken
-
-    def stop(self) -> None:
-        """Drains and ends; everything has to arrive."""
-        self.process.send_signal(signal.SIGTERM)
-        _, told = self.process.communicate(timeout=SECONDS_MAX)
-        ensure(self.process.returncode == 0, f"forebayd ended with errors:\n{told[-1500:]}")
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(SECONDS_MAX)
-
-
 @contextlib.contextmanager
 def pool(folder: Path, settings: Mapping[str, str] = KEPT) -> Iterator[Pool]:
-    """A daemon for `folder`/pool; drained and ended behind."""
-    ensure(CAPTURE.exists(), f"no {CAPTURE} (Forebay is not built). Run `make build`.")
-    pooled = folder / "pool"
-    pooled.mkdir(parents=True, exist_ok=True)
-    private = Path(tempfile.mkdtemp(prefix="forebay-test-", dir="/tmp"))  # a socket's name is short
-    name = private / "s"
-    environment = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
-    process = subprocess.Popen(
-        [DAEMON, "--socket", name, "--rescue", folder],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**m.clean_environment(), **environment},
-    )
-    assert process.stdout is not None
-    if not process.stdout.readline():
-        raise Failed(f"forebayd does not start:\n{process.communicate()[1][-1500:]}")
-    made = Pool(folder=pooled.resolve(), socket=name, process=process)
-    try:
+    """A daemon for `folder`/pool, which rescues to `folder`; drained and ended behind."""
+    below = folder / "pool"
+    below.mkdir(parents=True, exist_ok=True)
+    with daemon.pool(below, settings, rescue=folder) as made:
         yield made
-        if process.poll() is None:
-            made.stop()
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        shutil.rmtree(private, ignore_errors=True)
 
 
 def run(

@@ -83,7 +83,7 @@ def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder
     reference = plain(program, mpi, ranks)
     settings = VARIANTS[variant]
     if variant == "pool":
-        with pool(folder, **settings) as one:
+        with pool(folder, settings) as one:
             program.run(mpi, ranks, folder, one.with_mpi(m.forebay(folder / RECORD)))
     else:
         program.run(mpi, ranks, folder, m.forebay(folder / RECORD, **settings))
