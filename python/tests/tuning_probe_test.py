@@ -160,7 +160,7 @@ def test_a_disk_that_fills_in_the_middle_ends_the_probing_and_is_told() -> None:
     assert system.probes == 24
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """As if the prober had been killed."""
 
 
@@ -173,7 +173,7 @@ class Dying(Counting):
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         if self.probes == self.at:
-            raise Killed
+            raise KilledError
         return super().measure(ask, number, seconds_max=seconds_max)
 
 
@@ -186,7 +186,7 @@ def test_probing_goes_on_where_it_was_killed(tmp_path: Path, at: int) -> None:
         journal = ProbeJournal(path, folder=PREFIX + "1", resume=resume)
         return carry_out_probe(plan_probe(REQUEST, system), system, journal, told=quiet)
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         attempt(Dying(modelled(), at=at), resume=False)
     with pytest.raises(ProbeError, match="--resume"):
         attempt(modelled(), resume=False)
