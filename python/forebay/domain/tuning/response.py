@@ -116,13 +116,16 @@ def features(place: Sequence[float]) -> tuple[float, ...]:
     return (1.0, *place, *squares, *crossed)
 
 
-def fit(seen: Sequence[Seen], space: Space, *, targets: int) -> Surface:
-    """Of at least a few probes."""
+def fit(
+    seen: Sequence[Seen], space: Space, *, targets: int, start: Physical | None = None
+) -> Surface:
+    """Of at least a few probes. `start`: what a fit of nearly the same probes has found."""
     matters = _matters(seen)
     weights = list(matters)
-    physical = first_guess(seen, space)
-    for _ in range(3):
-        physical = _descend(physical, seen, weights, targets)
+    guess = first_guess(seen, space)
+    physical = start or guess
+    for _ in range(3 if start is None else 1):
+        physical = _descend(physical, guess, seen, weights, targets)
         rest = [one.log_rate - math.log(physical.rate(one.point, targets)) for one in seen]
         scale = max(robust_scale(rest), 0.03)
         middle = median(rest)
@@ -253,11 +256,16 @@ as much as one probe being off by its scale."""
 
 
 def _descend(
-    start: Physical, seen: Sequence[Seen], weights: Sequence[float], targets: int
+    start: Physical,
+    guess: Physical,
+    seen: Sequence[Seen],
+    weights: Sequence[float],
+    targets: int,
 ) -> Physical:
     """Levenberg and Marquardt's, in the logarithms of the numbers."""
-    origin = [math.log(getattr(start, name)) for name in NAMES]
-    here, damping = list(origin), 0.1
+    origin = [math.log(getattr(guess, name)) for name in NAMES]
+    here = [math.log(getattr(start, name)) for name in NAMES]
+    damping = 0.1
     missed = _missed(here, seen, targets)
     cost = _cost(missed, weights, here, origin)
     for _ in range(25):
@@ -267,7 +275,7 @@ def _descend(
         missed_there = _missed(tried, seen, targets)
         cost_there = _cost(missed_there, weights, tried, origin)
         if cost_there < cost:
-            small = cost - cost_there < 1e-4 * cost
+            small = cost - cost_there < 1e-3 * cost
             here, missed, cost, damping = tried, missed_there, cost_there, damping / 3
             if small:
                 break

@@ -283,10 +283,15 @@ def scores_of(
     if len({one.point for one in seen}) < 6:
         return None
     drift = drift_of(taken, direction)
-    field, surface = None, None
+    field, surface = None, None if again is None else again.surface
     numbers = None if again is None else again.field.numbers
     for _ in range(2):
-        surface = fit(shifted(seen, drift), space, targets=_targets(space))
+        surface = fit(
+            shifted(seen, drift),
+            space,
+            targets=_targets(space),
+            start=None if surface is None else surface.physical,
+        )
         field = _field(seen, surface, space, numbers)
         numbers = field.numbers
         drift = [field.drift(place) for place in range(len(taken))]

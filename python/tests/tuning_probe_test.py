@@ -1,0 +1,331 @@
+"""Probing: budgets, kills, faults; with a modelled system, and with the real programs where these
+are built."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from forebay.adapters.native_libraries import LibraryFolders
+from forebay.adapters.platform_file import read_platform
+from forebay.adapters.portrait_file import portrait_text, read_portrait
+from forebay.adapters.probe_journal import NoJournal, ProbeJournal, begun
+from forebay.adapters.probe_program import PREFIX, remove_folder
+from forebay.application.modelled_system import ModelledSystem
+from forebay.application.probe import (
+    Budget,
+    Ground,
+    ProbePlan,
+    ProbeRequest,
+    System,
+    carry_out_probe,
+    plan_probe,
+)
+from forebay.domain.errors import ProbeError, SetupError, UsageError
+from forebay.domain.launcher import Flavour, with_ranks
+from forebay.domain.tuning.modelled import Weather
+from forebay.domain.tuning.point import Direction
+from forebay.domain.tuning.portrait import Portrait
+from forebay.domain.tuning.quantity import parse_quantity, spell_rate, spell_seconds
+from forebay.domain.tuning.search import Ask, Sample
+from forebay.domain.units import MIB
+
+ROOT = Path(__file__).resolve().parents[2]
+MACHINE = replace(
+    read_platform(ROOT / "platforms" / "lustre-96-ost.toml"),
+    nodes=4,
+    ranks_per_node=8,
+    targets=8,
+    servers=2,
+)
+REQUEST = ProbeRequest(
+    level="quick", budget=Budget(seconds=1e5, bytes=1 << 40, files=10**6), seed=1
+)
+
+
+def modelled(**weather: float | int) -> ModelledSystem:
+    sky = Weather(**{"drift": 0.1, "noise": 0.02, **weather})  # type: ignore[arg-type]
+    return ModelledSystem(MACHINE, weather=sky, seed=1, date="2026-11-22")
+
+
+def quiet(number: int, sample: Sample) -> None:
+    """Nobody listens."""
+
+
+def probe(system: System, request: ProbeRequest = REQUEST) -> Portrait:
+    return carry_out_probe(plan_probe(request, system), system, NoJournal(), told=quiet)
+
+
+def test_a_modelled_machine_gets_a_portrait_that_says_so() -> None:
+    portrait = probe(modelled())
+    assert portrait.identity.is_modelled
+    assert len(portrait.samples) == 60
+    assert set(portrait.choices) == set(Direction)
+    assert portrait.sick == ()
+
+
+def test_a_sick_target_is_in_the_portrait() -> None:
+    portrait = probe(modelled(sick_target=5, sick_slower=8.0))
+    assert [one.target for one in portrait.sick] == [5]
+    assert "target 5 is sick" in " ".join(portrait.findings)
+
+
+def test_reads_from_a_cache_are_told_and_do_not_count() -> None:
+    portrait = probe(modelled(cache_factor=6.0))
+    assert Direction.READ not in portrait.choices
+    assert any("page cache" in text for text in portrait.findings)
+
+
+def test_the_same_seed_gives_the_same_portrait() -> None:
+    assert portrait_text(probe(modelled())) == portrait_text(probe(modelled()))
+
+
+class Counting:
+    """Remembers what a system was made to write, and how long it took."""
+
+    def __init__(self, inner: System) -> None:
+        self.inner = inner
+        self.seconds = 0.0
+        self.bytes = 0
+        self.files = 0
+        self.probes = 0
+
+    def ground(self) -> Ground:
+        return self.inner.ground()
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        sample, seconds = self.inner.measure(ask, number, seconds_max=seconds_max)
+        self.seconds += seconds
+        self.bytes += ask.point.bytes
+        self.files += ask.point.files
+        self.probes += 1
+        return sample, seconds
+
+    def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
+        return self.inner.target_rates(bytes_max=bytes_max, seconds_max=seconds_max)
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        Budget(seconds=100, bytes=1 << 40, files=10**6),
+        Budget(seconds=1e5, bytes=1 << 30, files=10**6),
+        Budget(seconds=1e5, bytes=1 << 40, files=100),
+    ],
+)
+def test_no_budget_is_exceeded(budget: Budget) -> None:
+    system = Counting(modelled())
+    probe(system, replace(REQUEST, budget=budget))
+    assert system.seconds <= budget.seconds * 1.05
+    assert system.bytes <= budget.bytes
+    assert system.files <= budget.files
+
+
+def test_too_small_a_budget_is_refused_before_anything_is_done() -> None:
+    system = Counting(modelled())
+    with pytest.raises(ProbeError, match="--bytes"):
+        plan_probe(replace(REQUEST, budget=Budget(seconds=9, bytes=MIB, files=99)), system)
+    with pytest.raises(ProbeError, match="--files"):
+        plan_probe(replace(REQUEST, budget=Budget(seconds=9, bytes=1 << 40, files=3)), system)
+    assert system.probes == 0
+
+
+class Broken(Counting):
+    """Fails from some probe on."""
+
+    def __init__(self, inner: System, *, after: int, why: str) -> None:
+        super().__init__(inner)
+        self.after = after
+        self.why = why
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        if self.probes >= self.after:
+            self.probes += 1
+            return Sample(ask=ask, discarded=self.why), 1.0
+        return super().measure(ask, number, seconds_max=seconds_max)
+
+
+def test_a_disk_that_fills_in_the_middle_ends_the_probing_and_is_told() -> None:
+    system = Broken(modelled(), after=20, why="No space left on device")
+    with pytest.raises(ProbeError, match="No space left on device"):
+        probe(system)
+    assert system.probes == 24
+
+
+class KilledError(Exception):
+    """As if the prober had been killed."""
+
+
+class Dying(Counting):
+    """Ends the prober in the middle of a probe."""
+
+    def __init__(self, inner: System, *, at: int) -> None:
+        super().__init__(inner)
+        self.at = at
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        if self.probes == self.at:
+            raise KilledError
+        return super().measure(ask, number, seconds_max=seconds_max)
+
+
+@pytest.mark.parametrize("at", [0, 1, 23, 59])
+def test_probing_goes_on_where_it_was_killed(tmp_path: Path, at: int) -> None:
+    """The journal stands for the probes that were made: no probe is made twice."""
+    path = tmp_path / "journal"
+
+    def attempt(system: System, *, resume: bool) -> Portrait:
+        journal = ProbeJournal(path, folder=PREFIX + "1", resume=resume)
+        return carry_out_probe(plan_probe(REQUEST, system), system, journal, told=quiet)
+
+    with pytest.raises(KilledError):
+        attempt(Dying(modelled(), at=at), resume=False)
+    with pytest.raises(ProbeError, match="--resume"):
+        attempt(modelled(), resume=False)
+    with path.open("a") as file:
+        file.write('{"kind": "sample", "number": 99, "poi')  # cut off by the kill
+    rest = Counting(modelled())
+    portrait = attempt(rest, resume=True)
+    assert rest.probes == 60 - at
+    assert len(portrait.samples) == 60
+
+
+def test_a_journal_of_another_probing_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    system = modelled()
+    plan: ProbePlan = plan_probe(REQUEST, system)
+    ProbeJournal(path, folder=PREFIX + "1", resume=False).begin(plan)
+    assert begun(path).folder == PREFIX + "1"
+    other = plan_probe(replace(REQUEST, seed=2), system)
+    with pytest.raises(ProbeError, match="belongs to another"):
+        ProbeJournal(path, folder=PREFIX + "2", resume=True).begin(other)
+
+
+def test_only_folders_of_probings_are_removed(tmp_path: Path) -> None:
+    for name in ("home", "../x", f"{PREFIX}1/../../home"):
+        with pytest.raises(UsageError):
+            remove_folder(tmp_path, name)
+
+
+@pytest.mark.parametrize(
+    ("flavour", "line", "expected"),
+    [
+        (Flavour.HYDRA, "mpiexec -n 64", "mpiexec -n 8 -ppn 2"),
+        (Flavour.OPEN_MPI, "mpirun -np 64 --mca a b", "mpirun -np 8 --mca a b --map-by ppr:2:node"),
+        (Flavour.SLURM, "srun --ntasks=64 -p x", "srun --ntasks=8 -p x --ntasks-per-node=2"),
+        (Flavour.SLURM, "srun -c 2 -n 64", "srun -c 2 -n 8 --ntasks-per-node=2"),
+        (Flavour.HYDRA, "env A=1 mpiexec", "env A=1 mpiexec -n 8 -ppn 2"),
+    ],
+)
+def test_launchers_are_given_other_numbers_of_ranks(
+    flavour: Flavour, line: str, expected: str
+) -> None:
+    assert with_ranks(line.split(), flavour=flavour, ranks=8, per_node=2) == tuple(expected.split())
+
+
+@pytest.mark.parametrize("value", [1.0, 123456.0, 9.8e9, 3.2e-4, 5e-9])
+def test_quantities_come_back(value: float) -> None:
+    assert parse_quantity(spell_rate(value)) == pytest.approx(value, rel=1e-5)
+    assert parse_quantity(spell_seconds(value)) == pytest.approx(value, rel=1e-5)
+    assert parse_quantity("9.8 parsec") is None
+
+
+def command(root: Path, *words: str) -> list[str]:
+    return [sys.executable, str(root / "python" / "forebay"), *words]
+
+
+def launcher() -> str:
+    """Of an MPI that forebay-ior is built for."""
+    try:
+        folder = LibraryFolders().find().folder
+    except SetupError:
+        pytest.skip("no native libraries")
+    if not (folder / "forebay-layout").is_file():
+        pytest.skip("no forebay-layout is built here")
+    for family, name in (("mpich", "mpiexec.mpich"), ("openmpi", "mpirun.openmpi")):
+        if (folder / family / "forebay-ior").is_file() and shutil.which(name):
+            return name
+    pytest.skip("no forebay-ior with its launcher")
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+SMALL = ("--bytes", "200m", "--share", "50%", "--seconds", "60")
+
+
+def test_a_real_directory_is_probed_and_left_as_it_was(tmp_path: Path, root: Path) -> None:
+    where = tmp_path / "scratch"
+    where.mkdir()
+    portrait = tmp_path / "p.toml"
+    line = ("probe", str(where), *SMALL, "-o", str(portrait), "--", launcher(), "-n", "2")
+    done = subprocess.run(
+        command(root, *line),
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(where.iterdir()) == []
+    found = read_portrait(portrait)
+    assert not found.identity.is_modelled
+    assert found.identity.nodes == 1
+    assert found.identity.ranks_per_node == 2
+    assert not portrait.with_name("p.toml.journal").exists()
+
+
+def test_what_a_killed_probing_leaves_is_taken_away(tmp_path: Path, root: Path) -> None:
+    where = tmp_path / "scratch"
+    where.mkdir()
+    portrait = tmp_path / "p.toml"
+    journal = tmp_path / "p.toml.journal"
+    line = ("probe", str(where), *SMALL, "-o", str(portrait), "--", launcher(), "-n", "2")
+    started = subprocess.Popen(
+        command(root, *line),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not (journal.exists() and journal.read_text().count('"sample"') >= 3):
+        assert started.poll() is None
+        assert time.monotonic() < deadline
+    os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+    clean = ("probe", "--clean", "-o", str(portrait))
+    subprocess.run(command(root, *clean), check=True, capture_output=True)
+    deadline = time.monotonic() + 60
+    while list(where.iterdir()):  # ranks that outlived their launcher may still be writing
+        subprocess.run(["rm", "-rf", *map(str, where.glob(f"{PREFIX}*"))], check=False)
+        assert time.monotonic() < deadline
+    assert not journal.exists()
+
+
+def test_a_directory_that_cannot_be_probed_is_told(tmp_path: Path, root: Path) -> None:
+    line = ("probe", str(tmp_path / "none"), "--", launcher(), "-n", "2")
+    done = subprocess.run(
+        command(root, *line), capture_output=True, text=True, env=environment(), check=False
+    )
+    assert done.returncode == 2
+    assert "none" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_journal_is_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = ProbeJournal(path, folder=PREFIX + "1", resume=False)
+    carry_out_probe(plan_probe(REQUEST, modelled()), modelled(), journal, told=quiet)
+    kinds = [json.loads(line)["kind"] for line in path.read_text().splitlines()]
+    assert kinds == ["plan", *(["ask", "sample"] * 60)]
