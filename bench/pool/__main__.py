@@ -5,8 +5,8 @@ burst       2 ranks × 10 steps × 64 MiB with time to compute between (--comput
             the file system
 calls       nanoseconds of a 4 KiB write and read on tmpfs
 bystanders  git status, gcc and python with the library preloaded, which touch no pool path
-paper       the table of the block cache of 2022: sequential 128 KiB and random 8 KiB transfers of
-            1, 4 and 16 processes, plain, with consistency = paper (16 MiB and 1 GiB), and = pool
+transfers   the loads of the block cache of 2022: sequential 128 KiB and random 8 KiB transfers of
+            1, 4 and 16 processes, plain and with windows of 16 MiB and 1 GiB
 once        8 processes read one file of 512 MiB on a limited disk: what the disk delivers, and time
             beside plain reads by O_DIRECT and through the page cache
 collective  collective writes of 256 B and 1 KiB pieces: when they return, and when all is written,
@@ -44,7 +44,7 @@ WAYS = {
     "burst": writes.burst,
     "calls": costs.calls,
     "bystanders": costs.bystanders,
-    "paper": writes.paper,
+    "transfers": writes.transfers,
     "once": reads.once,
     "collective": collective.collective,
     "daemon": costs.daemon_share,

@@ -61,20 +61,19 @@ TOTAL_BYTES = 512 * MIB
 TRANSFERS = (("sequential", 128 * KIB), ("random", 8 * KIB))
 SETTINGS: Mapping[str, Mapping[str, str] | None] = {
     "plain": None,
-    "paper, 16 MiB": {"pool_consistency": "paper", "pool_window": "16MiB"},
-    "paper, 1 GiB": {"pool_consistency": "paper", "pool_window": "1GiB", "pool_cap": "4GiB"},
     "pool, 16 MiB": {"pool_window": "16MiB"},
+    "pool, 1 GiB": {"pool_window": "1GiB", "pool_cap": "4GiB"},
 }
 
 
-def paper(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Rates of each way of caching, and their gain over plain."""
+def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """Rates with a small and a large window, and their gain over plain."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
             for order, size in TRANSFERS:
                 for direction in ("write", "read"):
-                    rows += _paper_rows(programs, chosen, place, (name, order, size, direction))
+                    rows += _transfer_rows(programs, chosen, place, (name, order, size, direction))
     return TextTable(
         title=f"512 MiB of all processes, MB/s (median of {chosen.pairs}; gain over plain)",
         header=("file system", "transfers", "processes", *SETTINGS),
@@ -82,7 +81,7 @@ def paper(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     )
 
 
-def _paper_rows(
+def _transfer_rows(
     programs: Programs,
     chosen: argparse.Namespace,
     place: Place,
