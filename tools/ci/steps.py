@@ -48,7 +48,7 @@ BEGIN = (
     Step("checks", ("tools/ci/checks.sh",), 900, needs=("release",)),
     Step("python", ("tools/ci/python.sh",), 900, needs=("release",)),
     Step("install", ("tools/ci/install.sh",), 1500, needs=("release",)),
-    Step("demo", ("tools/demo.sh", "--pairs", "1"), 600, needs=("release",)),
+    Step("demo", ("tools/demo.sh", "--pairs", "1", "--pool-pairs", "1"), 600, needs=("release",)),
 )
 INTERPOSER = Step("interposer", ("tools/ci/interposer_asan.sh",), 900)
 SIM = Step("sim", ("tools/ci/sim.sh",), 900)
