@@ -194,6 +194,9 @@ def _lines(
         axes.plot([factor * one for one in levels], rates, lw=1.4, label=text)
     axes.set_ylabel("GB/s")
     axes.set_yscale("log")
+    for form in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+        form(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.tick_params(axis="y", which="minor", labelsize=6)
 
 
 def _rate(response: Response, point: Point, whole: bool) -> float:

@@ -60,8 +60,8 @@ def draw_sizes(diagnosis: Diagnosis) -> str:
             )
     if not drawn:
         return ""
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: human_bytes(round(value)))
     axes.set_xlabel("usual size of a call")

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -91,6 +91,10 @@ class Level(Enum):
     DEEP = "deep"
 
 
+def _option(flag: str, meta: str, help_: str, **more: Any) -> Any:
+    return typer.Option(flag, metavar=meta, help=help_, **more)
+
+
 def probe(
     words: Annotated[
         list[str] | None,
@@ -100,25 +104,12 @@ def probe(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="The portrait.")
     ] = Path("portrait.toml"),
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="A page with five pictures.")
-    ] = None,
-    seconds: Annotated[
-        int | None, typer.Option("--seconds", metavar="N", min=1, help="Time that it may take.")
-    ] = None,
-    bytes_: Annotated[
-        str | None, typer.Option("--bytes", metavar="SIZE", help="Bytes that it may write.")
-    ] = None,
-    files: Annotated[
-        int, typer.Option("--files", metavar="N", min=1, help="Files that it may make.")
-    ] = 100_000,
-    share: Annotated[
-        str, typer.Option("--share", metavar="P", help="Of the free space, as in 1%.")
-    ] = "1%",
-    targets: Annotated[
-        int | None,
-        typer.Option("--targets", metavar="N", min=1, help="Storage targets, if not found."),
-    ] = None,
+    html: Annotated[Path | None, _option("--html", "FILE", "A page with five pictures.")] = None,
+    seconds: Annotated[int | None, _option("--seconds", "N", "That it may take.", min=1)] = None,
+    bytes_: Annotated[str | None, _option("--bytes", "SIZE", "That it may write.")] = None,
+    files: Annotated[int, _option("--files", "N", "That it may make.", min=1)] = 100_000,
+    share: Annotated[str, _option("--share", "P", "Of the free space, as in 1%.")] = "1%",
+    targets: Annotated[int | None, _option("--targets", "N", "If not found.", min=1)] = None,
     reads: Annotated[bool, typer.Option("--reads", help="Seek what is best for reading.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the order of probes.")] = 1,
     simulate: Annotated[

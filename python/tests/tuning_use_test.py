@@ -1,0 +1,414 @@
+"""Applying, verifying, reporting, and the pages."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.adapters.darshan_log import DarshanLogs, read_log
+from forebay.adapters.folders import RealFolders
+from forebay.adapters.record_file import RecordFiles
+from forebay.application.apply_advice import ApplyRequest, apply_advice, measured_in
+from forebay.application.evidence import Sources, diagnose_file
+from forebay.application.ports import World
+from forebay.application.verify_advice import VerifyRequest, verify_advice
+from forebay.cli.report import as_text
+from forebay.domain.comparison import Side
+from forebay.domain.errors import BenchError, EvidenceError, UsageError
+from forebay.domain.layout import Layout, LayoutChange, WantedLayout
+from forebay.domain.record import FileRecord, Record, Traffic
+from forebay.domain.tuning.advice import Advice, Settings
+from forebay.domain.tuning.diagnosis import diagnose
+from forebay.domain.tuning.evidence import Workload
+from forebay.domain.tuning.point import Direction
+from forebay.domain.tuning.program_io import FileIo, Passing, ProgramIo, workloads_of
+from forebay.domain.tuning.verification import LOOKS, Verdict, is_look, look, order
+from forebay.domain.units import MIB
+
+
+def advice(*, collective: bool = True, **settings: int) -> Advice:
+    return Advice(
+        workload=Workload(
+            direction=Direction.WRITE,
+            ranks=4,
+            nodes=1,
+            file_bytes=MIB,
+            collective=collective,
+        ),
+        settings=Settings(**settings),
+        items=(),
+        gain=2.0,
+        gain_low=1.5,
+        gain_high=2.5,
+        seconds_now=2.0,
+        seconds_advised=1.0,
+        reasons=(),
+    )
+
+
+@dataclass
+class Striped:
+    """Layouts of directories, as on Lustre; `refuses`: what is set does not take effect."""
+
+    count: int = 1
+    refuses: bool = False
+    asked: list[WantedLayout] = field(default_factory=list)
+
+    def show(self, path: Path) -> Layout:
+        return Layout(
+            path=str(path),
+            kind="directory",
+            bytes=0,
+            file_system="lustre",
+            origin="",
+            targets=self.count,
+            stripe_bytes=MIB,
+        )
+
+    def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
+        self.asked.append(wanted)
+        if not self.refuses:
+            self.count = wanted.stripe_count or self.count
+        complaint = "the pool has one target" if self.refuses else None
+        return LayoutChange(layout=self.show(path), made=False, complaint=complaint)
+
+
+def record(**changes: Any) -> Record:
+    usual: dict[str, Any] = {
+        "path": "/out/f",
+        "closed": True,
+        "ranks": 4,
+        "nodes": 1,
+        "aggregators": (0, 1),
+        "targets": 8,
+        "stripe_bytes": MIB,
+        "seconds_open": 2.0,
+        "settings": {},
+        "write": Traffic(calls=4, bytes=64 * MIB, seconds=1.0),
+        "read": Traffic(),
+    }
+    return Record(files=(FileRecord(**{**usual, **changes}),))
+
+
+Make = Callable[..., World]
+
+
+def world_with(make_world: Make, layouts: Striped, found: Record | None = None) -> World:
+    world = make_world(records={"record": found or record()})
+    return replace(world, layouts=layouts)
+
+
+def test_what_took_effect_is_read_back(make_world: Make, tmp_path: Path) -> None:
+    layouts = Striped()
+    done = apply_advice(
+        ApplyRequest(
+            advice=(advice(stripe_count=8, processes=2),),
+            command=("mpiexec", "-n", "4", "./program", "-o", "{out}/f"),
+            directory=tmp_path / "out",
+        ),
+        world_with(make_world, layouts),
+        RealFolders(),
+    )
+    assert [one.took for one in done.effects] == [True, True, True]
+    assert f"{tmp_path}/out/f" in done.run.command
+    assert layouts.asked == [WantedLayout(stripe_count=8)]
+
+
+def test_what_did_not_take_effect_is_told(make_world: Make, tmp_path: Path) -> None:
+    done = apply_advice(
+        ApplyRequest(
+            advice=(advice(stripe_count=8, processes=3),),
+            command=("mpiexec", "-n", "4", "./program"),
+            directory=tmp_path,
+        ),
+        world_with(make_world, Striped(refuses=True), record(targets=1)),
+        RealFolders(),
+    )
+    told = {one.name: (one.took, one.found) for one in done.effects}
+    assert told["layout"] == (False, "1 stripes")
+    assert told["cb_nodes"] == (False, "2")
+    assert told["striping_factor"] == (False, "1")
+
+
+def test_a_run_without_a_record_proves_nothing(make_world: Make, tmp_path: Path) -> None:
+    world = world_with(make_world, Striped(), Record())
+    done = apply_advice(
+        ApplyRequest(advice=(advice(processes=2),), command=("./program",), directory=tmp_path),
+        world,
+        RealFolders(),
+    )
+    (one,) = done.effects
+    assert one.found is None
+    assert one.reason
+
+
+@dataclass
+class Timed:
+    """Runs take so long as is said, with noise."""
+
+    factor: float
+    seed: int = 1
+    fails_at: int = -1
+    runs: int = 0
+
+    def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
+        self.runs += 1
+        if self.runs == self.fails_at:
+            return 3, 0.0
+        self.seed += 1
+        noise = random.Random(self.seed).lognormvariate(0, 0.02)
+        advised = "libforebay" in environment.get("LD_PRELOAD", "") or "LD_PRELOAD" in " ".join(
+            words
+        )
+        return 0, noise / (self.factor if advised else 1.0)
+
+
+def verified(make_world: Make, folder: Path, timed: Timed, layouts: Striped) -> Any:
+    return verify_advice(
+        VerifyRequest(
+            advice=(advice(stripe_count=8, processes=2),),
+            command=("mpiexec", "-n", "4", "./program"),
+            directory=folder,
+            pairs_max=20,
+            margin=0.05,
+            seed=1,
+        ),
+        world_with(make_world, layouts),
+        RealFolders(),
+        timed=timed,
+        told=lambda *_: None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict", "stripes"),
+    [(1.5, Verdict.IMPROVED, 8), (0.6, Verdict.WORSE, 1), (1.0, Verdict.EQUIVALENT, 1)],
+)
+def test_verdicts_and_what_is_left_behind(
+    make_world: Make, tmp_path: Path, factor: float, verdict: Verdict, stripes: int
+) -> None:
+    layouts = Striped()
+    done = verified(make_world, tmp_path, Timed(factor), layouts)
+    assert done.verification.verdict is verdict
+    assert done.verification.pairs in LOOKS
+    assert layouts.count == stripes
+    assert done.undone is (verdict is not Verdict.IMPROVED)
+
+
+def test_large_gains_are_known_after_six_pairs(make_world: Make, tmp_path: Path) -> None:
+    timed = Timed(2.0)
+    assert verified(make_world, tmp_path, timed, Striped()).verification.pairs == 6
+    assert timed.runs == 12
+
+
+def test_a_run_that_fails_ends_it_and_rolls_back(make_world: Make, tmp_path: Path) -> None:
+    layouts = Striped()
+    with pytest.raises(BenchError, match="status 3"):
+        verified(make_world, tmp_path, Timed(2.0, fails_at=2), layouts)
+    assert layouts.count == 1
+    done = verified(make_world, tmp_path, Timed(2.0, fails_at=5), layouts)
+    assert "status 3" in done.trouble
+    assert done.verification.pairs == 2
+    assert layouts.count == 1
+
+
+def test_files_of_a_run_do_not_stay_for_the_next(make_world: Make, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("kept")
+    seen: list[set[str]] = []
+
+    def timed(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
+        seen.append({one.name for one in tmp_path.iterdir()})
+        (tmp_path / "result").write_text("x")
+        return 0, 1.0 + 0.001 * len(seen)
+
+    verified(make_world, tmp_path, timed, Striped())  # type: ignore[arg-type]
+    assert all(one == {"mine"} for one in seen)
+    assert {one.name for one in tmp_path.iterdir()} == {"mine"}
+
+
+def test_both_go_first_equally_often() -> None:
+    firsts = [first for first, _ in order(20, 7)]
+    assert firsts.count(Side.A) == 10
+    with pytest.raises(UsageError, match="--pairs 6"):
+        order(5, 1)
+
+
+def test_looking_often_makes_no_more_false_claims_than_is_said() -> None:
+    """400 series without a difference; 5 % of them is 20, and 30 would be 4 deviations off."""
+    generator = random.Random(11)
+    wrong = 0
+    for _ in range(400):
+        a = [generator.lognormvariate(0, 0.3) for _ in range(20)]
+        b = [generator.lognormvariate(0, 0.3) for _ in range(20)]
+        for pairs in LOOKS:
+            found = look(a[:pairs], b[:pairs]).verdict
+            if found is not Verdict.INCONCLUSIVE:
+                wrong += found is not Verdict.EQUIVALENT
+                break
+    assert wrong <= 30
+
+
+def test_a_longer_tail_is_seen() -> None:
+    default = [1.0] * 12
+    tail = look(default, [0.7] * 7 + [3.0] * 5).tail
+    assert tail.is_worse
+    assert tail.ratio == 3
+    assert not look(default, [0.7] * 11 + [3.0]).tail.is_worse
+
+
+def test_looks_are_where_they_are_said_to_be() -> None:
+    assert [pairs for pairs in range(1, 21) if is_look(pairs, 20)] == list(LOOKS)
+    assert is_look(7, 7)
+
+
+def test_numbers_are_found_in_what_a_program_prints() -> None:
+    text = "write 12.5 x\nread 7\nwrite 13.5 y\n"
+    assert measured_in(text, r"^write +([0-9.]+)") == 13.5
+    with pytest.raises(UsageError, match="no number"):
+        measured_in(text, "open ([0-9]+)")
+    with pytest.raises(UsageError, match="cannot use"):
+        measured_in(text, "(")
+
+
+def own_file(rank: int, seconds: float, target: int = 0, size: int = 64 * MIB) -> FileIo:
+    return FileIo(
+        path=f"/s/f.{rank}",
+        ranks=1,
+        rank=rank,
+        write=Passing(bytes=size, calls=16, seconds=seconds, usual_transfer=4 * MIB, end=seconds),
+        opens=1,
+        extent=size,
+        slowest_seconds=seconds,
+        stripe_count=1,
+        targets=(target,),
+    )
+
+
+def run_of(*files: FileIo, ranks: int = 16, seconds: float = 100.0) -> ProgramIo:
+    return ProgramIo(
+        source="a test",
+        command="./program",
+        ranks=ranks,
+        nodes=None,
+        seconds=seconds,
+        started="",
+        files=files,
+    )
+
+
+def test_a_sick_target_comes_first() -> None:
+    files = [own_file(rank, 90.0 if rank % 8 == 3 else 10.0, rank % 8) for rank in range(32)]
+    found = diagnose(run_of(*files, ranks=32))
+    assert found.troubles[0].title == "target 3 is sick"
+    assert [one.target for one in found.sick] == [3]
+
+
+def test_a_rank_with_more_to_do_is_told_from_a_slow_one() -> None:
+    usual = [own_file(rank, 10.0, rank) for rank in range(8)]
+    more = diagnose(run_of(*usual[1:], own_file(0, 80.0, 0, 512 * MIB), ranks=8))
+    slow = diagnose(run_of(*usual[1:], own_file(0, 80.0, 0), ranks=8))
+    assert "8.0 × as much" in more.troubles[0].detail
+    assert "no more than they" in slow.troubles[0].detail
+
+
+def test_what_costs_little_is_not_in_the_list() -> None:
+    quick = diagnose(run_of(own_file(0, 1.0), ranks=1, seconds=1000.0))
+    assert quick.troubles == ()
+    assert "keep everything" in quick.verdict
+
+
+def test_a_file_that_all_read_is_seen() -> None:
+    everybody = FileIo(
+        path="/s/input",
+        ranks=64,
+        read=Passing(bytes=64 * 256 * MIB, calls=64, seconds=64 * 50.0, usual_transfer=MIB),
+        opens=64,
+        extent=256 * MIB,
+        slowest_seconds=55.0,
+        stripe_count=1,
+    )
+    program = run_of(everybody, ranks=64)
+    assert "all ranks read the same bytes" in diagnose(program).troubles[0].title
+    (workload,) = workloads_of(program, nodes=4)
+    assert workload.same_bytes
+    assert workload.file_bytes == 256 * MIB
+
+
+def test_the_records_of_the_schema_are_reported(root: Path) -> None:
+    sources = Sources(logs=DarshanLogs(), records=RecordFiles())
+    found = diagnose_file(root / "schema" / "examples" / "record-1.jsonl", sources)
+    assert found.troubles[0].title == "target 2 is sick"
+    assert "/scratch/ocean.nc" in as_text(found)
+
+
+def test_what_is_neither_log_nor_record_is_refused(tmp_path: Path) -> None:
+    sources = Sources(logs=DarshanLogs(), records=RecordFiles())
+    other = tmp_path / "x.txt"
+    other.write_text("hello\n")
+    with pytest.raises(EvidenceError, match="neither"):
+        diagnose_file(other, sources)
+    other.write_text("")
+    with pytest.raises(EvidenceError, match="nothing in"):
+        diagnose_file(other, sources)
+    empty = tmp_path / "x.darshan"
+    empty.touch()
+    with pytest.raises(EvidenceError, match="0 bytes"):
+        diagnose_file(empty, sources)
+
+
+def logs() -> list[Path]:
+    darshan = pytest.importorskip("darshan")
+    return sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
+
+
+def log(name: str) -> Path:
+    return next(one for one in logs() if one.name == name)
+
+
+def test_no_log_that_comes_with_darshan_is_too_much() -> None:
+    for path in logs():
+        found = diagnose(read_log(path))
+        assert found.verdict
+        assert as_text(found)
+        workloads_of(found.program, nodes=1)
+
+
+def test_the_sick_target_of_a_real_log_is_the_first_item() -> None:
+    found = diagnose(read_log(log("sample-badost.darshan")))
+    assert [one.title for one in found.troubles] == ["target 14 is sick"]
+    assert found.sick[0].slower > 20
+
+
+@pytest.mark.parametrize("name", ["sample-goodost.darshan", "example.darshan", "sample.darshan"])
+def test_real_logs_of_healthy_runs_are_left_as_they_are(name: str) -> None:
+    found = diagnose(read_log(log(name)))
+    assert found.troubles == ()
+    assert "keep everything" in found.verdict
+
+
+@pytest.mark.parametrize("count", [100, 1000, 5000, 11000])
+def test_a_log_that_was_cut_off_is_a_clear_error(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "cut.darshan"
+    path.write_bytes(log("sample.darshan").read_bytes()[:count])
+    with pytest.raises(EvidenceError, match="cannot read the log"):
+        read_log(path)
+
+
+def test_the_pages_hold_what_the_texts_say() -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    from forebay.adapters.advice_page import render as render_advice
+    from forebay.adapters.report_page import render as render_report
+    from forebay.domain.tuning.ready import ready
+
+    files = [own_file(rank, 90.0 if rank % 8 == 3 else 10.0, rank % 8) for rank in range(32)]
+    page = render_report(diagnose(run_of(*files, ranks=32)))
+    assert "target 3 is sick" in page
+    assert page.count("<svg") == 4
+    one = advice(stripe_count=8)
+    page = render_advice([one], [ready(one, directory="/out", command="srun ./p")])
+    assert "2.00 × as fast, predicted" in page
+    assert "forebay layout set -c 8 /out" in page
