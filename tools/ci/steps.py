@@ -63,7 +63,8 @@ TEST = (
 TEST_ALL = (
     *BEGIN,
     Step("trial", ("tests/trial.sh", "build/release"), 1200, needs=("release",)),
-    Step("integration", ("tools/ci/integration.sh", "all"), 3600, needs=("release",)),
+    Step("wheel", ("tools/ci/wheel.sh",), 1500, needs=("release",)),
+    Step("integration", ("tools/ci/integration.sh", "all"), 5400, needs=("release",)),
     Step("cephfs", ("tools/ci/cephfs.sh",), 900, needs=("release",)),
     Step("unit", ("tools/ci/unit.sh", "asan", "all"), 3600),
     INTERPOSER,
