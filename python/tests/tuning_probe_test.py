@@ -260,7 +260,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-SMALL = ("--bytes", "200m", "--share", "50%", "--seconds", "60")
+SMALL = ("--bytes", "200m", "--share", "50%", "--seconds", "25")
 
 
 def test_a_real_directory_is_probed_and_left_as_it_was(tmp_path: Path, root: Path) -> None:

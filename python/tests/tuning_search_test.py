@@ -236,3 +236,23 @@ def test_few_files_or_few_targets_make_nobody_sick() -> None:
 
 def test_coordinates_are_those_of_a_point() -> None:
     assert set(COORDINATES) | {"shared"} == set(vars(point()))
+
+
+def test_a_space_with_fewer_points_than_probes_is_searched_to_the_end() -> None:
+    """Refinement waited for ever for a point that was not measured yet."""
+    space = usual_space(
+        nodes=1, ranks_per_node=2, targets=1, bytes_max=3 * MIB, process_bytes_max=2 * MIB
+    )
+    assert len(list(space.points())) < 30
+    control = space.nearest(point(processes=2, per_node=2, stripe_count=1))
+    system = ModelledSystem(replace(MACHINE, targets=1), weather=Weather(noise=0.1), seed=1)
+    conversation = search(
+        space, control=control, priors=(), probes=60, direction=Direction.WRITE, seed=1
+    )
+    ask = next(conversation)
+    asked = 1
+    with pytest.raises(StopIteration):
+        while True:
+            ask = conversation.send(system.measure(ask, 0, seconds_max=math.inf)[0])
+            asked += 1
+    assert asked == 60

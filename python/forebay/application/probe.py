@@ -122,7 +122,7 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
     allowed = request.budget.bytes
     if ground.free_bytes is not None:
         allowed = min(allowed, int(ground.free_bytes * request.budget.share))
-    of_one = request.probe_bytes or allowed // probes
+    of_one = request.probe_bytes or allowed // probes // MIB * MIB
     if of_one < MIB:
         raise ProbeError(
             f"the budget is too small ({human_bytes(allowed)} for {probes} probes, and one needs "

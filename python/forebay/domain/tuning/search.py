@@ -140,7 +140,10 @@ def _refinement(
         scores = scores_of(taken, space, direction, again=None if fresh else scores)
         if scores is None:
             return
-        for point in _summits(scores, space, taken, generator, count=batch, bold=True):
+        fresh_points = _summits(scores, space, taken, generator, count=batch, bold=True)
+        if not fresh_points:
+            return  # a small space: there is no point that was not measured
+        for point in fresh_points:
             taken.append((yield Ask(point=point, purpose=Purpose.REFINE)))
         if len(taken) % CONTROL_EVERY < batch:
             taken.append((yield Ask(point=control, purpose=Purpose.CONTROL)))
