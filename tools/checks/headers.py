@@ -13,8 +13,9 @@ from checks import layer_table
 from checks.report import Finding, Outcome, Place, run
 
 BARE = ["c++", "-std=c++20", "-DFMT_HEADER_ONLY=1"]
-_DROPPED_WITH_VALUE = {"-o", "-MF", "-MT", "-c"}
-_DROPPED = {"-MD", "-Werror"}
+# A precompiled header would lend a header what it does not include itself.
+_DROPPED_WITH_VALUE = {"-o", "-MF", "-MT", "-c", "-include"}
+_DROPPED = {"-MD", "-Werror", "-Winvalid-pch"}
 
 
 def flags_of(command: str) -> list[str]:
