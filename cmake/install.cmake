@@ -38,6 +38,8 @@ if(NOT SKBUILD)
         ${PROJECT_SOURCE_DIR}/python/launcher/forebay.in ${PROJECT_BINARY_DIR}/launcher/forebay
         @ONLY)
     install(PROGRAMS ${PROJECT_BINARY_DIR}/launcher/forebay DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES ${PROJECT_SOURCE_DIR}/include/forebay_pool.h
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
     set(modules ${FOREBAY_DATA_DESTINATION}/modulefiles/forebay)
     install(FILES ${packaging}/modules/forebay.lua DESTINATION ${modules}
             RENAME ${PROJECT_VERSION}.lua)

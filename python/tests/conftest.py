@@ -9,6 +9,7 @@ import pytest
 
 from forebay.adapters.output_files import OutputFiles
 from forebay.adapters.settings_files import read_schema, read_settings_file
+from forebay.application.pool_ports import PoolSession, Progress
 from forebay.application.ports import (
     Captured,
     DirectoryFacts,
@@ -19,9 +20,10 @@ from forebay.application.ports import (
     NativeLibraries,
     World,
 )
-from forebay.domain.errors import LayoutError, SetupError
+from forebay.domain.errors import LayoutError, PoolError, PoolStartError, SetupError
 from forebay.domain.launcher import Flavour
 from forebay.domain.layout import Layout, LayoutChange, WantedLayout
+from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus
 from forebay.domain.program import Family, Linkage, ProgramFacts
 from forebay.domain.record import Record
 from forebay.domain.settings import Override, SettingsTable
@@ -221,6 +223,69 @@ class ImaginedLayouts:
         return LayoutChange(layout=self.show(path), made=False, complaint=None)
 
 
+@dataclass
+class ImaginedDaemon:
+    """Ends as the test says."""
+
+    end: PoolEnd
+    log: list[str]
+
+    def finish(self, progress: Progress) -> PoolEnd:
+        if self.end.status is not None:
+            progress.show(self.end.status)
+        progress.end()
+        self.log.append("finish")
+        return self.end
+
+
+@dataclass
+class ImaginedPools:
+    """Daemons that are there when they are wanted; remembers what was done."""
+
+    end: PoolEnd = field(default_factory=lambda: PoolEnd(status=pool_status(), seconds=0.5))
+    refused: str | None = None
+    log: list[str] = field(default_factory=list)
+    places: list[PoolPlace] = field(default_factory=list)
+
+    def library(self) -> Path:
+        return STUB.with_name("libforebay_posix.so")
+
+    def room(self) -> Path:
+        self.log.append("room")
+        return Path("/run/x/pool")
+
+    def remove_room(self, socket: Path) -> None:
+        self.log.append("remove")
+
+    def start(self, place: PoolPlace) -> ImaginedDaemon:
+        self.log.append("start")
+        self.places.append(place)
+        if self.refused:
+            raise PoolStartError(self.refused)
+        return ImaginedDaemon(end=self.end, log=self.log)
+
+    def start_detached(self, place: PoolPlace) -> int:
+        self.start(place)
+        return 77
+
+    def usual_socket(self) -> Path:
+        return Path("/run/user/pool")
+
+    def connect(self, socket: Path) -> PoolSession:
+        raise PoolError(f"cannot reach a daemon of the pool at {socket}")
+
+
+def pool_status(**changes: Any) -> PoolStatus:
+    """A daemon that has nothing, but for `changes`."""
+    usual: dict[str, Any] = {
+        "process": 77, "uptime_seconds": 3.0, "ended": True, "closing": True,
+        "cap": 1 << 30, "leased": 0, "high": 1 << 20, "read_ahead_held": 0,
+        "read_ahead": 0, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
+        "files_dropped": 0, "rescued": (),
+    }  # fmt: skip
+    return PoolStatus(**{**usual, **changes})
+
+
 @pytest.fixture
 def make_world(tmp_path: Path) -> Callable[..., World]:
     """make_world(processes={"status": 3}, environment={…}): usual twins, changed where said."""
@@ -234,6 +299,7 @@ def make_world(tmp_path: Path) -> Callable[..., World]:
         "outputs": OutputFiles,
         "machine": ImaginedMachine,
         "layouts": ImaginedLayouts,
+        "pools": ImaginedPools,
     }
 
     def make(environment: Mapping[str, str] | None = None, **changes: Any) -> World:

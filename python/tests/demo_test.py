@@ -1,8 +1,10 @@
 """What the demo says of its runs."""
 
+from forebay.demo.disk import Written
 from forebay.demo.experiment import Comparison, Pair
-from forebay.demo.model import ModelTimes, Run
+from forebay.demo.model import ModelTimes, Run, Span, parse_spans
 from forebay.demo.summary import middle_parts, rows
+from forebay.demo.timeline_picture import rates_of
 from forebay.demo.workshop import PNETCDF, Outcome
 from forebay.domain.record import FileSummary, Traffic
 
@@ -72,3 +74,17 @@ def test_the_table_has_opening_writing_and_closing_of_both_sides() -> None:
         assert known[name].plain != "–"
         assert known[name].forebay != "–"
     assert known["else"].forebay == "0.37 s"
+
+
+def test_time_lines_come_from_what_the_model_prints() -> None:
+    printed = "ocean: …\nocean_span what=write begin=12.500000 end=12.750000\nocean_result …\n"
+    assert parse_spans(printed) == (Span(what="write", begin=12.5, end=12.75),)
+
+
+def test_a_disks_rate_is_told_for_a_quarter_of_a_second_at_least() -> None:
+    seconds = tuple(10 + 0.05 * number for number in range(21))
+    written = Written(begin=10, seconds=seconds, bytes=tuple(2_500_000 * n for n in range(21)))
+    rates = rates_of(written)
+    assert len(rates) in (3, 4)
+    assert all(abs(rate - 50) < 1e-6 for _, rate in rates)
+    assert abs(written.whole - 1) < 1e-9

@@ -159,6 +159,9 @@ void Blocks::close() {
 void Blocks::revoke(std::uint64_t begin) {
     while (leased_end_ > begin && leased_end_ > first_) {
         const std::size_t index = leased_end_ - 1 - first_;
+        if (index < blocks_.size() && !blocks_[index].accounted.empty()) {
+            return;  // `begin` is what the client says
+        }
         if (index < blocks_.size() && blocks_[index].physical) {
             idle_.push_back(*blocks_[index].physical);
             blocks_[index].physical.reset();

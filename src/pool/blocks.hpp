@@ -25,6 +25,8 @@ public:
         return ranges_.size() == 1 && ranges_[0].end - ranges_[0].begin == block_bytes;
     }
 
+    [[nodiscard]] bool empty() const noexcept { return ranges_.empty(); }
+
 private:
     struct Range {
         std::uint32_t begin = 0;
@@ -68,7 +70,7 @@ public:
 
     // The client has gone: what is not deposited or pinned is idle.
     void close();
-    // Leased blocks from number `begin` on, which nobody has begun to use, are taken back.
+    // Leased blocks from number `begin` on are taken back, as far as nobody has begun to use them.
     void revoke(std::uint64_t begin);
 
 private:

@@ -1,6 +1,8 @@
 // A block at a time goes round the clients, so that nobody gets all of what is left.
 #include "pool/credit.hpp"
 
+#include "pool/drain.hpp"
+
 #include <algorithm>
 
 namespace forebay::pool {
@@ -8,6 +10,8 @@ namespace forebay::pool {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
+// Who waits so long for memory that nobody will give back writes without it.
+constexpr std::int64_t dry_ns = 100'000'000;
 
 std::uint64_t blocks_of(std::uint64_t positions) noexcept {
     return (positions + block_bytes - 1) / block_bytes;
@@ -54,12 +58,14 @@ bool Credit::round() {
         any = any || more;
     }
     publish(lending);
+    let_waiting_files_leave();
     return any;
 }
 
 Lending Credit::survey() {
     Lending lending;
-    lending.cap = ledger_.options.cap_bytes / static_cast<std::int64_t>(block_bytes);
+    lending.cap = (ledger_.options.cap_bytes - ledger_.clean.bytes()) /
+                  static_cast<std::int64_t>(block_bytes);
     for (const std::uint32_t number : ledger_.admitted) {
         const Client& client = *ledger_.clients[number];
         lending.held += held_by(client);
@@ -166,6 +172,41 @@ void Credit::publish(const Lending& lending) {
     const std::int64_t leased = lending.held * static_cast<std::int64_t>(block_bytes);
     header.leased.store(leased, relaxed);
     header.high.store(std::max(header.high.load(relaxed), leased), relaxed);
+}
+
+// Something that is deposited can be drained.
+bool Credit::any_comes_free() const {
+    const std::int64_t now = ledger_.now_ns();
+    return std::ranges::any_of(ledger_.busy, [&](std::uint32_t number) {
+        const File* const file = ledger_.files[number].get();
+        if (file == nullptr || (file->held_bytes == 0 && !file->job)) {
+            return false;
+        }
+        const bool stalled = file->job && now - file->job->news_ns >= stalled_ns;
+        return !stalled && ledger_.slot_of(*file).error.load(relaxed) == 0;
+    });
+}
+
+// Where all memory is full of what cannot be drained, or where there is none, the files that others
+// write to leave the pool: these are not to wait until some other file's storage heals.
+void Credit::let_waiting_files_leave() {
+    const std::int64_t now = ledger_.now_ns();
+    if (!wanting_ || any_comes_free()) {
+        dry_since_ns_ = never_ns;
+        return;
+    }
+    if (dry_since_ns_ == never_ns) {
+        dry_since_ns_ = now;
+    }
+    if (now - dry_since_ns_ < dry_ns) {
+        return;
+    }
+    dry_since_ns_ = never_ns;
+    for (const auto& [identity, number] : ledger_.slots) {
+        if (ledger_.files[number]->reserved_in == ledger_.round) {
+            ledger_.leave(*ledger_.files[number], Reason::no_memory);
+        }
+    }
 }
 
 }  // namespace forebay::pool

@@ -28,11 +28,14 @@ private:
     [[nodiscard]] bool provide(std::uint32_t number, Client& client, Lending& lending);
     void release(std::uint32_t number, Client& client, Lending& lending);
     void publish(const Lending& lending);
+    [[nodiscard]] bool any_comes_free() const;
+    void let_waiting_files_leave();
 
     Ledger& ledger_;
     bool wanting_ = false;
     std::int64_t in_use_ = 0;
     std::int64_t looked_ns_ = 0;
+    std::int64_t dry_since_ns_ = never_ns;  // since then somebody waits for what does not come
 };
 
 }  // namespace forebay::pool

@@ -15,8 +15,6 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::int32_t failures_max = 8;                 // of one pass
 constexpr std::int64_t patience_ns_min = 1'000'000'000;  // before what failed is tried again
 constexpr std::int64_t patience_ns_max = 30'000'000'000;
-// A job of which nothing is heard for so long does not keep others from beginning.
-constexpr std::int64_t stalled_ns = 2'000'000'000;
 
 std::byte* memory_of(const Ledger& ledger, const Deposit& deposit) {
     const std::uint64_t number = deposit.position / block_bytes % blocks_max;
@@ -86,6 +84,11 @@ void Drain::finish(File& file) {
     const std::unique_ptr<Job> job = std::move(file.job);
     const auto& failure = job->channel->failure();
     const Extent written{Offset{0}, Length{failure.at}};
+    // Before a deposit goes: what was read ahead below it is old.
+    Ledger::changed(file);
+    for (const Deposit& deposit : job->deposits) {
+        ledger_.clean.drop(file, deposit.extent);
+    }
     std::vector<Deposit> taken;
     for (const Deposit& deposit : job->deposits) {
         const Deposit part = part_of(deposit, written);
@@ -124,6 +127,7 @@ void Drain::end_pass(File& file) {
     Pass& pass = file.pass;
     FileSlot& slot = ledger_.slot_of(file);
     pass.under_way = false;
+    file.resumes_at = pass.failures < failures_max ? Offset{0} : pass.at;
     if (pass.failures > 0) {
         file.told = file.told && slot.error.load(relaxed) == pass.error;
         file.healed = false;
@@ -131,7 +135,7 @@ void Drain::end_pass(File& file) {
         file.failed_ns = pass.began_ns;
         file.patience_ns = std::clamp(2 * file.patience_ns, patience_ns_min, patience_ns_max);
         file.retry_ns = ledger_.now_ns() + file.patience_ns;
-    } else if (pass.whole) {
+    } else if (pass.whole && pass.began_at == Offset{0}) {
         file.patience_ns = 0;
         file.retry_ns = 0;
         file.drained_until_ns = pass.began_ns;
@@ -193,7 +197,8 @@ bool Drain::start(bool pressed) {
 void Drain::begin_pass(File& file, Why why) {
     file.pass = {.under_way = true,
                  .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
-                 .at = Offset{0},
+                 .began_at = file.resumes_at,
+                 .at = file.resumes_at,
                  .end = Offset{ledger_.slot_of(file).size.load(relaxed)},
                  .began_ns = ledger_.taken_until_ns};
 }
@@ -214,7 +219,7 @@ bool Drain::start_job(File& file, Why why) {
     if (deposits.empty() && !file.pass.whole && file.pass.drained_bytes == 0 &&
         file.pass.failures == 0) {
         file.pass.whole = true;  // no stripe is complete
-        file.pass.at = Offset{0};
+        file.pass.at = file.pass.began_at;
         deposits = next_deposits(file);
     }
     if (deposits.empty()) {
@@ -266,6 +271,7 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
         pieces.push_back(
             {deposit.extent.begin, {memory_of(ledger_, deposit), deposit.extent.length.size()}});
     }
+    Ledger::changed(file);
     file.job = std::make_unique<Job>();
     file.job->deposits = std::move(deposits);
     file.job->news_ns = ledger_.now_ns();

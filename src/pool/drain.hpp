@@ -9,6 +9,9 @@
 
 namespace forebay::pool {
 
+// A job of which nothing is heard for so long does not keep others from beginning.
+inline constexpr std::int64_t stalled_ns = 2'000'000'000;
+
 class Drain {
 public:
     explicit Drain(Ledger& ledger) : ledger_{ledger} {}

@@ -6,7 +6,9 @@
 #include "transfer/channel.hpp"
 #include "transfer/gate.hpp"
 
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,10 +40,12 @@ struct Job {
 };
 
 // Once over the whole file, job by job, in the order of offsets. What was taken before `began_ns`
-// is drained when it has ended, or has failed.
+// is drained when it has ended, or has failed. After many failures it ends early, and the next one
+// begins where it did: ranges behind those that fail are drained, too.
 struct Pass {
     bool under_way = false;
     bool whole = true;  // false: stripes of which only a part is there are left out
+    Offset began_at;
     Offset at;
     Offset end;
     std::int64_t began_ns = 0;
@@ -59,6 +63,26 @@ struct Errand {
     std::uint64_t ticket = 0;
     Company company = Company::any;
     std::function<void(std::int64_t)> then;
+};
+
+// A block that is being read, or soon will be: dropped meanwhile if its word is another one then.
+struct FetchedBlock {
+    std::uint32_t number = 0;
+    std::uint32_t word = 0;
+};
+
+// Reading ahead of one file.
+struct Fetching {
+    static constexpr std::size_t jobs = 8;  // blocks that are being read at a time
+
+    std::unique_ptr<ports::Storage> source;
+    std::unique_ptr<transfer::Gate> gate;
+    std::unique_ptr<transfer::Channel> channel;
+    std::array<FetchedBlock, jobs> under_way;  // by the channel's job; number 0: none
+    std::size_t in_flight = 0;
+    std::deque<FetchedBlock> queue;
+    bool gave_up = false;
+    bool listed = false;  // among the files that fetch
 };
 
 struct File {
@@ -79,6 +103,7 @@ struct File {
     std::unique_ptr<transfer::Gate> gate;
     std::unique_ptr<Job> job;
     Pass pass;
+    Offset resumes_at;                         // where the next pass begins
     std::int64_t drained_until_ns = never_ns;  // the last whole pass without a failure began then
     std::int64_t failed_ns = never_ns;         // the last one with a failure did
     std::int64_t retry_ns = 0;                 // not before; 0: at any time
@@ -86,8 +111,18 @@ struct File {
     bool told = false;                         // somebody has been told of the error
     bool healed = false;                       // everything is drained since
 
+    std::map<std::int64_t, std::uint32_t> clean;  // numbers of its clean blocks, by place
+    Fetching fetching;
+    Stamp stamp;                // when it was last opened
+    std::int64_t bytes = 0;     // its length on the file system, as far as is known
+    bool changed_here = false;  // by the pool, since then
+    bool fresh = false;         // it was changed so shortly before that the times may not show more
+
     std::vector<Asked> asked;
     std::optional<Errand> errand;
+    // A truncation is under way; what was deposited since it began, and outlives it.
+    bool truncates = false;
+    std::vector<Extent> kept;
     std::int64_t name_asked_ns = never_ns;
     std::int64_t room_asked_ns = never_ns;
     std::int64_t room_asked_held = 0;  // bytes that were held then

@@ -14,7 +14,8 @@ constexpr std::int64_t room_look_bytes = std::int64_t{16} << 20;
 constexpr std::int64_t name_look_ns = 10'000'000;
 
 bool nobody_needs(const File& file) {
-    return file.clients.empty() && !file.job && file.asked.empty() && !file.errand;
+    return file.clients.empty() && !file.job && file.asked.empty() && !file.errand &&
+           !file.fetching.listed;
 }
 
 }  // namespace
@@ -90,6 +91,7 @@ bool FileLife::stamped(File& file) {
     if (modified == 0) {
         return true;
     }
+    Ledger::changed(file);
     ledger_.begin_errand(
         file, Errand::Company::alone,
         [open = file.open, modified] {
@@ -98,6 +100,7 @@ bool FileLife::stamped(File& file) {
         [this, &file, modified](std::int64_t /*error*/) {
             std::atomic<std::int64_t>& now = ledger_.slot_of(file).modified_ns;
             now.store(now.load(relaxed) == modified ? 0 : now.load(relaxed), relaxed);
+            Ledger::changed(file);
             ledger_.stir(file);
         });
     return false;

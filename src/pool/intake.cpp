@@ -30,6 +30,9 @@ void close_file(Ledger& ledger, std::uint32_t client, File& file) {
         --ledger.clients[client]->writes;
     }
     file.clients.erase(opens);
+    if (file.clients.empty()) {
+        ledger.clean.drop_all(file);
+    }
     std::uint64_t writers = 0;
     for (const auto& [other, how] : file.clients) {
         writers |= how.writes ? std::uint64_t{1} << other % 64 : 0;
@@ -46,7 +49,7 @@ bool Intake::round() {
         Client& client = *ledger_.clients[number];
         if (client.standing <= Client::Standing::leaving) {
             client.commits = std::max(client.commits,
-                                      client.log.header().commits.load(std::memory_order_acquire));
+                                      client.log.header().commits.load(std::memory_order_seq_cst));
             client.behind = false;
         }
     }
@@ -94,8 +97,7 @@ bool Intake::sensible(const Client& client) const {
 
 void Intake::look_at(std::uint32_t number, Client& client) {
     if (client.standing == Client::Standing::here && !sensible(client)) {
-        client.standing = Client::Standing::distrusted;
-        ++ledger_.counts.distrusted;
+        ledger_.distrust(number);
         return;
     }
     const std::uint64_t end =
@@ -136,7 +138,7 @@ bool Intake::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open
         return leaving;
     }
     if (state == EntryState::abandoned) {
-        return abandon(client, item);
+        return abandon(client, item) || leaving;
     }
     if (open.time_ns != 0) {
         item.time_ns = open.time_ns;
@@ -174,13 +176,14 @@ bool in_one_block(std::uint64_t position, std::uint32_t length) noexcept {
 }  // namespace
 
 bool Intake::abandon(Client& client, const Item& item) {
-    if (item.kind != EntryKind::deposit || !in_one_block(item.position, item.length)) {
-        ++ledger_.counts.refused;
-        return true;
+    auto answer = Blocks::Answer::refused;
+    if (item.kind == EntryKind::deposit && in_one_block(item.position, item.length)) {
+        answer = client.blocks.account(item.position, item.length, Blocks::Use::nothing);
     }
-    const Blocks::Answer answer =
-        client.blocks.account(item.position, item.length, Blocks::Use::nothing);
-    ledger_.counts.refused += answer == Blocks::Answer::refused ? 1 : 0;
+    if (answer == Blocks::Answer::refused) {
+        ++ledger_.counts.refused;
+        ledger_.distrust(item.client);
+    }
     return answer != Blocks::Answer::later;
 }
 
@@ -193,20 +196,24 @@ bool Intake::take(const Item& item) {
     File* const file = ledger_.file(item.slot, item.generation);
     if (item.kind == EntryKind::closed && file != nullptr) {
         close_file(ledger_, item.client, *file);
+    } else if (item.kind == EntryKind::wanted && file != nullptr) {
+        fetch_.wish(item.client, *file, item.offset, item.length);
     } else if (item.kind != EntryKind::wanted && item.kind != EntryKind::closed) {
         ++ledger_.counts.refused;
+        ledger_.distrust(item.client);
     }
     return true;
 }
 
+// What no client of ours ever writes is refused, and its client distrusted. A file that is not open
+// for writing (any more) is the program's own mistake.
 bool Intake::deposit(const Item& item) {
     Client& client = *ledger_.clients[item.client];
     std::int64_t end = 0;
-    const bool makes_sense =
+    const bool shaped =
         item.offset >= 0 && in_one_block(item.position, item.length) &&
-        !__builtin_add_overflow(item.offset, static_cast<std::int64_t>(item.length), &end) &&
-        item.position + item.length <= client.blocks.credit();
-    File* const file = makes_sense ? ledger_.file(item.slot, item.generation) : nullptr;
+        !__builtin_add_overflow(item.offset, static_cast<std::int64_t>(item.length), &end);
+    File* const file = shaped ? ledger_.file(item.slot, item.generation) : nullptr;
     bool allowed = false;
     if (file != nullptr) {
         const auto opens = file->clients.find(item.client);
@@ -216,16 +223,20 @@ bool Intake::deposit(const Item& item) {
     if (allowed && ledger_.extents.room() < extents_kept) {
         return false;
     }
+    // Blocks are leased as a whole.
+    const bool makes_sense = shaped && (!allowed || item.position < client.blocks.credit());
     using Use = Blocks::Use;
-    const bool accounted =
-        makes_sense &&
-        client.blocks.account(item.position, item.length,
-                              allowed ? Use::deposited : Use::nothing) == Blocks::Answer::done;
+    const auto answer = makes_sense ? client.blocks.account(item.position, item.length,
+                                                            allowed ? Use::deposited : Use::nothing)
+                                    : Blocks::Answer::refused;
     ++ledger_.counts.entries;
-    if (allowed && accounted) {
+    if (allowed && answer == Blocks::Answer::done) {
         put(*file, item);
-    } else {
-        ++ledger_.counts.refused;
+        return true;
+    }
+    ++ledger_.counts.refused;
+    if (answer == Blocks::Answer::refused) {
+        ledger_.distrust(item.client);
     }
     return true;
 }
@@ -242,6 +253,9 @@ void Intake::put(File& file, const Item& item) {
     file.oldest_ns = file.held_bytes == 0 ? cutoff_ns_ : file.oldest_ns;
     file.written_ns = cutoff_ns_;
     file.held_bytes += item.length;
+    if (file.truncates) {
+        file.kept.push_back(extent);
+    }
     displaced_.clear();
     const Deposit deposit{.extent = extent,
                           .client = item.client,
@@ -250,6 +264,7 @@ void Intake::put(File& file, const Item& item) {
     const bool put = ledger_.extents.put(slot, deposit, displaced_);
     invariant(put, "there is room for more extents");
     ledger_.free(file, displaced_);
+    slot.high.store(std::max(slot.high.load(relaxed), file.held_bytes), relaxed);
     ledger_.stir(file);
 }
 
@@ -294,7 +309,7 @@ void Intake::bury(std::uint32_t number, Client& client) {
     }
     client.standing = Client::Standing::gone;
     client.blocks.close();
-    ledger_.directory.clients[number].used.store(0, std::memory_order_release);
+    ledger_.directory.clients[number].commits.store(all_commits, std::memory_order_release);
     client.news = true;
 }
 

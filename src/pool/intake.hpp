@@ -3,6 +3,7 @@
 // input.
 #pragma once
 
+#include "pool/fetch.hpp"
 #include "pool/ledger.hpp"
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace forebay::pool {
 
 class Intake {
 public:
-    explicit Intake(Ledger& ledger) : ledger_{ledger} {}
+    Intake(Ledger& ledger, Fetch& fetch) : ledger_{ledger}, fetch_{fetch} {}
 
     // True when anything was taken.
     bool round();
@@ -46,6 +47,7 @@ private:
     void bury(std::uint32_t number, Client& client);
 
     Ledger& ledger_;
+    Fetch& fetch_;
     std::int64_t cutoff_ns_ = 0;
     std::int64_t calendar_ns_ = 0;
     std::vector<Item> items_;

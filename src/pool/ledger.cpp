@@ -9,15 +9,28 @@ namespace forebay::pool {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
+// Times of a file go on in steps; those of another machine may be another day's.
+constexpr std::int64_t fresh_ns = 100'000'000;
 
 std::pair<std::uint64_t, std::uint64_t> key_of(const ports::Identity& identity) noexcept {
     return {identity.device, identity.inode};
 }
 
+std::atomic<std::uint64_t>& word_of(Directory& directory, std::uint32_t slot) noexcept {
+    return directory.files_known[slot / 64];
+}
+
+std::uint64_t bit_of(std::uint32_t slot) noexcept { return std::uint64_t{1} << slot % 64; }
+
 }  // namespace
 
 Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& wanted)
-    : directory{shared}, ports{node}, options{wanted}, extents{shared}, files(files_max) {
+    : directory{shared},
+      ports{node},
+      options{wanted},
+      extents{shared},
+      files(files_max),
+      clean{{shared, node, files}, clean_blocks(wanted)} {
     if (ports.errands == nullptr) {
         ports.errands = &at_once_;
     }
@@ -59,6 +72,8 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
         slot.commits.store(0, relaxed);
         slot.entries.store(0, relaxed);
         slot.credit.store(0, relaxed);
+        slot.admission.store(++admissions_, relaxed);
+        slot.log.fetch_add(1, std::memory_order_release);
         slot.used.store(process, std::memory_order_release);
         admitted.push_back(number);
         return number;
@@ -66,14 +81,31 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
     return std::nullopt;
 }
 
+// Before the last look at its log: a client that commits looks in the other order, so that one of
+// the two sees the other.
+void Ledger::stop_listening(std::uint32_t number) {
+    directory.clients[number].admission.store(0, std::memory_order_seq_cst);
+    clients[number]->news = true;
+}
+
+void Ledger::distrust(std::uint32_t number) {
+    if (clients[number]->standing == Client::Standing::here) {
+        clients[number]->standing = Client::Standing::distrusted;
+        ++counts.distrusted;
+        stop_listening(number);
+    }
+}
+
 Result<File*> Ledger::make_known(OpenFile& open) {
     const auto known = slots.find(key_of(open.identity));
     if (known != slots.end()) {
         File& file = *files[known->second];
-        if (!file.open->storage) {
-            file.open->storage = std::move(open.storage);
-            file.open->stripes = open.stripes;
+        if (!file.open->storage && open.storage) {
+            // As a whole: what was opened to be read cannot be truncated either, and errands that
+            // are under way keep what they have.
+            file.open = std::make_shared<OpenFile>(std::move(open));
         }
+        look_at_stamp(file, open.stamp);
         return &file;
     }
     if (slots.size() == files_max) {
@@ -90,6 +122,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     file.open = std::make_shared<OpenFile>(std::move(open));
     next_slot_ = (next_slot_ + 1) % files_max;
     slots[key_of(file.open->identity)] = file.slot;
+    look_at_stamp(file, file.open->stamp);
 
     FileSlot& slot = slot_of(file);
     slot.reason.store(Reason::none, relaxed);
@@ -102,27 +135,50 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.taken.store(0, relaxed);
     slot.drained.store(0, relaxed);
     slot.waited_ns.store(0, relaxed);
+    slot.high.store(0, relaxed);
     slot.writers.store(0, relaxed);
+    slot.clean.store(0, relaxed);
     slot.path.fill('\0');
     std::copy_n(file.open->path.begin(), std::min(file.open->path.size(), slot.path.size() - 1),
                 slot.path.begin());
     slot.state.store(FileState::pooled, std::memory_order_release);
+    word_of(directory, file.slot).fetch_or(bit_of(file.slot), std::memory_order_release);
     if (closing) {
         leave(file, Reason::closing);
     }
     return &file;
 }
 
+// Somebody who does not go through the pool may have changed the file since it was last opened.
+void Ledger::look_at_stamp(File& file, const Stamp& stamp) {
+    if (file.changed_here || file.fresh || stamp != file.stamp) {
+        clean.drop_all(file);
+    }
+    file.stamp = stamp;
+    file.bytes = stamp.bytes;
+    file.changed_here = file.job != nullptr || file.errand.has_value();
+    const std::int64_t changed = std::max(stamp.changed_ns, stamp.modified_ns);
+    file.fresh = ports.calendar.now_ns() - changed < fresh_ns;
+}
+
 void Ledger::forget(File& file) {
+    expects(!file.fetching.listed, "what is being read has ended");
+    clean.drop_all(file);
     FileSlot& slot = slot_of(file);
+    word_of(directory, file.slot).fetch_and(~bit_of(file.slot), std::memory_order_release);
     slot.state.store(FileState::free, relaxed);
     slot.generation.fetch_add(1, std::memory_order_seq_cst);
     slot.progress.fetch_add(1, std::memory_order_release);
     ports.sleepers.wake(slot.progress);
     slots.erase(key_of(file.open->identity));
-    if (file.open->storage) {
-        ports.errands->begin(next_errand_++, [open = std::move(file.open)] {
-            return std::int64_t{open->storage->close() ? 0 : 1};
+    // Shared, since a function must be copied: the errand's.
+    std::shared_ptr<ports::Storage> source = std::move(file.fetching.source);
+    if (file.open->storage || source) {
+        ports.errands->begin(next_errand_++, [open = std::move(file.open), source] {
+            if (source) {
+                static_cast<void>(source->close());
+            }
+            return std::int64_t{!open->storage || open->storage->close() ? 0 : 1};
         });
     }
     files[file.slot].reset();
@@ -144,14 +200,34 @@ void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
 void Ledger::leave(File& file, Reason reason) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) != FileState::pooled) {
+        // What can be undone does not hide what cannot.
+        if (slot.reason.load(relaxed) == Reason::switched) {
+            slot.reason.store(reason, relaxed);
+        }
         return;
     }
     slot.reason.store(reason, relaxed);
     // Before any look at entries that counts; a client looks in the other order.
     slot.state.store(FileState::leaving, std::memory_order_seq_cst);
     file.left_in = round;
+    clean.drop_all(file);
     stir(file);
     tell(file);
+}
+
+bool Ledger::come_back(File& file) {
+    FileSlot& slot = slot_of(file);
+    if (slot.state.load(relaxed) == FileState::pooled) {
+        return true;
+    }
+    if (slot.state.load(relaxed) != FileState::through || closing ||
+        slot.reason.load(relaxed) != Reason::switched) {
+        return false;
+    }
+    slot.reason.store(Reason::none, relaxed);
+    slot.state.store(FileState::pooled, std::memory_order_seq_cst);
+    tell(file);
+    return true;
 }
 
 void Ledger::begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,

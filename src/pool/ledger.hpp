@@ -2,6 +2,7 @@
 // with it is elsewhere: intake, credit, drain, tasks.
 #pragma once
 
+#include "pool/clean.hpp"
 #include "pool/client.hpp"
 #include "pool/file.hpp"
 #include "pool/pool.hpp"
@@ -43,12 +44,20 @@ public:
     [[nodiscard]] FileState state_of(const File& file) noexcept;
 
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
+    // What it commits from now on may not be taken; it is told so.
+    void stop_listening(std::uint32_t client);
+    // What is in its log makes no sense.
+    void distrust(std::uint32_t client);
     [[nodiscard]] Result<File*> make_known(OpenFile& open);
+    // The pool has changed the file, or is about to.
+    static void changed(File& file) noexcept { file.changed_here = true; }
     void forget(File& file);
     // Deposits of the file are nobody's any more: their bytes are free.
     void free(File& file, const std::vector<Deposit>& deposits);
     // The file leaves the pool, because of `reason`.
     void leave(File& file, Reason reason);
+    // False: something else than a switch keeps it out of the pool.
+    [[nodiscard]] bool come_back(File& file);
     // `call` may take long; `then` is told its answer in a later round. The file is known until
     // then.
     void begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
@@ -65,6 +74,7 @@ public:
     std::vector<std::unique_ptr<File>> files;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots;  // by identity
     std::vector<std::uint32_t> busy;                                         // slots
+    Clean clean;
 
 private:
     // Where no other errands are given.
@@ -79,10 +89,13 @@ private:
         std::vector<Ended> ended_;
     };
 
+    void look_at_stamp(File& file, const Stamp& stamp);
+
     AtOnce at_once_;
     std::uint64_t next_errand_ = 1;
     std::map<std::uint64_t, std::uint32_t> errands_;  // slots of the files, by ticket
     std::uint32_t next_client_ = 0;
+    std::uint64_t admissions_ = 0;
     std::uint32_t next_slot_ = 0;
 };
 

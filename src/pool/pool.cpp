@@ -4,12 +4,14 @@
 
 #include "pool/credit.hpp"
 #include "pool/drain.hpp"
+#include "pool/fetch.hpp"
 #include "pool/file_life.hpp"
 #include "pool/intake.hpp"
 #include "pool/ledger.hpp"
 #include "pool/tasks.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace forebay::pool {
 
@@ -34,7 +36,8 @@ struct Pool::State {
     bool let_go();
 
     Ledger ledger;
-    Intake intake{ledger};
+    Fetch fetch{ledger};
+    Intake intake{ledger, fetch};
     Credit credit{ledger};
     Drain drain{ledger};
     Tasks tasks{ledger};
@@ -71,6 +74,7 @@ bool Pool::State::let_go() {
                    return false;
                }
                client.standing = Client::Standing::departed;
+               ledger.directory.clients[number].used.store(0, std::memory_order_release);
                return true;
            }) > 0;
 }
@@ -87,6 +91,7 @@ std::optional<std::uint32_t> Pool::admit(std::uint64_t process, Log log) {
 void Pool::dismiss(std::uint32_t client) {
     Client* const one = state_->ledger.client(client);
     if (one != nullptr && one->standing <= Client::Standing::distrusted) {
+        state_->ledger.stop_listening(client);
         one->standing = Client::Standing::leaving;
     }
 }
@@ -140,6 +145,22 @@ std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const Task
     return state_->tasks.ask(state_->ledger.file(slot, generation), task);
 }
 
+int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment& wanted) {
+    Ledger& ledger = state_->ledger;
+    File* const file = ledger.file(slot, generation);
+    if (file == nullptr) {
+        return ENOENT;
+    }
+    if (wanted.window.bytes() > 0) {
+        ledger.slot_of(*file).window.store(
+            std::min(std::max(wanted.window.bytes(), static_cast<std::int64_t>(block_bytes)),
+                     ledger.options.cap_bytes / 2),
+            relaxed);
+        ledger.tell(*file);
+    }
+    return wanted.back && !ledger.come_back(*file) ? EBUSY : 0;
+}
+
 std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }
 
 void Pool::close_down() {
@@ -157,6 +178,7 @@ bool Pool::advance() {
     any = state.drain.collect() || any;
     any = state.look_at_files() || any;
     any = state.credit.round() || any;
+    any = state.fetch.round(state.credit.wanting()) || any;
     any = state.drain.start(state.pressed()) || any;
     state.ledger.wake_all();
     any = state.let_go() || any;
@@ -169,7 +191,7 @@ std::vector<Done> Pool::done() { return state_->tasks.done(); }
 
 bool Pool::idle() const {
     const Ledger& ledger = state_->ledger;
-    return state_->tasks.idle() && ledger.busy.empty() &&
+    return state_->tasks.idle() && ledger.busy.empty() && state_->fetch.idle() &&
            std::ranges::all_of(ledger.admitted, [&](std::uint32_t number) {
                return ledger.clients[number]->open.empty();
            });

@@ -18,7 +18,9 @@
 #include "ports/file_control.hpp"
 #include "ports/storage.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +36,12 @@ struct PoolOptions {
     std::int64_t request_bytes_max = std::int64_t{4} << 20;
     std::int32_t requests_in_flight = 2;  // k of each target of a file; 0: found while running
     std::int32_t files_at_once = 4;       // that are being drained
+    // Clean blocks of all files, read ahead; of the cap, and no more than a quarter of it.
+    std::int64_t read_ahead_bytes = std::int64_t{256} << 20;
 };
+
+// Clean blocks that there may be at a time.
+[[nodiscard]] std::size_t clean_blocks(const PoolOptions& options) noexcept;
 
 // The memory behind the clients' logs. Charged to who touches it first: that is the daemon.
 class Memory {
@@ -44,6 +51,18 @@ public:
     [[nodiscard]] virtual bool provide(std::uint32_t client, std::uint32_t block) = 0;
     // It may be given back to the system.
     virtual void release(std::uint32_t client, std::uint32_t block) = 0;
+};
+
+// The memory of clean blocks, one for all clients, who may only read it.
+class CleanMemory {
+public:
+    virtual ~CleanMemory() = default;
+    // Of block `number`, from 1 on; see clean_place().
+    [[nodiscard]] virtual std::byte* block(std::uint32_t number) = 0;
+    // It is there from now on. False: there is no memory.
+    [[nodiscard]] virtual bool provide(std::uint32_t number) = 0;
+    // It may be given back to the system.
+    virtual void release(std::uint32_t number) = 0;
 };
 
 // Those who sleep on a word of the directory.
@@ -62,6 +81,16 @@ struct PoolPorts {
     const ports::Clock& calendar;  // CLOCK_REALTIME: of files' times
     // Null: what takes long (fsync, truncate) is done by advance() itself, and holds up all files.
     ports::Errands* errands = nullptr;
+    // Null: nothing is read ahead.
+    CleanMemory* clean = nullptr;
+};
+
+// By which it is seen that somebody changed a file.
+struct Stamp {
+    std::int64_t bytes = 0;
+    std::int64_t modified_ns = 0;  // what programs may set
+    std::int64_t changed_ns = 0;   // … and what they may not
+    bool operator==(const Stamp&) const noexcept = default;
 };
 
 // A file on the file system, opened by the daemon for itself.
@@ -71,6 +100,9 @@ struct OpenFile {
     std::unique_ptr<ports::FileControl> control;
     Stripes stripes;
     std::string path;
+    Stamp stamp{};  // when it was opened
+    // For reading ahead: called when that is wished for. Null, or gives null: it cannot be done.
+    std::function<std::unique_ptr<ports::Storage>()> open_for_reading{};
 };
 
 enum class Access { read, write };
@@ -81,6 +113,11 @@ struct Task {
     Kind kind = Kind::drain;
     Reason reason = Reason::none;  // leave
     Length bytes{};                // truncate
+};
+// What a program wants of one file.
+struct Adjustment {
+    Length window{};    // 0: as it is
+    bool back = false;  // pooled again, where it left because of Reason::switched
 };
 struct Done {
     std::uint64_t ticket = 0;
@@ -101,6 +138,10 @@ struct Counts {
     std::uint64_t failed_jobs = 0;
     std::uint64_t failed_closes = 0;  // of files that were drained
     std::int64_t drained_bytes = 0;
+    std::uint64_t wishes = 0;  // to read ahead
+    std::uint64_t fetches = 0;
+    std::uint64_t failed_fetches = 0;
+    std::int64_t fetched_bytes = 0;
 };
 
 class Pool {
@@ -129,6 +170,9 @@ public:
 
     // A ticket, which done() gives back. ENOENT comes as its error where there is no such file.
     [[nodiscard]] std::uint64_t ask(std::uint32_t slot, std::uint32_t generation, const Task& task);
+    // At once: 0, or an errno. EBUSY: it cannot come back, because more than a switch keeps it out.
+    [[nodiscard]] int adjust(std::uint32_t slot, std::uint32_t generation,
+                             const Adjustment& wanted);
     // Everything that is there is drained; the error of the first file that has one.
     [[nodiscard]] std::uint64_t drain_all();
     // No more deposits from now on: all files leave.

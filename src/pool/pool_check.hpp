@@ -1,5 +1,7 @@
 // A node in a world of imagined time, for tests: a daemon with its pool, and clients that write and
-// read as programs do, over plain memory.
+// read as programs do, over plain memory. What a client says over its socket is done by the daemon
+// between two rounds. Whoever looks at a clock may be overtaken there: the pool, too, in the middle
+// of a round.
 #pragma once
 
 #include "adapters/memory/world.hpp"
@@ -7,15 +9,21 @@
 #include "pool/client/depositor.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/pool.hpp"
+#include "pool/shared/clean.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <sys/mman.h>
+#include <utility>
 #include <vector>
 
 namespace forebay::pool {
@@ -36,6 +44,23 @@ private:
     std::size_t bytes_;
     void* begin_;
 };
+
+// Says where they differ, not what all of their bytes are.
+inline testing::AssertionResult same(const std::vector<std::byte>& got,
+                                     const std::vector<std::byte>& expected) {
+    if (got.size() == expected.size() &&
+        std::memcmp(got.data(), expected.data(), got.size()) == 0) {
+        return testing::AssertionSuccess();
+    }
+    const auto [one, other] = std::ranges::mismatch(got, expected);
+    const auto say = [](const auto& at, const auto& end) {
+        return at == end ? std::string{"nothing"} : std::to_string(std::to_integer<int>(*at));
+    };
+    return testing::AssertionFailure()
+           << "byte " << one - got.begin() << " is " << say(one, got.end()) << ", not "
+           << say(other, expected.end()) << " (" << got.size() << " bytes of " << expected.size()
+           << ")";
+}
 
 // A file's other side: what the pool does with it beside writing it.
 class Control final : public ports::FileControl {
@@ -65,6 +90,45 @@ private:
     Facts& facts_;
 };
 
+// Calls that take imagined time, as those of threads do.
+class SlowErrands final : public ports::Errands {
+public:
+    explicit SlowErrands(adapters::MemoryWorld& world) : world_{world} {}
+    void begin(std::uint64_t ticket, std::function<std::int64_t()> call) override {
+        world_.after(1'000 + world_.draw(range_ns), [this, ticket, call = std::move(call)] {
+            const std::int64_t answer = call();
+            world_.after(1'000 + world_.draw(range_ns),
+                         [this, ticket, answer] { ended_.push_back({ticket, answer}); });
+        });
+    }
+    [[nodiscard]] std::vector<Ended> ended() override { return std::exchange(ended_, {}); }
+
+private:
+    static constexpr std::int64_t range_ns = 300'000;
+    adapters::MemoryWorld& world_;
+    std::vector<Ended> ended_;
+};
+
+// A clock at which others may go on.
+class CrowdedClock final : public ports::Clock {
+public:
+    explicit CrowdedClock(adapters::MemoryWorld& world) : world_{world} {}
+    [[nodiscard]] std::int64_t now_ns() const noexcept override {
+        world_.step({"look at the clock"});
+        return world_.now_ns();
+    }
+
+private:
+    adapters::MemoryWorld& world_;
+};
+
+struct NodeOptions {
+    Stripes stripes{};  // of all files
+    enum class Errands { at_once, slow };
+    Errands errands = Errands::at_once;
+    std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
+};
+
 class Node;
 
 class NodeClient final : private Daemon {
@@ -75,29 +139,43 @@ public:
     [[nodiscard]] const Log& log() const noexcept { return log_; }
     [[nodiscard]] Depositor& depositor() noexcept { return depositor_; }
     [[nodiscard]] FileId open(adapters::MemoryFile& file, Access access);
+    // As a program's: directly where the file is not pooled (any more). Bytes written; fewer where
+    // it fails, and errno.
+    struct Put {
+        std::size_t taken = 0;
+        int error = 0;
+    };
+    [[nodiscard]] Put write(FileId id, adapters::MemoryFile& file, std::int64_t offset,
+                            std::span<const std::byte> bytes);
     [[nodiscard]] std::int64_t read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                     std::span<std::byte> bytes);
+    // `after`: between the file system's answer and what the reader makes of it.
+    [[nodiscard]] std::int64_t read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
+                                    std::span<std::byte> bytes, const std::function<void()>& after);
     [[nodiscard]] int ask(FileId id, const Task& task);
     void close(FileId id);
+    void kick() noexcept override;
 
 private:
     [[nodiscard]] bool alive() const noexcept override { return true; }
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
-    void kick() noexcept override;
     void wait(const Word& word, std::uint32_t seen) noexcept override;
     [[nodiscard]] Log log_of(std::uint32_t client) noexcept override;
-    void prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept override {}
+    void prepare(std::byte* begin, std::size_t bytes) noexcept override;
 
     Node& node_;
     std::uint32_t client_;
     Log log_;
+    std::map<std::uint32_t, std::pair<std::uint64_t, Log>> others_;  // mapped once, with process
     Depositor depositor_;
     Reader reader_;
+    ReadAhead guess_;  // of all files: a client of a test reads one
 };
 
-class Node final : private Memory, private Sleepers {
+class Node final : private Memory, private CleanMemory, private Sleepers {
 public:
-    explicit Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options = {});
+    explicit Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options = {},
+                  const NodeOptions& node = {});
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
     ~Node() override = default;
@@ -111,12 +189,37 @@ public:
     [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }
     [[nodiscard]] Pool& pool() noexcept { return pool_; }
     [[nodiscard]] Directory& directory() noexcept { return directory_; }
-    [[nodiscard]] Control::Facts& facts(adapters::MemoryFile& file) { return facts_[&file]; }
-    [[nodiscard]] std::int64_t provided() const noexcept { return provided_; }
+    [[nodiscard]] Control::Facts& facts(adapters::MemoryFile& file);
+    [[nodiscard]] const NodeOptions& options() const noexcept { return options_; }
+    // Blocks that are there.
+    [[nodiscard]] std::int64_t provided() const noexcept { return std::ssize(provided_); }
+    [[nodiscard]] std::int64_t most_provided() const noexcept { return most_provided_; }
+    // When it is opened: tests change it where somebody else changes the file.
+    [[nodiscard]] Stamp stamp_of(adapters::MemoryFile& file) {
+        return {file.size().bytes(), changed_ns[&file], changed_ns[&file]};
+    }
+    std::map<adapters::MemoryFile*, std::int64_t> changed_ns;
+    // Clean blocks of which memory is there.
+    [[nodiscard]] std::int64_t clean_provided() const noexcept {
+        return std::ssize(clean_provided_);
+    }
+    [[nodiscard]] std::byte* clean_memory() noexcept { return clean_.begin(); }
+    // Bytes that clients read from files themselves.
+    std::int64_t read_directly = 0;
+    std::int64_t direct_read_ns = 0;  // how long each such read takes
     [[nodiscard]] Log log_of(std::uint32_t client) const {
         const auto log = logs_.find(client);
         return log == logs_.end() ? Log{} : Log{log->second->begin()};
     }
+    using Storages = std::function<std::unique_ptr<ports::Storage>(adapters::MemoryFile&)>;
+    // Instead of plain memory.
+    void set_storage(Storages storages) { storages_ = std::move(storages); }
+    [[nodiscard]] std::unique_ptr<ports::Storage> storage_of(adapters::MemoryFile& file) {
+        return storages_ ? storages_(file)
+                         : std::move(*open_memory(world_, file, Direction::write));
+    }
+    // Until the daemon has done it, between two rounds.
+    void say(std::function<void()> what);
     // Until the daemon has answered.
     [[nodiscard]] int wait_for(std::uint64_t ticket);
     void kick();
@@ -126,22 +229,46 @@ private:
         std::string name;
         std::optional<std::uint32_t> client;
         bool dismissed = false;
+        bool departed = false;
+    };
+    // Shared by who says it, who may die meanwhile, and the daemon.
+    struct Said {
+        std::function<void()> what;
+        bool done = false;
     };
     bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t client, std::uint32_t block) override;
+    std::byte* block(std::uint32_t number) override { return clean_.begin() + clean_place(number); }
+    bool provide(std::uint32_t number) override {
+        EXPECT_TRUE(clean_provided_.insert(number).second) << "it was not there";
+        return true;
+    }
+    void release(std::uint32_t number) override {
+        EXPECT_EQ(clean_provided_.erase(number), 1U) << "it was there";
+    }
     void wake(Word& word) override { world_.wake(&word); }
+    void listen();
     bool look_after_clients();
 
+    NodeOptions options_;
     adapters::MemoryWorld world_;
+    CrowdedClock clock_{world_};
+    SlowErrands slow_errands_{world_};
     Sparse memory_{sizeof(Directory)};
     Directory& directory_{*reinterpret_cast<Directory*>(memory_.begin())};
-    Pool pool_;
-    std::map<std::uint32_t, std::unique_ptr<Sparse>> logs_;
+    std::map<std::uint32_t, std::unique_ptr<Sparse>> logs_;  // kept: the dead still look at them
     std::map<adapters::MemoryFile*, Control::Facts> facts_;
+    Storages storages_;
     std::vector<std::unique_ptr<Life>> lives_;
+    std::deque<std::shared_ptr<Said>> said_;
     std::map<std::uint64_t, int> answers_;
-    std::int64_t provided_ = 0;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> provided_;
+    std::int64_t most_provided_ = 0;
+    Sparse clean_{clean_max * block_bytes};
+    std::set<std::uint32_t> clean_provided_;
     Word bell_{0};
+    bool ending_ = false;
+    Pool pool_;
 };
 
 inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
@@ -149,49 +276,97 @@ inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
       client_{client},
       log_{log},
       depositor_{node.directory(), log, client, *this},
-      reader_{node.directory(), *this} {}
+      reader_{node.directory(),
+              *this,
+              {.wishes = &depositor_, .client = client, .blocks = node.clean_memory()}} {}
 
 inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
-    auto storage = open_memory(node_.world(), file, Direction::write);
-    OpenFile open{.identity = file.identity(),
-                  .storage = std::move(*storage),
-                  .control = std::make_unique<Control>(node_.facts(file)),
-                  .stripes = {},
-                  .path = "file"};
-    if (access == Access::read) {
-        open.storage.reset();
+    FileId id;
+    node_.world().step({"ask to open"});
+    node_.say([this, &file, access, &id] {
+        OpenFile open{.identity = file.identity(),
+                      .storage = node_.storage_of(file),
+                      .control = std::make_unique<Control>(node_.facts(file)),
+                      .stripes = node_.options().stripes,
+                      .path = "file",
+                      .stamp = node_.stamp_of(file),
+                      .open_for_reading = [&node = node_, &file] {
+                          return std::move(*open_memory(node.world(), file, Direction::read));
+                      }};
+        if (access == Access::read) {
+            open.storage.reset();
+        }
+        const auto opened = node_.pool().open(client_, std::move(open), access);
+        EXPECT_TRUE(opened.has_value());
+        id = {opened->slot, opened->generation};
+    });
+    return id;
+}
+
+inline NodeClient::Put NodeClient::write(FileId id, adapters::MemoryFile& file, std::int64_t offset,
+                                         std::span<const std::byte> bytes) {
+    const Written written = depositor_.write(id, offset, bytes);
+    switch (written.rest) {
+        case Written::Rest::none: return {written.taken, 0};
+        case Written::Rest::failed: return {written.taken, written.error};
+        case Written::Rest::lost: return {written.taken, EIO};
+        case Written::Rest::through: break;
     }
-    const auto opened = node_.pool().open(client_, std::move(open), access);
-    EXPECT_TRUE(opened.has_value());
-    return {opened->slot, opened->generation};
+    const Written settled = depositor_.settle(id);
+    if (settled.rest != Written::Rest::through) {
+        return {written.taken, settled.rest == Written::Rest::failed ? settled.error : EIO};
+    }
+    node_.world().step({"pwrite"});
+    file.put(Offset{offset} + Length{static_cast<std::int64_t>(written.taken)},
+             bytes.subspan(written.taken));
+    return {bytes.size(), 0};
 }
 
 inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                      std::span<std::byte> bytes) {
+    return read(id, file, offset, bytes, [] {});
+}
+
+inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
+                                     std::span<std::byte> bytes,
+                                     const std::function<void()>& after) {
     struct File final : Backing {
-        explicit File(adapters::MemoryFile& memory) : file{memory} {}
+        File(Node& of, adapters::MemoryFile& memory, const std::function<void()>& then)
+            : node{of}, file{memory}, after{then} {}
         ~File() = default;
         std::int64_t read(std::int64_t at, std::span<std::byte> into) noexcept override {
+            node.world().step({"pread"});
+            if (node.direct_read_ns > 0) {
+                node.world().sleep(node.direct_read_ns);
+            }
             const std::int64_t count = std::clamp<std::int64_t>(
                 file.size().bytes() - at, 0, static_cast<std::int64_t>(into.size()));
-            std::ranges::copy(file.get({Offset{at}, Length{count}}), into.begin());
+            const std::vector<std::byte> bytes = file.get({Offset{at}, Length{count}});
+            std::copy_n(bytes.begin(), bytes.size(), into.begin());
+            node.read_directly += count;
+            after();
+            node.world().step({"have read"});
             return count;
         }
+        Node& node;
         adapters::MemoryFile& file;
+        const std::function<void()>& after;
     };
-    File backing{file};
+    File backing{node_, file, after};
     node_.world().step({"read"});
-    return reader_.read(id, backing, offset, bytes);
+    return reader_.read(id, backing, &guess_, offset, bytes);
 }
 
 inline int NodeClient::ask(FileId id, const Task& task) {
+    std::uint64_t ticket = 0;
     node_.world().step({"ask"});
-    return node_.wait_for(node_.pool().ask(id.slot, id.generation, task));
+    node_.say([&] { ticket = node_.pool().ask(id.slot, id.generation, task); });
+    return node_.wait_for(ticket);
 }
 
 inline void NodeClient::close(FileId id) {
     node_.world().step({"close"});
-    node_.pool().close(client_, id.slot, id.generation);
+    node_.say([&] { node_.pool().close(client_, id.slot, id.generation); });
 }
 
 inline std::int64_t NodeClient::now_ns() const noexcept {
@@ -201,34 +376,100 @@ inline std::int64_t NodeClient::now_ns() const noexcept {
 
 inline void NodeClient::kick() noexcept { node_.kick(); }
 
+// As a process waits: for some time at most.
 inline void NodeClient::wait(const Word& word, std::uint32_t seen) noexcept {
     node_.world().step({"wait for the daemon"});
-    while (word.load() == seen) {
-        node_.world().wait(&word, {"the daemon"});
+    if (word.load() == seen) {
+        node_.world().wait_for(&word, 10'000'000, {"the daemon"});
     }
 }
 
+// As a process maps it: while somebody is known by this number.
 inline Log NodeClient::log_of(std::uint32_t client) noexcept {
     node_.world().step({"look for a log"});
-    return node_.log_of(client);
+    if (client == client_) {
+        return log_;
+    }
+    const std::uint64_t process = node_.directory().clients[client].used.load();
+    auto& [mapped_process, mapped] = others_[client];
+    if (mapped.mapped() && (mapped_process == process)) {
+        return mapped;
+    }
+    if (process == 0) {
+        return {};
+    }
+    mapped_process = process;
+    mapped = node_.log_of(client);
+    return mapped;
 }
 
-inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options)
-    : world_{world},
+inline void NodeClient::prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept {
+    node_.world().step({"copy"});
+}
+
+// Stuck is said soon.
+inline adapters::MemoryWorldOptions bounded(adapters::MemoryWorldOptions world) {
+    world.steps_max = std::min<std::int64_t>(world.steps_max, 1'000'000);
+    return world;
+}
+
+inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options,
+                  const NodeOptions& node)
+    : options_{node},
+      world_{bounded(world)},
       pool_{directory_,
-            {.memory = *this, .sleepers = *this, .clock = world_, .calendar = world_},
+            {.memory = *this,
+             .sleepers = *this,
+             .clock = clock_,
+             .calendar = world_,
+             .errands = node.errands == NodeOptions::Errands::slow ? &slow_errands_ : nullptr,
+             .clean = this},
             options} {}
 
-inline bool Node::provide(std::uint32_t /*client*/, std::uint32_t /*block*/) {
-    ++provided_;
+inline Control::Facts& Node::facts(adapters::MemoryFile& file) {
+    const auto [facts, fresh] = facts_.try_emplace(&file);
+    if (fresh) {
+        facts->second.truncate = [&file](Length bytes) { file.truncate(bytes); };
+    }
+    return facts->second;
+}
+
+inline bool Node::provide(std::uint32_t client, std::uint32_t block) {
+    if (provided() >= options_.memory_max) {
+        return false;
+    }
+    EXPECT_TRUE(provided_.insert({client, block}).second) << "it was not there";
+    most_provided_ = std::max(most_provided_, provided());
     return true;
 }
 
-inline void Node::release(std::uint32_t /*client*/, std::uint32_t /*block*/) { --provided_; }
+inline void Node::release(std::uint32_t client, std::uint32_t block) {
+    EXPECT_EQ(provided_.erase({client, block}), 1U) << "it was there";
+    std::memset(Log{logs_.at(client)->begin()}.block(block), 0, block_bytes);
+}
 
 inline void Node::kick() {
     bell_.fetch_add(1);
     world_.wake(&bell_);
+}
+
+inline void Node::say(std::function<void()> what) {
+    const auto said = std::make_shared<Said>(Said{std::move(what)});
+    said_.push_back(said);
+    kick();
+    while (!said->done) {
+        world_.wait(said.get(), {"being heard"});
+    }
+}
+
+inline void Node::listen() {
+    while (!said_.empty()) {
+        const auto said = said_.front();
+        said_.pop_front();
+        said->what();
+        said->done = true;
+        world_.wake(said.get());
+    }
 }
 
 inline int Node::wait_for(std::uint64_t ticket) {
@@ -243,12 +484,15 @@ inline void Node::client(const std::string& name, std::function<void(NodeClient&
     lives_.push_back(std::make_unique<Life>());
     Life& life = *lives_.back();
     life.name = name;
-    world_.spawn(name, [this, &life, body = std::move(body)] {
-        auto log = std::make_unique<Sparse>(LogShape::bytes);
+    const std::uint64_t process = lives_.size();
+    world_.spawn(name, [this, &life, process, body = std::move(body)] {
         world_.step({"say hello"});
-        life.client = pool_.admit(1 + lives_.size(), Log{log->begin()});
-        ASSERT_TRUE(life.client.has_value());
-        logs_[*life.client] = std::move(log);
+        say([&] {
+            auto log = std::make_unique<Sparse>(LogShape::bytes);
+            life.client = pool_.admit(process, Log{log->begin()});
+            EXPECT_TRUE(life.client.has_value());
+            logs_[*life.client] = std::move(log);
+        });
         NodeClient self{*this, *life.client, log_of(*life.client)};
         body(self);
     });
@@ -257,16 +501,25 @@ inline void Node::client(const std::string& name, std::function<void(NodeClient&
 // True when all have gone.
 inline bool Node::look_after_clients() {
     for (const auto& life : lives_) {
-        if (life->client && !life->dismissed && !world_.alive(life->name)) {
+        const bool over =
+            !world_.alive(life->name) || (life->client && pool_.distrusted(*life->client));
+        if (life->client && !life->dismissed && over) {
             pool_.dismiss(*life->client);
             life->dismissed = true;
         }
-        if (life->dismissed && logs_.contains(*life->client) && pool_.departed(*life->client)) {
-            logs_.erase(*life->client);
+        if (life->dismissed && !life->departed) {
+            life->departed = pool_.departed(*life->client);
         }
     }
-    return logs_.empty() &&
-           std::ranges::none_of(lives_, [&](const auto& life) { return world_.alive(life->name); });
+    const bool over = std::ranges::none_of(lives_, [&](const auto& life) {
+        return world_.alive(life->name) || (life->client && !life->dismissed);
+    });
+    if (over && !std::exchange(ending_, true)) {
+        static_cast<void>(pool_.drain_all());
+    }
+    return std::ranges::all_of(lives_, [&](const auto& life) {
+        return !world_.alive(life->name) && (life->departed || !life->client);
+    });
 }
 
 inline void Node::daemon() {
@@ -274,11 +527,12 @@ inline void Node::daemon() {
         for (;;) {
             const std::uint32_t seen = bell_.load();
             const bool any = pool_.advance();
+            listen();
             for (const Done& done : pool_.done()) {
                 answers_[done.ticket] = done.error;
                 world_.wake(&answers_);
             }
-            if (look_after_clients() && pool_.idle()) {
+            if (look_after_clients() && pool_.idle() && said_.empty()) {
                 return;
             }
             world_.step({"look round"});

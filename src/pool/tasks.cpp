@@ -108,8 +108,9 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
     const bool stamped = ledger_.slot_of(file).modified_ns.load(relaxed) == 0;
     const bool drained = (file.held_bytes == 0 && !file.job && stamped) ||
                          (file.held_bytes > 0 && file.drained_until_ns > asked.at_ns);
-    const bool through = ledger_.state_of(file) == FileState::through;
-    if (asked.task.kind == Task::Kind::leave ? through : drained) {
+    // It left as soon as it was asked to; pooled, it has come back since.
+    const bool left = ledger_.state_of(file) != FileState::leaving;
+    if (asked.task.kind == Task::Kind::leave ? left : drained) {
         return Outlook::done;
     }
     return file.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
@@ -136,29 +137,45 @@ bool Tasks::begin_truncation(File& file) {
     }
     const Asked asked = *first;
     file.asked.erase(first);
+    file.truncates = true;
     ledger_.begin_errand(
         file, Errand::Company::alone,
         [open = file.open, bytes = asked.task.bytes] {
             return std::int64_t{open->control->truncate(bytes)};
         },
         [this, &file, asked](std::int64_t error) {
+            file.truncates = false;
+            const std::vector<Extent> kept = std::exchange(file.kept, {});
             if (error == 0) {
-                truncated(file, asked.task.bytes);
+                truncated(file, asked.task.bytes, kept);
             }
             answer(file, asked.ticket, static_cast<int>(error));
         });
     return true;
 }
 
-// What was deposited beyond the new end goes the way of the file's own bytes.
-void Tasks::truncated(File& file, Length bytes) {
+// What was deposited beyond the new end goes the way of the file's own bytes, except what came
+// since: somebody may have seen the file at its new size, and have written to it.
+void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
     FileSlot& slot = ledger_.slot_of(file);
+    std::int64_t size = std::min(slot.size.load(relaxed), bytes.bytes());
     std::vector<Deposit> gone;
-    const Offset end{bytes.bytes()};
-    const bool cut = ledger_.extents.cut(slot, {end, Offset::none() - end}, gone);
-    invariant(cut, "what is cut at its end is not split");
+    Offset at{bytes.bytes()};
+    kept.push_back({Offset::none(), Length{0}});
+    std::ranges::sort(kept, {}, &Extent::begin);
+    for (const Extent& one : kept) {
+        if (one.begin > at) {
+            const bool cut = ledger_.extents.cut(slot, {at, one.begin - at}, gone);
+            invariant(cut, "there is room to split an extent");
+        }
+        at = std::max(at, one.end());
+        size = std::max(size, one.empty() ? 0 : one.end().bytes());
+    }
     ledger_.free(file, gone);
-    slot.size.store(std::min(slot.size.load(relaxed), bytes.bytes()), std::memory_order_release);
+    ledger_.clean.drop_all(file);
+    Ledger::changed(file);
+    file.bytes = bytes.bytes();
+    slot.size.store(size, std::memory_order_release);
     if (ledger_.state_of(file) != FileState::through) {
         slot.modified_ns.store(ledger_.ports.calendar.now_ns(), relaxed);
     }

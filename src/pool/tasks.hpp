@@ -43,7 +43,7 @@ private:
     [[nodiscard]] bool answered(File& file, const Asked& asked);
     bool begin_truncation(File& file);
     bool begin_sync(File& file);
-    void truncated(File& file, Length bytes);
+    void truncated(File& file, Length bytes, std::vector<Extent> kept);
     [[nodiscard]] int tell_error(File& file);
     void settle_error(File& file);
     void answer(const File& file, std::uint64_t ticket, int error);

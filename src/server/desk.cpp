@@ -53,6 +53,11 @@ pool::Task leaving(pool::Reason reason) {
     return task;
 }
 
+bool may_write(const Session& session, const wire::Question& question) {
+    const auto writes = session.writes.find(question.slot);
+    return writes != session.writes.end() && writes->second == question.generation;
+}
+
 pool::Task task_of(const wire::Question& question) {
     if (question.ask == Ask::leave) {
         return leaving(static_cast<pool::Reason>(question.number));
@@ -78,17 +83,30 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
     if (auto alive = begin_life(directory.header); !alive) {
         return failure(std::move(alive.error()));
     }
-    return std::unique_ptr<Desk>{new Desk{std::move(*area), options, clocks}};
+    Result<CleanMemory> clean = CleanMemory::make(pool::clean_blocks(options.pool));
+    if (!clean) {
+        return failure(std::move(clean.error()));
+    }
+    return std::unique_ptr<Desk>{new Desk{std::move(*area), std::move(*clean), options, clocks}};
 }
 
-Desk::Desk(Area area, const DeskOptions& options, const Clocks& clocks)
+Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks)
     : area_{std::move(area)},
       directory_{*reinterpret_cast<pool::Directory*>(area_.base())},
+      clean_{std::move(clean)},
       clock_{clocks.steady},
+      calendar_{clocks.calendar},
       options_{options},
       history_{directory_},
       started_ns_{clock_.now_ns()},
-      pool_{directory_, {memory_, sleepers_, clocks.steady, clocks.calendar}, options.pool} {
+      pool_{directory_,
+            {.memory = memory_,
+             .sleepers = sleepers_,
+             .clock = clocks.steady,
+             .calendar = clocks.calendar,
+             .errands = &errands_,
+             .clean = &clean_},
+            options.pool} {
     directory_.header.format.store(pool::format, relaxed);
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
@@ -127,6 +145,7 @@ Answer Desk::answer(Session& session, const wire::Question& question,
         case Ask::sync:
         case Ask::leave:
         case Ask::truncate: ask(session, question, answer); break;
+        case Ask::adjust: adjust(session, question, answer); break;
     }
     return answer;
 }
@@ -163,6 +182,9 @@ void Desk::hello(Session& session, const wire::Question& question, Answer& answe
     pass_directory(answer);
     if (answer.reply.error == 0 && pass(memory_.area(*client).for_writing(), answer)) {
         answer.descriptors.push_back(std::move(client_bell));
+        if (clean_.area().made()) {
+            pass(clean_.area().for_reading(), answer);
+        }
     }
     if (answer.reply.error != 0) {
         leave(session);
@@ -226,13 +248,27 @@ void Desk::ask(const Session& session, const wire::Question& question, Answer& a
         refuse(answer, ENOTCONN);
         return;
     }
-    const auto writes = session.writes.find(question.slot);
-    const bool may_write = writes != session.writes.end() && writes->second == question.generation;
-    if (question.ask == Ask::truncate && !may_write) {
+    if (question.ask == Ask::truncate && !may_write(session, question)) {
         refuse(answer, EBADF);
         return;
     }
     answer.ticket = pool_.ask(question.slot, question.generation, task_of(question));
+}
+
+void Desk::adjust(const Session& session, const wire::Question& question, Answer& answer) {
+    if (!session.client || !may_write(session, question)) {
+        refuse(answer, session.client ? EBADF : ENOTCONN);
+        return;
+    }
+    // Where everything is written through, nothing comes back.
+    const bool back = (question.flags & wire::comes_back) != 0;
+    const int error = back && options_.through
+                          ? EBUSY
+                          : pool_.adjust(question.slot, question.generation,
+                                         {.window = Length{question.number}, .back = back});
+    if (error != 0) {
+        refuse(answer, error);
+    }
 }
 
 void Desk::complete(Answer& answer) {
@@ -292,7 +328,7 @@ bool Desk::drained_as_far_as_possible() const {
 
 std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
     history_.look();
-    RescueFolder folder{folders};
+    RescueFolder folder{folders, calendar_.now_ns()};
     std::vector<Rescued> rescued;
     for (const std::uint32_t slot : history_.slots()) {
         const std::vector<pool::Deposit> left = pool_.undrained(slot);

@@ -2,6 +2,7 @@
 // its own.
 #pragma once
 
+#include "adapters/posix/errands.hpp"
 #include "adapters/uring/open.hpp"
 #include "pool/pool.hpp"
 #include "ports/clock.hpp"
@@ -72,26 +73,30 @@ public:
     [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
 
 private:
-    Desk(Area area, const DeskOptions& options, const Clocks& clocks);
+    Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks);
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
     void pass_log(const wire::Question& question, Answer& answer) const;
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
     void ask(const Session& session, const wire::Question& question, Answer& answer);
+    void adjust(const Session& session, const wire::Question& question, Answer& answer);
     void tell_status(Answer& answer);
     void pass_directory(Answer& answer) const;
 
     Area area_;
     pool::Directory& directory_;
     Memory memory_;
+    CleanMemory clean_;
     Sleepers sleepers_;
     const ports::Clock& clock_;
+    const ports::Clock& calendar_;
     DeskOptions options_;
     History history_;
     std::vector<std::uint32_t> departing_;  // clients whose logs are still needed
     std::int64_t started_ns_;
     Ending ending_ = Ending::badly;
+    adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     pool::Pool pool_;
 };
 

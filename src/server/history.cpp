@@ -48,6 +48,7 @@ void add_story(const FileStory& later, FileStory& story) {
     story.reason = later.reason == pool::Reason::none ? before.reason : later.reason;
     story.error = later.error == 0 ? before.error : later.error;
     story.waited_ns += before.waited_ns;
+    story.high = std::max(later.high, before.high);
     story.taken += before.taken;
     story.drained += before.drained;
     story.storage_ns += before.storage_ns;
@@ -90,6 +91,7 @@ void History::look(std::uint32_t slot, Known& known) const {
     story.drained = std::max(story.drained, file.drained.load(relaxed));
     story.waited_ns = known.asked_ns + file.waited_ns.load(relaxed);
     story.window = file.window.load(relaxed);
+    story.high = std::max(story.high, file.high.load(relaxed));
     story.extents = file.extents.load(relaxed);
     const pool::Reason reason = file.reason.load(relaxed);
     const int error = file.error.load(relaxed);

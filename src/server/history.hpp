@@ -24,6 +24,7 @@ struct FileStory {
     std::int64_t taken = 0;
     std::int64_t drained = 0;
     std::int64_t window = 0;
+    std::int64_t high = 0;  // most that was outstanding
     std::int64_t extents = 0;
     std::int64_t oldest_ns = 0;  // age of its oldest deposit
     std::int64_t waited_ns = 0;  // of its users, one after another

@@ -2,6 +2,7 @@
 #include "server/memory.hpp"
 
 #include "adapters/posix/futex.hpp"
+#include "pool/shared/clean.hpp"
 
 #include <utility>
 
@@ -50,6 +51,31 @@ void Memory::release(std::uint32_t client, std::uint32_t block) {
     if (area.made()) {
         area.release(place_of(block), pool::block_bytes);
     }
+}
+
+Result<CleanMemory> CleanMemory::make(std::size_t blocks) {
+    CleanMemory memory;
+    if (blocks > 0) {
+        Result<Area> made =
+            Area::make("forebay-clean", blocks * pool::block_bytes, Writers::daemon);
+        if (!made) {
+            return failure(std::move(made.error()));
+        }
+        memory.area_ = std::move(*made);
+    }
+    return memory;
+}
+
+std::byte* CleanMemory::block(std::uint32_t number) {
+    return area_.base() + pool::clean_place(number);
+}
+
+bool CleanMemory::provide(std::uint32_t number) {
+    return area_.provide(pool::clean_place(number), pool::block_bytes);
+}
+
+void CleanMemory::release(std::uint32_t number) {
+    area_.release(pool::clean_place(number), pool::block_bytes);
 }
 
 void Sleepers::wake(pool::Word& word) { adapters::futex_wake(word); }

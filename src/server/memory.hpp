@@ -33,6 +33,21 @@ private:
     Area next_;
 };
 
+// One area for all clients, who can only read it.
+class CleanMemory final : public pool::CleanMemory {
+public:
+    // For so many blocks; none takes memory until it is provided. 0: there is no area.
+    [[nodiscard]] static Result<CleanMemory> make(std::size_t blocks);
+    [[nodiscard]] const Area& area() const noexcept { return area_; }
+
+    [[nodiscard]] std::byte* block(std::uint32_t number) override;
+    [[nodiscard]] bool provide(std::uint32_t number) override;
+    void release(std::uint32_t number) override;
+
+private:
+    Area area_;
+};
+
 // Wakes in every process that maps the word.
 class Sleepers final : public pool::Sleepers {
 public:

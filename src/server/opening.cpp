@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <memory>
+#include <string>
 #include <sys/stat.h>
 #include <utility>
 
@@ -48,6 +50,20 @@ Stripes stripes_of(const OwnFd& fd, std::int64_t bytes) {
     return layout ? layout::stripes_of(*layout, bytes) : Stripes{};
 }
 
+std::int64_t nanoseconds_of(const timespec& time) noexcept {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& path,
+                                                 adapters::Preference preference) {
+    OwnFd fd = reopen(from, O_RDONLY);
+    if (!fd.valid()) {
+        return nullptr;
+    }
+    auto storage = adapters::storage_of(std::move(fd), path, preference);
+    return storage ? std::move(*storage) : nullptr;
+}
+
 }  // namespace
 
 Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
@@ -82,6 +98,13 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
     file.identity = {found.st_dev, found.st_ino};
     file.stripes = stripes_of(fd, found.st_size);
     file.path = wish.path;
+    file.stamp = {.bytes = found.st_size,
+                  .modified_ns = nanoseconds_of(found.st_mtim),
+                  .changed_ns = nanoseconds_of(found.st_ctim)};
+    // The descriptor lives as long as the file's control.
+    file.open_for_reading = [from = control.get(), path = wish.path, preference] {
+        return open_for_reading(from, path, preference);
+    };
     if (writes) {
         auto storage = adapters::storage_of(std::move(fd), wish.path, preference);
         if (!storage) {

@@ -55,7 +55,7 @@ Result<void> write_all(int fd, std::span<const std::byte> bytes, const std::stri
     return {};
 }
 
-std::string header_of(const pool::FileSlot& file, std::span<const Run> runs) {
+std::string header_of(const pool::FileSlot& file, std::span<const Run> runs, std::int64_t kept_ns) {
     std::uint64_t bytes = 0;
     for (const Run& run : runs) {
         bytes += run.bytes.size();
@@ -65,19 +65,19 @@ std::string header_of(const pool::FileSlot& file, std::span<const Run> runs) {
                                            {"inode", file.inode.load(relaxed)},
                                            {"error", file.error.load(relaxed)},
                                            {"runs", runs.size()},
-                                           {"bytes", bytes}};
+                                           {"bytes", bytes},
+                                           {"kept_ns", kept_ns}};
     return fmt::format("{}\n{}\n", schema,
                        header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-Result<void> write_file(const std::string& path, const pool::FileSlot& file,
+Result<void> write_file(const std::string& path, const std::string& header,
                         std::span<const Run> runs) {
     constexpr mode_t user_only = 0600;
     OwnFd fd{kernel::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, user_only)};
     if (!fd.valid()) {
         return failure(system_error(errno, "make " + path));
     }
-    const std::string header = header_of(file, runs);
     Result<void> done = write_all(fd.get(), std::as_bytes(std::span{header}), path);
     for (const Run& run : runs) {
         const RunHeader one{static_cast<std::uint64_t>(run.offset), run.bytes.size(),
@@ -152,6 +152,7 @@ Rescued RescueFolder::keep(const pool::FileSlot& file, std::span<const Run> runs
         rescued.bytes += static_cast<std::int64_t>(run.bytes.size());
     }
     ++files_;
+    const std::string header = header_of(file, runs, now_ns_);
     for (const std::string& candidate : candidates_) {
         if (in_ != candidate) {
             Result<std::string> made = folder_in(candidate);
@@ -163,7 +164,7 @@ Rescued RescueFolder::keep(const pool::FileSlot& file, std::span<const Run> runs
             folder_ = *made;
         }
         const std::string path = fmt::format("{}/{}-{}", folder_, files_, last_part(rescued.path));
-        if (const Result<void> done = write_file(path, file, runs); !done) {
+        if (const Result<void> done = write_file(path, header, runs); !done) {
             rescued.problem = done.error().message;
             continue;
         }

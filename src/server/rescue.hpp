@@ -32,8 +32,10 @@ struct Run {
 
 class RescueFolder {
 public:
-    // The first of the folders that takes a file gets a folder forebay-rescue-PROCESS-NUMBER.
-    explicit RescueFolder(std::vector<std::string> folders) : candidates_{std::move(folders)} {}
+    // The first of the folders that takes a file gets a folder forebay-rescue-PROCESS-NUMBER. Who
+    // changes a file after `now_ns` (the calendar's) may have written what is kept here anew.
+    RescueFolder(std::vector<std::string> folders, std::int64_t now_ns)
+        : candidates_{std::move(folders)}, now_ns_{now_ns} {}
 
     // Tells where the bytes are now, or why they are nowhere.
     [[nodiscard]] Rescued keep(const pool::FileSlot& file, std::span<const Run> runs);
@@ -42,6 +44,7 @@ private:
     [[nodiscard]] Result<std::string> folder_in(const std::string& candidate);
 
     std::vector<std::string> candidates_;
+    std::int64_t now_ns_;
     std::string in_;      // the candidate that `folder_` is in
     std::string folder_;  // empty: not made yet
     int files_ = 0;

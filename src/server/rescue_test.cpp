@@ -43,7 +43,7 @@ TEST(Rescue, ChecksumsAreZlibs) {
 TEST(Rescue, AFileHasAHeaderAndItsRuns) {
     const Folder folder;
     const Lost lost;
-    RescueFolder rescue{{folder.name()}};
+    RescueFolder rescue{{folder.name()}, 77};
     const std::array runs{server::Run{5, bytes_of_text("abc")},
                           server::Run{std::int64_t{1} << 33, bytes_of_text("123456789")}};
     const Rescued kept = rescue.keep(lost.slot, runs);
@@ -55,7 +55,7 @@ TEST(Rescue, AFileHasAHeaderAndItsRuns) {
     const std::string header =
         "forebay.rescue/1\n"
         R"({"path":"/scratch/out.nc","device":11,"inode":22,"error":28,)"
-        R"("runs":2,"bytes":12})"
+        R"("runs":2,"bytes":12,"kept_ns":77})"
         "\n";
     ASSERT_THAT(text, StartsWith(header));
     ASSERT_EQ(text.size(), header.size() + 2 * 24 + 12);
@@ -74,10 +74,10 @@ TEST(Rescue, TriesFoldersInTheirOrderAndSaysWhenThereIsNone) {
     const Folder folder;
     const Lost lost;
     const std::array runs{server::Run{0, bytes_of_text("abc")}};
-    RescueFolder second{{"/proc", folder.name()}};
+    RescueFolder second{{"/proc", folder.name()}, 77};
     EXPECT_THAT(second.keep(lost.slot, runs).file, StartsWith(folder.name()));
     EXPECT_THAT(second.keep(lost.slot, runs).file, HasSubstr("/2-out.nc"));
-    RescueFolder none{{"/proc"}};
+    RescueFolder none{{"/proc"}, 77};
     const Rescued nowhere = none.keep(lost.slot, runs);
     EXPECT_EQ(nowhere.file, "");
     EXPECT_THAT(nowhere.problem, HasSubstr("cannot make /proc/"));

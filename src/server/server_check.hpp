@@ -154,7 +154,7 @@ class Greeted {
 public:
     explicit Greeted(World& world) : socket{world.connect()} {
         auto told = world.ask(socket, question(wire::Ask::hello, ::getpid()));
-        if (!told || told->reply.error != 0 || told->descriptors.size() != 3) {
+        if (!told || told->reply.error != 0 || told->descriptors.size() != 4) {
             ADD_FAILURE() << "not greeted: error " << (told ? told->reply.error : -1);
             return;
         }
@@ -162,6 +162,7 @@ public:
         directory_fd = std::move(told->descriptors[0]);
         log_fd = std::move(told->descriptors[1]);
         bell = std::move(told->descriptors[2]);
+        clean_fd = std::move(told->descriptors[3]);
         directory_at_ = map(directory_fd, sizeof(pool::Directory), PROT_READ);
         log_at_ = map(log_fd, pool::LogShape::bytes, PROT_READ | PROT_WRITE);
     }
@@ -182,6 +183,7 @@ public:
     OwnFd directory_fd;
     OwnFd log_fd;
     OwnFd bell;
+    OwnFd clean_fd;
 
 private:
     static void* map(const OwnFd& fd, std::size_t bytes, int protection) {

@@ -33,8 +33,10 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::inherited: return "inherited";
         case pool::Reason::async: return "async";
         case pool::Reason::asked: return "asked";
+        case pool::Reason::switched: return "switched";
         case pool::Reason::no_room: return "no_room";
         case pool::Reason::closing: return "closing";
+        case pool::Reason::no_memory: return "no_memory";
         case pool::Reason::none: break;
     }
     return "";
@@ -58,6 +60,7 @@ Json json_of(const FileStory& story) {
             {"drained", story.drained},
             {"outstanding", story.outstanding()},
             {"window", story.window},
+            {"high", story.high},
             {"extents", story.extents},
             {"oldest_seconds", seconds(story.oldest_ns)},
             {"waited_seconds", seconds(story.waited_ns)},
@@ -83,7 +86,7 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
     std::int64_t lag = 0;
     for (std::uint32_t client = 0; client < pool::clients_max; ++client) {
         const pool::ClientSlot& slot = directory.clients[client];
-        if (slot.used.load(relaxed) == 0) {
+        if (slot.used.load(relaxed) == 0 || slot.admission.load(relaxed) == 0) {
             continue;
         }
         const std::uint64_t taken = slot.commits.load(relaxed);
@@ -113,6 +116,8 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
                            {"cap", header.cap.load(relaxed)},
                            {"leased", header.leased.load(relaxed)},
                            {"high", header.high.load(relaxed)},
+                           {"read_ahead_held", header.clean_bytes.load(relaxed)},
+                           {"read_ahead", header.fetched_bytes.load(relaxed)},
                            {"lag", lag},
                            {"oldest_seconds", oldest},
                            {"clients", std::move(clients)},

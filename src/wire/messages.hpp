@@ -5,7 +5,8 @@
 //
 //   question    carries                                  reply carries
 //   hello       number: the process                      client; the directory (read-only), the own
-//                                                        log, and the bell: an eventfd
+//                                                        log, the bell: an eventfd, and clean
+//                                                        blocks (read-only), if there are any
 //   watch       nothing                                  the directory (read-only)
 //   open        path, flags; a descriptor of the file    slot, generation, state
 //   close       slot, generation                         nothing
@@ -16,6 +17,8 @@
 //   status      nothing                                  a JSON document in a memfd
 //   drain       nothing                                  error: of the first file that has one
 //   stop        nothing                                  as drain; the daemon then ends
+//   adjust      slot, generation, flags, number: the     error: EBUSY where more than a switch
+//               window in bytes, 0: as it is             keeps the file out of the pool
 #pragma once
 
 #include "pool/shared/limits.hpp"
@@ -40,12 +43,14 @@ enum class Ask : std::uint32_t {
     status,
     drain,
     stop,
+    adjust,
 };
 
 // Bits of Question::flags.
 inline constexpr std::uint32_t for_writing = 1;   // open: the descriptor may write
 inline constexpr std::uint32_t through_only = 2;  // open: the file is to leave; number: the Reason
 inline constexpr std::uint32_t to_storage = 1;    // sync: fsync as well, not only drain
+inline constexpr std::uint32_t comes_back = 1;    // adjust: pooled again, after Reason::switched
 
 struct Question {
     std::uint64_t format = pool::format;

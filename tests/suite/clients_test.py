@@ -14,13 +14,15 @@ import pytest
 from suite import mpi as m
 from suite.compare import RECORD, Output, compare
 from suite.on import ALL, FULL
-from suite.programs import CALLS, plain
+from suite.pool import pool
+from suite.programs import CALLS, VARIANTS, plain
 from suite.record import Record
 from suite.verdict import Failed, ensure
 
 PYTHON = "/usr/bin/python3"
 LIBRARY_FOLDER = Path("/usr/lib/x86_64-linux-gnu")
 MPI4PY = "mpi4py==4.1.2"
+SMALL_POOL = VARIANTS["pool"]
 
 
 def _twice(
@@ -31,11 +33,15 @@ def _twice(
     folder: Path,
     environment: Mapping[str, str],
     seconds_max: float = 100,
+    pooled: bool = False,
 ) -> None:
-    """Runs `command FOLDER tail` plain and through Forebay and compares the folders."""
+    """Runs `command FOLDER tail` plain and through Forebay (and the pool) and compares the
+    folders."""
     without, through = folder / "plain", folder / "forebay"
-    for one, more in ((without, {}), (through, m.forebay(through / RECORD))):
-        one.mkdir()
+    without.mkdir()
+    through.mkdir()
+
+    def run(one: Path, more: Mapping[str, str]) -> None:
         m.run(
             mpi,
             ranks,
@@ -43,6 +49,14 @@ def _twice(
             environment={**environment, **more},
             seconds_max=seconds_max,
         ).ensure_success()
+
+    run(without, {})
+    variables = m.forebay(through / RECORD)
+    if pooled:
+        with pool(through, SMALL_POOL) as served:
+            run(through, served.with_mpi(variables))
+    else:
+        run(through, variables)
     compare(without, through, ranks=ranks)
 
 
@@ -57,31 +71,43 @@ LIBRARIES = (
     *(("netcdf4", m.OPEN_MPI, NETCDF, ranks) for ranks in (1, 4)),
     *(("hdf5", mpi, _hdf5(mpi), ranks) for mpi in m.DEBIAN for ranks in (1, 2, 4)),
 )
-LEFT_TO_TEST_ALL = (("pnetcdf", "ompi414", 1), ("hdf5", "ompi414", 1), ("hdf5", "mpich402", 2))
+LEFT_TO_TEST_ALL = (
+    *(("pnetcdf", "ompi414", 1, False), ("hdf5", "ompi414", 1, False)),
+    *(("hdf5", "mpich402", 2, False), ("hdf5", "mpich402", 2, True)),
+)
+POOLED = (("pnetcdf", 3), ("netcdf4", 4), ("hdf5", 2))
+LIBRARY_CASES = (
+    *((*case, False) for case in LIBRARIES),
+    *((*case, True) for case in LIBRARIES if (case[0], case[3]) in POOLED),
+)
 
 
 @pytest.mark.parametrize(
-    ("mpi", "source", "libraries", "ranks"),
+    ("mpi", "source", "libraries", "ranks", "pooled"),
     [
         pytest.param(
-            *(mpi, f"{name}.c", libraries, ranks),
-            id=f"{name}-{mpi.name}-{ranks}",
-            marks=FULL if (name, mpi.name, ranks) in LEFT_TO_TEST_ALL else (),
+            *(mpi, f"{name}.c", libraries, ranks, pooled),
+            id=f"{name}-{mpi.name}-{ranks}" + ("-pool" if pooled else ""),
+            marks=FULL if (name, mpi.name, ranks, pooled) in LEFT_TO_TEST_ALL else (),
         )
-        for name, mpi, libraries, ranks in LIBRARIES
+        for name, mpi, libraries, ranks, pooled in LIBRARY_CASES
     ],
 )
 def test_library(
-    mpi: m.Mpi, source: str, libraries: Sequence[str], ranks: int, folder: Path
+    mpi: m.Mpi, source: str, libraries: Sequence[str], ranks: int, pooled: bool, folder: Path
 ) -> None:
-    _twice(mpi, ranks, [m.build(mpi, source, libraries=libraries)], [], folder, {})
+    program = m.build(mpi, source, libraries=libraries)
+    _twice(mpi, ranks, [program], [], folder, {}, pooled=pooled)
 
 
-@pytest.mark.parametrize("ranks", [pytest.param(1, marks=FULL), 3])
-def test_h5py(ranks: int, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("ranks", "pooled"),
+    [pytest.param(1, False, marks=FULL), (3, False), pytest.param(3, True, id="3-pool")],
+)
+def test_h5py(ranks: int, pooled: bool, folder: Path) -> None:
     """Debian's h5py and mpi4py are for its default MPI, Open MPI."""
     script = m.SOURCES / "h5py_case.py"
-    _twice(m.OPEN_MPI, ranks, [PYTHON, script], [], folder, {})
+    _twice(m.OPEN_MPI, ranks, [PYTHON, script], [], folder, {}, pooled=pooled)
 
 
 def _mpi4py() -> tuple[Path, Path]:
@@ -112,19 +138,22 @@ def _fresh(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("mpi", "ranks"),
+    ("mpi", "ranks", "pooled"),
     [
-        pytest.param(m.MPICH, 2, id="mpich402-2", marks=FULL),
-        pytest.param(m.OPEN_MPI, 2, id="ompi414-2"),
-        pytest.param(m.OPEN_MPI, 3, id="ompi414-3", marks=FULL),
+        pytest.param(m.MPICH, 2, False, id="mpich402-2", marks=FULL),
+        pytest.param(m.OPEN_MPI, 2, False, id="ompi414-2"),
+        pytest.param(m.OPEN_MPI, 3, False, id="ompi414-3", marks=FULL),
+        *(pytest.param(mpi, 2, True, id=f"{mpi.name}-2-pool", marks=FULL) for mpi in m.ALL),
     ],
 )
-def test_mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+def test_mpi4py(mpi: m.Mpi, ranks: int, pooled: bool, folder: Path) -> None:
     package, tests = _mpi4py()
     links = folder / "lib"
     links.mkdir()
     if mpi is m.MPICH:  # Debian's name is not the one that mpi4py looks for
         (links / "libmpi.so.12").symlink_to(LIBRARY_FOLDER / "libmpich.so.12")
+    elif mpi.wheel:
+        links = Path(mpi.launcher).parents[1] / "lib"
     environment = {
         "PYTHONPATH": str(package),
         "MPI4PY_MPIABI": mpi.family,
@@ -132,7 +161,8 @@ def test_mpi4py(mpi: m.Mpi, ranks: int, folder: Path) -> None:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     script = m.SOURCES / "mpi4py_case.py"
-    _twice(mpi, ranks, [PYTHON, script], [tests], folder, environment, seconds_max=200)
+    command: list[str | Path] = [PYTHON, script]
+    _twice(mpi, ranks, command, [tests], folder, environment, seconds_max=300, pooled=pooled)
     lines = Record.read(folder / "forebay" / RECORD).files
     ensure(sum(line.writes for line in lines) > 10, "hardly anything was taken over")
     told = [one for case in Output.read(folder / "forebay").cases.values() for one in case.told]

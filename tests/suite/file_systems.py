@@ -34,6 +34,15 @@ def mounted_tmpfs(folder: Path, size: str) -> Iterator[Path]:
 @contextlib.contextmanager
 def fuse_file_system(folder: Path, source: str, *arguments: str | Path) -> Iterator[Path]:
     """A file system of tests/mpi over a folder of its own."""
+    with served_file_system(folder, source, *arguments) as (mount, _):
+        yield mount
+
+
+@contextlib.contextmanager
+def served_file_system(
+    folder: Path, source: str, *arguments: str | Path
+) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """As fuse_file_system(), with the process that serves it: stopped, the file system hangs."""
     backing, mount = folder / "backing", folder / "mount"
     backing.mkdir()
     mount.mkdir()
@@ -52,7 +61,7 @@ def fuse_file_system(folder: Path, source: str, *arguments: str | Path) -> Itera
     try:
         if not until(lambda: os.path.ismount(mount), 10):
             pytest.skip("cannot mount a FUSE file system here. Run as root.")
-        yield mount
+        yield mount, process
     finally:
         subprocess.run(["umount", "-l", mount], check=False)
         m.end_process(process)

@@ -171,7 +171,7 @@ def started(
         end_group(process)
 
 
-def end_group(process: subprocess.Popen[bytes]) -> None:
+def end_group(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
     """Gently first: a launcher that is killed leaves its ranks."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from suite import mpi as m
 from suite.compare import RECORD, compare
+from suite.pool import pool
 from suite.record import Record
 from suite.verdict import ensure
 
@@ -41,6 +42,8 @@ VARIANTS: Mapping[str, dict[str, str]] = {
         "collective_write": "enable",
         "collective_read": "enable",
     },
+    # Through the pool of the node, whose window is small enough to be full at times.
+    "pool": {"pool_window": "2MiB", "pool_cap": "8MiB", "pool_quiet": "5"},
 }
 
 
@@ -79,7 +82,11 @@ def plain(program: Program, mpi: m.Mpi, ranks: int) -> Path:
 def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder: Path) -> None:
     reference = plain(program, mpi, ranks)
     settings = VARIANTS[variant]
-    program.run(mpi, ranks, folder, m.forebay(folder / RECORD, **settings))
+    if variant == "pool":
+        with pool(folder, settings) as one:
+            program.run(mpi, ranks, folder, one.with_mpi(m.forebay(folder / RECORD)))
+    else:
+        program.run(mpi, ranks, folder, m.forebay(folder / RECORD, **settings))
     compare(reference, folder, ranks=ranks)
     per_node = int(settings.get("ranks_per_node", "0"))
     if per_node:

@@ -29,13 +29,21 @@ from suite.verdict import ensure
 # each number of ranks, and each variant on each MPI, but not each pair of those. Seven ranks of
 # MPICH take a minute on two cores, since they spin: one program there.
 Row = tuple[int, str]
-FEW: Sequence[Row] = ((1, ""), (2, "posix"), (3, ""), (3, "held"), (3, "nodes"), (4, "striped"))
-MANY: Sequence[Row] = ((1, ""), (2, "held"), (3, "posix"), (4, "nodes"), (4, "turns"))
+FEW: Sequence[Row] = (
+    (1, ""),
+    (2, "posix"),
+    (3, ""),
+    (3, "held"),
+    (3, "nodes"),
+    (3, "pool"),
+    (4, "striped"),
+)
+MANY: Sequence[Row] = ((1, ""), (2, "held"), (3, "posix"), (4, "nodes"), (4, "turns"), (4, "pool"))
 SEVEN: Sequence[Row] = ((7, ""), (7, "striped"))
 EVERY_WAY: Sequence[Row] = (
     *((ranks, "") for ranks in (1, 2, 3, 4, 7)),
     *((ranks, "nodes") for ranks in (4, 7)),
-    *((4, variant) for variant in ("posix", "striped", "held", "turns")),
+    *((4, variant) for variant in ("posix", "striped", "held", "turns", "pool")),
 )
 RANKS_ALONE: Sequence[Row] = tuple((ranks, "") for ranks in (1, 2, 3, 4, 7))
 Case = tuple[Program, m.Mpi, int, str]
@@ -51,7 +59,7 @@ def _chosen() -> Iterator[Case]:
     mpich, ompi = m.DEBIAN
     yield from _cases(VIEWS, mpich, [*FEW, (3, "turns")])
     yield from _cases(VIEWS, ompi, [*MANY, *SEVEN])
-    yield from _cases(CALLS, mpich, [*MANY[:4], (3, ""), (3, "striped"), (3, "turns")])
+    yield from _cases(CALLS, mpich, [*MANY[:4], (3, ""), (3, "pool"), (3, "striped"), (3, "turns")])
     yield from _cases(CALLS, ompi, [*FEW, (4, "turns"), (7, "nodes")])
     yield from _cases(ERRORS, mpich, [(1, ""), (3, ""), (7, "")])
     yield from _cases(ERRORS, ompi, [(2, ""), (4, "")])
@@ -76,10 +84,14 @@ def _every() -> Iterator[Case]:
         for program in FORTRAN:
             yield program, mpi, 3, ""
         yield FORTRAN[2], mpi, 4, "nodes"
+        yield FORTRAN[2], mpi, 3, "pool"
+        yield ERRORS, mpi, 3, "pool"
     for mpi in m.WHEELS:
         for program in (VIEWS, CALLS, DEAR):
             yield program, mpi, 3, ""
         yield VIEWS, mpi, 4, "nodes"
+        for program in (VIEWS, CALLS):
+            yield program, mpi, 3, "pool"
 
 
 def _parameters() -> Iterator[ParameterSet]:

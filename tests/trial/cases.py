@@ -35,6 +35,15 @@ RIGHT = (
         _RUN.format("--settings site.toml --record run.jsonl --summary run.txt"), never=("MiB/s",)
     ),
     Case(_RUN.format("--format json"), says=(r'^\{.*"schema".*\}$',)),
+    Case(
+        "forebay run --pool . -- dd if=/dev/zero of=pooled bs=3333 count=3",
+        says=("through the pool: 9.8 KiB of 1 file",),
+    ),
+    Case(
+        'eval "$(forebay pool start {tmp})"; forebay pool status; forebay pool drain; '
+        "forebay pool stop",
+        says=("daemon", "drained in"),
+    ),
     Case("forebay layout show .", says=("target",)),
     Case("forebay layout show --format json ./program", says=('"targets"',)),
     Case("forebay simulate laptop region_count=10", says=("forebay",)),
@@ -86,6 +95,12 @@ WRONG = (
     Case("forebay run -- ./site.toml", 126),
     Case("forebay run -- sh -c 'exit 7'", 7),
     Case("forebay run -- sh -c 'kill -TERM $$'", 143),
+    Case("forebay run --pool /nonexistent/f -- ./program", 2, says=("no such folder",)),
+    Case("forebay pool", 2),
+    Case("forebay pool start", 2, says=("Name a folder",)),
+    Case("forebay pool status --socket {tmp}/none", 1, says=("nobody listens",)),
+    Case("forebay pool rescue ./program", 74, says=("no rescue file",)),
+    Case("forebay pool rescue /nonexistent", 1),
     Case("forebay layout", 2),
     Case("forebay layout show /nonexistent", 1),
     Case("forebay layout set -c 4 new.nc", 1, says=("Lustre",)),

@@ -170,10 +170,12 @@ def try_manual(trial: Trial) -> None:
 
 # What is typed before the tab key, and what it has to offer.
 TABS = (
-    ("forebay ", "run doctor settings simulate layout bench"),
+    ("forebay ", "run doctor settings simulate layout bench pool"),
+    ("forebay pool st", "start status stop"),
     ("forebay layout ", "show set"),
     ("forebay bench c", "compare"),
     ("forebay run --s", "--settings --set --summary"),
+    ("forebay run --p", "--pool"),
     ("forebay run --set cb_", "cb_nodes= cb_buffer_size="),
     ("forebay run --format ", "text json"),
     ("forebay simulate lap", "laptop"),

@@ -1,17 +1,16 @@
-"""libforebay_mpi.so exports exactly the functions of src/entry/mpi/functions.toml."""
+"""The preloaded libraries export exactly the functions of their tables (functions.toml)."""
 
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from checks import binary
 from checks.report import Finding, Outcome, Place, run
 
-TABLE = Path("src/entry/mpi/functions.toml")
 
-
-def expected_names(text: str) -> frozenset[str]:
+def mpi_names(text: str) -> frozenset[str]:
     """Every name that the table stands for: MPI_ and PMPI_, and the _c twin of a large one."""
     names: set[str] = set()
     for function in tomllib.loads(text)["function"]:
@@ -21,34 +20,73 @@ def expected_names(text: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def compare(expected: frozenset[str], exported: frozenset[str]) -> Iterator[Finding]:
+def libc_names(text: str) -> frozenset[str]:
+    """Every function with its other names, and what Forebay's own libraries find by dlsym."""
+    names = {"forebay_pool_calls"}
+    for function in tomllib.loads(text)["function"]:
+        names |= {function["name"], *function.get("also", [])}
+    return frozenset(names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preloaded:
+    """A library that is preloaded, and how its table is read."""
+
+    library: str
+    table: Path
+    names: Callable[[str], frozenset[str]]
+
+
+ALL = (
+    Preloaded(
+        library="libforebay_mpi.so",
+        table=Path("src/entry/mpi/functions.toml"),
+        names=mpi_names,
+    ),
+    Preloaded(
+        library="libforebay_posix.so",
+        table=Path("src/entry/posix/functions.toml"),
+        names=libc_names,
+    ),
+)
+
+
+def compare(
+    one: Preloaded, expected: frozenset[str], exported: frozenset[str]
+) -> Iterator[Finding]:
     """Findings for names that only one side has."""
     for name in sorted(expected - exported):
         yield Finding(
-            "libforebay_mpi.so",
+            one.library,
             f"{name} is not exported",
-            f"{TABLE} names it, so programs would get past us there",
-            "Look at the generated trampolines.",
+            f"{one.table} names it, so programs would get past us there",
+            "Look at the generated functions.",
         )
     for name in sorted(exported - expected):
         yield Finding(
-            "libforebay_mpi.so",
+            one.library,
             f"{name} is exported",
-            f"{TABLE} does not name it, and a preloaded library must not add names to strangers",
+            f"{one.table} does not name it, and a preloaded library must not add names to "
+            "strangers",
             "Give it hidden visibility or a row in the table.",
         )
 
 
 def check(place: Place) -> Outcome:
-    """libforebay_mpi.so exports exactly the functions of src/entry/mpi/functions.toml."""
-    library = place.build / "lib" / "libforebay_mpi.so"
-    table = place.root / TABLE
-    if not library.exists() or not table.exists():
-        return Outcome(f"no {library} yet: nothing compared", [])
-    lines = binary.tool("nm", "-D", "--defined-only", library).splitlines()
-    exported = frozenset(line.split()[-1] for line in lines)
-    expected = expected_names(table.read_text(encoding="utf-8"))
-    return Outcome(f"{len(exported)} exported names", list(compare(expected, exported)))
+    """The preloaded libraries export exactly the functions of their tables."""
+    found: list[Finding] = []
+    counts: list[str] = []
+    for one in ALL:
+        library = place.build / "lib" / one.library
+        table = place.root / one.table
+        if not library.exists() or not table.exists():
+            counts.append(f"no {library} yet: nothing compared")
+            continue
+        lines = binary.tool("nm", "-D", "--defined-only", library).splitlines()
+        exported = frozenset(line.split()[-1] for line in lines)
+        found += compare(one, one.names(table.read_text(encoding="utf-8")), exported)
+        counts.append(f"{len(exported)} exported names of {one.library}")
+    return Outcome(", ".join(counts), found)
 
 
 if __name__ == "__main__":

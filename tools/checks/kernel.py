@@ -8,7 +8,7 @@ from pathlib import Path
 from checks import binary, layer_table
 from checks.report import Finding, Outcome, Place, run
 
-LOADED = ("entry/mpi",)
+LOADED = ("entry/mpi", "entry/posix")
 """What a program loads; everything that these layers use is loaded with them. The libraries that
 are made of them are looked at, too."""
 KERNEL = "kernel"

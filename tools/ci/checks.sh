@@ -7,17 +7,19 @@ build=${1:-build/release}
 export PYTHONPATH=$PWD/tools
 python=python3
 if [[ -x .venv/bin/python ]]; then python=.venv/bin/python; fi
-passed=0
-failed=0
+names=()
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 
-count() {  # count NAME COMMAND…
-    local name=$1
+count() {  # count NAME COMMAND…: beside another one; what they say comes at the end, in order
+    local number=${#names[@]}
+    names+=("$1")
     shift
-    echo "-- $name"
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    while (($(jobs -rp | wc -l) >= 2)); do wait -n; done
+    { "$@" > "$logs/$number" 2>&1; echo $? > "$logs/$number.status"; } &
 }
 
-for check in layers headers wrong purity kernel statics exports sizes docs; do
+for check in wrong headers layers purity kernel statics exports sizes docs; do
     count "$check" "$python" -m "checks.$check" --build "$build"
 done
 
@@ -30,15 +32,19 @@ if has ruff; then
     count "ruff format" .venv/bin/ruff format --check .
 fi
 if has mypy; then
-    count "mypy of the tools" env MYPYPATH=tools .venv/bin/mypy --strict -p checks -p ci
-    count "mypy of the tests" env MYPYPATH=.:python:tests .venv/bin/mypy --strict -p suite
-    if compgen -G 'python/forebay/*.py' >/dev/null; then
-        count "mypy of the benchmark" env MYPYPATH=.:python .venv/bin/mypy --strict -p bench
-        count "mypy of the package" env MYPYPATH=python .venv/bin/mypy --strict -p forebay
-    fi
+    count "mypy" env MYPYPATH=tools:.:python:tests \
+        .venv/bin/mypy --strict -p checks -p ci -p suite -p bench -p forebay
 fi
 if has lint-imports && grep -q '^\[tool.importlinter' pyproject.toml 2>/dev/null; then
     count "import-linter" env PYTHONPATH="$PWD/python" .venv/bin/lint-imports
 fi
+wait
+passed=0
+failed=0
+for number in "${!names[@]}"; do
+    echo "-- ${names[number]}"
+    cat "$logs/$number"
+    if [[ $(<"$logs/$number.status") == 0 ]]; then ((++passed)); else ((++failed)); fi
+done
 echo "$passed passed, $failed failed"
 ((failed == 0))

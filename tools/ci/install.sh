@@ -1,7 +1,6 @@
 #!/bin/bash
 # `cmake --install` gives a tree that stands alone and works where it is put, also when it is moved
-# afterwards, and the wheel of `make wheel` (which `pip install .` makes, too) a working `forebay`
-# with its libraries. tests/trial.sh goes on from there.
+# afterwards. tests/trial.sh goes on from there; wheel.sh does the same with pip.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 prefix=$(mktemp -d)
@@ -46,18 +45,4 @@ fi
 for tool in ior hpio meta; do
     expect "the installed forebay-$tool" "$prefix/moved/bin/forebay-$tool" -h
 done
-
-python3 -m venv "$prefix/venv"
-# The release preset's compilers and flags, so that ccache knows the results.
-export CC=/usr/bin/cc CXX=/usr/bin/c++
-export FOREBAY_WHEEL_FLAGS='-Ccmake.define.FOREBAY_PRECOMPILED=OFF'
-export FOREBAY_WHEEL_FLAGS+=' -Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2\ -g1'
-expect "a wheel" packaging/make_wheel.sh "$prefix/dist"
-expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-check --quiet \
-    install "$prefix"/dist/forebay-*.whl
-expect "the manual from pip" man -l "$prefix/venv/share/man/man1/forebay-run.1"
-expect "the command from pip" "$prefix/venv/bin/forebay" --version
-expect "the doctor from pip" "$prefix/venv/bin/forebay" doctor "$prefix"
-expect "the simulator from pip" "$prefix/venv/bin/forebay" simulate laptop region_count=10
-expect "the benchmark from pip" "$prefix/venv/bin/forebay" bench ior -np 2 -a DUMMY -t 4k -b 64k
 echo "$passed passed, 0 failed"

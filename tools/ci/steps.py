@@ -48,7 +48,7 @@ BEGIN = (
     Step("checks", ("tools/ci/checks.sh",), 900, needs=("release",)),
     Step("python", ("tools/ci/python.sh",), 900, needs=("release",)),
     Step("install", ("tools/ci/install.sh",), 1500, needs=("release",)),
-    Step("demo", ("tools/demo.sh", "--pairs", "1"), 600, needs=("release",)),
+    Step("demo", ("tools/demo.sh", "--pairs", "1", "--pool-pairs", "1"), 600, needs=("release",)),
 )
 INTERPOSER = Step("interposer", ("tools/ci/interposer_asan.sh",), 900)
 SIM = Step("sim", ("tools/ci/sim.sh",), 900)
@@ -63,7 +63,8 @@ TEST = (
 TEST_ALL = (
     *BEGIN,
     Step("trial", ("tests/trial.sh", "build/release"), 1200, needs=("release",)),
-    Step("integration", ("tools/ci/integration.sh", "all"), 3600, needs=("release",)),
+    Step("wheel", ("tools/ci/wheel.sh",), 1500, needs=("release",)),
+    Step("integration", ("tools/ci/integration.sh", "all"), 5400, needs=("release",)),
     Step("cephfs", ("tools/ci/cephfs.sh",), 900, needs=("release",)),
     Step("unit", ("tools/ci/unit.sh", "asan", "all"), 3600),
     INTERPOSER,

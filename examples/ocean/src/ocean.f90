@@ -2,7 +2,7 @@
 ! long that took. The last line is for programs: key=value, seconds, the slowest rank's.
 program ocean
    use mpi
-   use config, only: config_t, path_length, read_config, sp, stop_all, wp
+   use config, only: config_t, int64, path_length, read_config, sp, stop_all, wp
    use dynamics, only: advance, gravity, new_state, state_t
    use grid, only: grid_t, make_grid
    use halo_exchange, only: exchange
@@ -19,7 +19,7 @@ program ocean
    type(state_t) :: s
    type(history_t) :: history
    character(path_length) :: path
-   real(wp) :: seconds(7) = 0.0_wp, mark
+   real(wp) :: seconds(7) = 0.0_wp, mark, begin
    integer :: ierr, records, step
 
    call MPI_Init(ierr)
@@ -40,8 +40,10 @@ program ocean
 
    records = 0
    if (c%history /= '') then
+      begin = monotonic()
       call create_history(c, g, c%steps/c%output_every, history)
       call tock(in_create)
+      call tell_span('create', begin)
    end if
    do step = 1, c%steps
       call advance(c, g, s)
@@ -53,8 +55,12 @@ program ocean
       end if
    end do
    call tock(in_compute)
-   if (c%history /= '') call close_history(history)
-   call tock(in_close)
+   if (c%history /= '') then
+      begin = monotonic()
+      call close_history(history)
+      call tock(in_close)
+      call tell_span('close', begin)
+   end if
    if (c%restart_out /= '') call save_restart(trim(c%restart_out))
    call report()
    call MPI_Finalize(ierr)
@@ -77,6 +83,24 @@ contains
       seconds(place) = seconds(place) + mark - before
    end subroutine tock
 
+   ! When a part of the output began and ended, for those who draw time lines: seconds of this
+   ! machine's monotonic clock.
+   subroutine tell_span(what, since)
+      character(*), intent(in) :: what
+      real(wp), intent(in) :: since
+
+      if (g%rank == 0) print '(2a, 2(a, f0.6))', 'ocean_span what=', what, ' begin=', since, &
+         ' end=', monotonic()
+   end subroutine tell_span
+
+   function monotonic() result(now)
+      real(wp) :: now
+      integer(int64) :: count, rate
+
+      call system_clock(count, rate)
+      now = real(count, wp)/real(rate, wp)
+   end function monotonic
+
    subroutine greet()
       if (g%rank /= 0) return
       print '(12a)', 'ocean: ', decimal(c%nlon), ' x ', decimal(c%nlat), ' cells, ', &
@@ -87,7 +111,7 @@ contains
    subroutine record_state(record)
       integer, intent(in) :: record
       real(sp), allocatable, dimension(:, :) :: ssh, u, v
-      real(wp) :: days
+      real(wp) :: days, since
 
       associate (nx => g%nx, ny => g%ny)
          ssh = real((s%h(1:nx, 1:ny) - c%depth)*c%reduced_gravity/gravity, sp)
@@ -103,8 +127,10 @@ contains
       end associate
       days = s%step*c%dt/86400.0_wp
       call tock(in_compute)
+      since = monotonic()
       call write_history(g, history, record, days, ssh, u, v)
       call tock(in_write)
+      call tell_span('write', since)
    end subroutine record_state
 
    subroutine save_restart(to)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from forebay.application.pool_ports import Pools
 from forebay.domain.launcher import Flavour
 from forebay.domain.layout import Layout, LayoutChange, WantedLayout
 from forebay.domain.program import Family, ProgramFacts
@@ -196,5 +197,6 @@ class World:
     outputs: Outputs
     machine: Machine
     layouts: Layouts
+    pools: Pools
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: Path = field(default_factory=Path.cwd)

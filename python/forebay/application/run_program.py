@@ -6,8 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from forebay.application.pool_ports import Progress
 from forebay.application.ports import LauncherFacts, World
 from forebay.application.read_settings import effective_settings
+from forebay.application.run_pool import (
+    PoolOutcome,
+    PoolPlan,
+    pool_paths,
+    reasons_for_an_empty_pool,
+    run_through,
+)
 from forebay.domain.errors import RecordError, UsageError
 from forebay.domain.launcher import (
     PRELOAD_VARIABLE,
@@ -45,6 +53,7 @@ class RunRequest:
     overrides: tuple[Override, ...] = ()
     record: Path | None = None
     summary: Path | None = None
+    pool: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +69,13 @@ class RunPlan:
     programs: tuple[ProgramFacts, ...]
     is_enabled: bool
     warnings: tuple[str, ...]
+    pool: PoolPlan | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """What happened. `reasons` says why nothing was recorded, when nothing was."""
+    """What happened. `status` is the program's, or that bytes of the pool did not arrive;
+    `reasons` says why nothing was recorded, when nothing was."""
 
     status: int
     seconds: float
@@ -74,6 +85,7 @@ class RunReport:
     files: tuple[FileSummary, ...]
     warnings: tuple[str, ...]
     reasons: tuple[str, ...]
+    pool: PoolOutcome | None = None
 
 
 def plan_run(request: RunRequest, world: World) -> RunPlan:
@@ -101,12 +113,19 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     )
     programs = _programs(request.command, launcher_at, launcher, world)
     warnings = _warnings(programs, launcher, world)
+    is_enabled = _value(effective, "enabled") == "true"
+    paths = pool_paths(request.pool, effective, world) if is_enabled else ()
+    if paths:
+        library += f":{world.pools.library()}"
+        warnings += _pool_warnings(request.command, world)
     # Last of what can fail: a plan that is not made leaves no folder behind.
+    pool = PoolPlan(paths=paths, socket=world.pools.room()) if paths else None
     record = kept or _temporary_record(world)
+    variables = _variables(request, world, settings_file, record)
     forwarding = Forwarding(
         library=library,
         preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
-        variables=_variables(request, world, settings_file, record),
+        variables={**variables, **(pool.variables if pool else {})},
     )
     return RunPlan(
         words=_words(request.command, launcher_at, launcher, forwarding, world),
@@ -116,19 +135,28 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         record_is_kept=kept is not None,
         launcher=launcher,
         programs=programs,
-        is_enabled=_value(effective, "enabled") == "true",
+        is_enabled=is_enabled,
         warnings=warnings,
+        pool=pool,
     )
 
 
-def carry_out(plan: RunPlan, world: World) -> RunReport:
-    """Runs the plan. LaunchError: the program could not be started."""
+def carry_out(plan: RunPlan, world: World, *, progress: Progress | None = None) -> RunReport:
+    """Runs the plan. LaunchError, PoolStartError: the program could not be started."""
     try:
-        finished = world.processes.run(plan.words, environment=plan.environment)
+        finished, outcome = run_through(
+            plan.pool,
+            plan.environment,
+            world,
+            program=lambda: world.processes.run(plan.words, environment=plan.environment),
+            progress=progress,
+        )
         found, complaint = _recorded(plan, world)
     finally:
         if not plan.record_is_kept:
             world.records.remove(plan.record)
+        if plan.pool is not None:
+            world.pools.remove_room(plan.pool.socket)
     return RunReport(
         status=finished.status,
         seconds=finished.seconds,
@@ -137,10 +165,18 @@ def carry_out(plan: RunPlan, world: World) -> RunReport:
         jobs=distinct_jobs(found.jobs),
         files=summarise(found.files),
         warnings=(*plan.warnings, *complaint),
-        reasons=()
-        if found.files or complaint
-        else reasons_for_silence(plan, finished.status, met_mpi=bool(found.jobs)),
+        reasons=() if found.files or complaint else _reasons(plan, finished.status, found, outcome),
+        pool=outcome,
     )
+
+
+def _reasons(
+    plan: RunPlan, status: int, found: Record, outcome: PoolOutcome | None
+) -> tuple[str, ...]:
+    """With a pool, a program without MPI-IO is as good as one with it."""
+    if outcome is not None:
+        return () if found.jobs else reasons_for_an_empty_pool(outcome)
+    return reasons_for_silence(plan, status, met_mpi=bool(found.jobs))
 
 
 def _recorded(plan: RunPlan, world: World) -> tuple[Record, tuple[str, ...]]:
@@ -206,6 +242,16 @@ def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) ->
 def _may_leave_the_node(plan: RunPlan) -> bool:
     in_batch = any(name in plan.environment for name in _BATCH_VARIABLES)
     return in_batch or not _HOST_OPTIONS.isdisjoint(plan.words)
+
+
+def _pool_warnings(command: Sequence[str], world: World) -> tuple[str, ...]:
+    in_batch = any(world.environment.get(name) for name in _BATCH_VARIABLES)
+    if find_launcher(command) is None or not (in_batch or not _HOST_OPTIONS.isdisjoint(command)):
+        return ()
+    return (
+        "the pool is on this node only: ranks on other nodes write to the file system directly, "
+        "and do not see what is still in it. Use it for programs that run on one node.",
+    )
 
 
 def _ending(status: int) -> str:

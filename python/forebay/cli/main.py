@@ -18,6 +18,7 @@ SUBCOMMANDS = (
     "simulate",
     "layout",
     "bench",
+    "pool",
     "probe",
     "advise",
     "apply",
@@ -36,6 +37,7 @@ Start here:
   forebay settings                        what can be set, and how
   forebay layout show /scratch/f          how a file lies over storage targets
   forebay bench ior -np 4 -t 1m -b 64m    measure a file system
+  forebay pool start /scratch/me          programs that do not wait for their files
 """
 
 

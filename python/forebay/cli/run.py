@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from forebay.application.run_program import RunReport, RunRequest, carry_out, plan_run
+from forebay.application.pool_ports import Progress
+from forebay.application.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
+from forebay.cli.options import overrides_of
 from forebay.cli.output import Format, FormatOption, json_line
 from forebay.cli.run_report import as_json, as_text
 from forebay.cli.world import real_world
-from forebay.domain.errors import UsageError
-from forebay.domain.settings import Override
 
 HELP = """Run an MPI program through Forebay, then say what happened to each file.
 
@@ -26,6 +26,13 @@ Examples:
   forebay run --settings site.toml --record run.jsonl -- srun -n 512 ./program
   forebay run -- ./job.sh                     a script that calls mpiexec itself
   forebay run --format json --summary run.json -- mpiexec -n 8 python model.py
+  forebay run --pool /scratch/me -- mpiexec -n 8 ./program
+  forebay run --pool . --set pool_window=1GiB -- ./serial
+
+With --pool the program does not wait for its files (it may use no MPI at all): what it writes below
+PATH is taken by a daemon of the node, in memory, and goes to the file system while the program
+computes. `forebay run` returns when everything is there. `forebay settings` lists pool_window,
+pool_cap and other bounds.
 
 The program's standard output stays clean: the summary goes to standard error after the program has
 ended, or to the file of --summary. With --format json it is a single line, the last one there.
@@ -42,14 +49,26 @@ In the summary, of each file and direction:
 and what was passed through to the MPI untouched, with the reason, and errors.
 
 \b
+Of each file that went through the pool:
+  taken        bytes that the program gave to the pool
+  at most      bytes that were in the pool at a time
+  waited       seconds that it waited for room or for the file system, one process after another
+  file system  seconds with at least one request of the file at the file system
+  hidden       the part of these seconds that the program did not wait for
+and what went past the pool to the file system, with the reason.
+
+\b
 Exit status:
   the program's own; 128+n if signal n ended it
+  74   the program ended with 0, but not all that went through the pool arrived: the summary
+       names file, bytes and reason, and the command that finishes the work
   2    wrong option, a setting that is unknown or has no such value, or a record or summary that
        cannot be written (nothing was started)
-  125  Forebay is incomplete: its native libraries are missing
+  125  Forebay is incomplete (its native libraries are missing), or the pool cannot be started
   126  the program cannot be executed
   127  the program was not found
-SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 go on to the program.
+SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 go on to the program. The pool is drained all
+the same; who interrupts this, too, twice, has the rest put into a rescue file.
 """
 
 CONTEXT = {"ignore_unknown_options": False, "allow_interspersed_args": False}
@@ -84,6 +103,14 @@ def run(
             "--summary", metavar="FILE", help="Where the summary goes instead of standard error."
         ),
     ] = None,
+    pool: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--pool",
+            metavar="PATH",
+            help="A folder (or file) that goes through the pool; may be said several times.",
+        ),
+    ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Runs the command and exits with its status."""
@@ -91,25 +118,25 @@ def run(
     request = RunRequest(
         command=tuple(command),
         settings_file=settings,
-        overrides=tuple(_override(text) for text in assignments or ()),
+        overrides=overrides_of(assignments),
         record=record,
         summary=summary,
+        pool=tuple(pool or ()),
     )
     plan = plan_run(request, world)
     for warning in plan.warnings:
         print(f"forebay: warning: {warning}", file=sys.stderr)
-    report = carry_out(plan, world)
+    report = carry_out(plan, world, progress=_progress(plan))
     _show(report, form=form, summary=summary, told=plan.warnings)
     raise typer.Exit(report.status)
 
 
-def _override(text: str) -> Override:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(
-            f'cannot use --set "{text}" (it is not KEY=VALUE). Write --set cb_nodes=2.'
-        )
-    return Override(name.strip(), value)
+def _progress(plan: RunPlan) -> Progress | None:
+    if plan.pool is None:
+        return None
+    from forebay.cli.drain_progress import DrainProgress
+
+    return DrainProgress()
 
 
 def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequence[str]) -> None:

@@ -2,11 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from forebay.application.run_program import RunReport
 from forebay.cli.output import plain, printable
+from forebay.cli.pool_report import outcome_as_json, outcome_lines
+from forebay.cli.text_table import aligned
 from forebay.domain.record import ErrorNote, FileSummary, JobRecord, PassedThrough, Traffic
 from forebay.domain.units import counted, human_bytes, human_seconds
 
@@ -42,6 +44,7 @@ def as_json(report: RunReport) -> Any:
         "record": plain(report.record),
         "jobs": plain(report.jobs),
         "files": files,
+        "pool": outcome_as_json(report.pool),
         "warnings": list(report.warnings),
         "nothing_recorded": list(report.reasons),
     }
@@ -57,7 +60,8 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
     for line, count in Counter(_job_line(job) for job in report.jobs).items():
         yield line if count == 1 else f"{count} jobs, each: {line}"
     if report.reasons:
-        yield "Nothing was recorded. Why that may be:"
+        what = "was recorded" if report.pool is None else "went through the pool"
+        yield f"Nothing {what}. Why that may be:"
         yield from (f"  - {reason}" for reason in report.reasons)
     shown = _shown(report.files)
     for file in shown:
@@ -66,6 +70,8 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
     if hidden:
         moved = human_bytes(sum(file.bytes_moved for file in hidden))
         yield f"and {counted(len(hidden), 'more file')} with {moved} (all of them: --format json)"
+    if report.pool is not None:
+        yield from outcome_lines(report.pool)
     if report.record is not None:
         yield f"record: {printable(str(report.record))}"
     for warning in (warning for warning in report.warnings if warning not in told):
@@ -152,7 +158,7 @@ def _circumstances(file: FileSummary) -> Iterator[str]:
 def _traffic_lines(file: FileSummary) -> list[str]:
     directions = (("write", file.write), ("read", file.read))
     rows = [("  " + name, *_cells(traffic)) for name, traffic in directions if traffic.calls]
-    return _aligned([("", *_COLUMNS), *rows], left={0})
+    return aligned([("", *_COLUMNS), *rows], left={0})
 
 
 def _cells(traffic: Traffic) -> Iterator[str]:
@@ -169,7 +175,7 @@ def _cells(traffic: Traffic) -> Iterator[str]:
 
 
 def _passed_lines(notes: Sequence[PassedThrough]) -> list[str]:
-    return _aligned(
+    return aligned(
         [
             (
                 "    " + note.call,
@@ -181,16 +187,3 @@ def _passed_lines(notes: Sequence[PassedThrough]) -> list[str]:
         ],
         left={0, 3},
     )
-
-
-def _aligned(rows: Sequence[Sequence[str]], *, left: Set[int]) -> list[str]:
-    """Lines of plain text, columns two blanks apart. By hand: a library for it would be imported
-    before the program starts."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if at in left else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

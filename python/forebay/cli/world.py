@@ -8,6 +8,7 @@ from forebay.adapters.layout_program import LayoutProgram
 from forebay.adapters.machine import LocalMachine
 from forebay.adapters.native_libraries import LibraryFolders
 from forebay.adapters.output_files import OutputFiles
+from forebay.adapters.pools import LocalPools
 from forebay.adapters.processes import ForegroundProcesses
 from forebay.adapters.programs import ProgramFiles
 from forebay.adapters.record_file import RecordFiles
@@ -28,6 +29,7 @@ def real_world() -> World:
         outputs=OutputFiles(),
         machine=LocalMachine(),
         layouts=LayoutProgram(libraries),
+        pools=LocalPools(libraries),
         environment=dict(os.environ),
         folder=Path.cwd(),
     )

@@ -6,18 +6,20 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 
 from forebay.demo.cdf5 import open_cdf5
+from forebay.demo.disk import DIRTY_MEBIBYTES, MEGABYTES_PER_SECOND, LimitedDisk, limited_disk
 from forebay.demo.errors import DemoError
 from forebay.demo.experiment import Announce, Comparison, compare
 from forebay.demo.map_picture import draw_map
 from forebay.demo.model import Run
 from forebay.demo.page import write_page
 from forebay.demo.terminal import Announcer, show, show_files
+from forebay.demo.timeline_picture import draw_timeline
 from forebay.demo.timing_picture import draw_timings
 from forebay.demo.workshop import HDF5, PNETCDF, Variant, Workshop
 from forebay.domain.errors import ForebayError
@@ -38,6 +40,7 @@ class Options:
     pairs: int
     records: int
     hdf5_pairs: int
+    pool_pairs: int
 
 
 def parse(arguments: Sequence[str] | None = None) -> Options:
@@ -58,6 +61,12 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument(
         "--hdf5-pairs", type=int, default=1, help="of the HDF5 variant; 0: none (%(default)s)"
     )
+    parser.add_argument(
+        "--pool-pairs",
+        type=int,
+        default=3,
+        help="on a limited disk, through the pool; 0: none (%(default)s)",
+    )
     given = parser.parse_args(arguments)
     return Options(
         folder=given.folder.resolve(),
@@ -65,6 +74,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         pairs=given.pairs,
         records=given.records,
         hdf5_pairs=max(0, given.hdf5_pairs),
+        pool_pairs=max(0, given.pool_pairs),
     )
 
 
@@ -79,12 +89,14 @@ def run_demo(options: Options, console: Console) -> list[tuple[str, Path]]:
     """Everything; returns what was left, with its paths."""
     workshop = Workshop(sources=_sources(), folder=options.folder)
     options.folder.mkdir(parents=True, exist_ok=True)
-    parts = 2 * (options.pairs + options.hdf5_pairs) + OTHER_PARTS
+    parts = 2 * (options.pairs + options.hdf5_pairs + options.pool_pairs) + OTHER_PARTS
     comparisons = []
     with Announcer(console, parts=parts) as announce:
         comparisons.append(_pnetcdf(workshop, options, announce))
         if options.hdf5_pairs and _can_run(HDF5, console):
             comparisons.append(_hdf5(workshop, options, announce))
+        if options.pool_pairs:
+            comparisons += _on_limited_disk(workshop, options, announce, console)
         announce("pictures and page")
         left = _leave(workshop, comparisons)
     for comparison in comparisons:
@@ -100,16 +112,48 @@ def _pnetcdf(workshop: Workshop, options: Options, announce: Announce) -> Compar
     workshop.make_mask(spin_up)
     announce("spinning the ocean up (the first time only)")
     workshop.spin_up(spin_up, ranks=min(SPIN_UP_RANKS, options.ranks))
-    run = Run(
+    return compare(
+        workshop,
+        PNETCDF,
+        _run_of(options),
+        ranks=options.ranks,
+        pairs=options.pairs,
+        announce=announce,
+    )
+
+
+def _run_of(options: Options) -> Run:
+    return Run(
         steps=STEPS_PER_RECORD * options.records,
         output_every=STEPS_PER_RECORD,
         history=PNETCDF.history,
         restart_in="../spinup/restart.nc",
         restart_out="restart.nc",
     )
-    return compare(
-        workshop, PNETCDF, run, ranks=options.ranks, pairs=options.pairs, announce=announce
+
+
+def _on_limited_disk(
+    workshop: Workshop, options: Options, announce: Announce, console: Console
+) -> list[Comparison]:
+    """None, with the reason said, where there can be no such disk."""
+    title = (
+        f"PnetCDF through the pool, on a limited disk ({MEGABYTES_PER_SECOND} MB/s, at most "
+        f"{DIRTY_MEBIBYTES} MiB in the page cache)"
     )
+    with limited_disk(_REPOSITORY / "tools" / "limited_disk.sh") as disk:
+        if not isinstance(disk, LimitedDisk):
+            console.print(f"leaving out {title}: {disk}", style="yellow", highlight=False)
+            return []
+        return [
+            compare(
+                workshop.lend(disk.folder, disk.device),
+                replace(PNETCDF, title=title),
+                _run_of(options),
+                ranks=options.ranks,
+                pairs=options.pool_pairs,
+                announce=announce,
+            )
+        ]
 
 
 def _hdf5(workshop: Workshop, options: Options, announce: Announce) -> Comparison:
@@ -147,8 +191,23 @@ def _leave(workshop: Workshop, comparisons: Sequence[Comparison]) -> list[tuple[
         f"{comparisons[0].ranks} ranks, through Forebay",
     )
     draw_timings(comparisons, timings_png)
-    write_page(comparisons, page, map_png=map_png, timings_png=timings_png, machine=_machine())
-    return [("page", page), ("sea-surface height", map_png), ("timings", timings_png)]
+    pictures = [("sea-surface height", map_png), ("timings", timings_png)]
+    timelines: list[Path] = []
+    for comparison in comparisons:
+        last = comparison.pairs[-1]
+        if last.plain.timeline:
+            timelines.append(folder / f"timeline{len(timelines)}.png")
+            draw_timeline(last.plain, last.forebay, timelines[-1])
+            pictures.append(("compute, output, drain", timelines[-1]))
+    write_page(
+        comparisons,
+        page,
+        map_png=map_png,
+        timings_png=timings_png,
+        timelines=timelines,
+        machine=_machine(),
+    )
+    return [("page", page), *pictures]
 
 
 def _machine() -> str:

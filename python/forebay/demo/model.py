@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from forebay.demo.errors import DemoError
 
 _RESULT = "ocean_result "
+_SPAN = "ocean_span "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,27 @@ class ModelTimes:
     def mib_per_second(self) -> float:
         """Of the history file."""
         return self.mebibytes / self.output if self.output > 0 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A part of the output: create, write or close. Seconds of the monotonic clock."""
+
+    what: str
+    begin: float
+    end: float
+
+
+def parse_spans(printed: str) -> tuple[Span, ...]:
+    """What the model says of each part of its output, in order."""
+    found = []
+    for line in printed.splitlines():
+        if line.startswith(_SPAN):
+            pairs = dict(word.split("=", 1) for word in line.removeprefix(_SPAN).split())
+            found.append(
+                Span(what=pairs["what"], begin=float(pairs["begin"]), end=float(pairs["end"]))
+            )
+    return tuple(found)
 
 
 def parse_times(printed: str) -> ModelTimes:

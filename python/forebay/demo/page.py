@@ -12,7 +12,13 @@ _TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 
 def write_page(
-    comparisons: Sequence[Comparison], path: Path, *, map_png: Path, timings_png: Path, machine: str
+    comparisons: Sequence[Comparison],
+    path: Path,
+    *,
+    map_png: Path,
+    timings_png: Path,
+    timelines: Sequence[Path],
+    machine: str,
 ) -> None:
     """Render the page from its template beside this module."""
     page = filled(
@@ -20,6 +26,7 @@ def write_page(
         parts=[_part(comparison) for comparison in comparisons],
         map=_embedded(map_png),
         timings=_embedded(timings_png),
+        timelines=[_embedded(one) for one in timelines],
         machine=machine,
     )
     path.write_text(page, encoding="utf-8")

@@ -82,6 +82,7 @@ def rows(comparison: Comparison) -> tuple[Row, ...]:
         if comparison.run.restart_in
         else _both("compute", pairs, lambda run: run.times.compute, "s", ""),
         _both("restart, write", pairs, lambda run: run.times.restart_write, "s", ""),
+        *_until_written(pairs),
     )
 
 
@@ -120,6 +121,14 @@ def untouched(comparison: Comparison) -> tuple[str, ...]:
     if record is None:
         return ()
     return tuple(f"{note.calls} × {note.call} ({note.reason})" for note in record.passed_through)
+
+
+def _until_written(pairs: Sequence[Pair]) -> tuple[Row, ...]:
+    """Where a disk was watched: from the program's start until everything was on it."""
+    if any(run.timeline is None for pair in pairs for run in (pair.plain, pair.forebay)):
+        return ()
+    name, note = "until all is written", "from the start of the program"
+    return (_both(name, pairs, lambda run: run.timeline.whole if run.timeline else 0, "s", note),)
 
 
 def _both(

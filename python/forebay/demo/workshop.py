@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forebay.adapters.record_file import read_record
+from forebay.demo.disk import DiskMeter, Written
 from forebay.demo.errors import DemoError
-from forebay.demo.model import ModelTimes, Run, parse_times
+from forebay.demo.model import ModelTimes, Run, Span, parse_spans, parse_times
 from forebay.domain.launcher import Flavour, start
 from forebay.domain.record import FileSummary, summarise
 
@@ -65,6 +66,9 @@ class Outcome:
     digests: dict[str, str]
     record: FileSummary | None
     command: str
+    spans: tuple[Span, ...] = ()
+    timeline: Written | None = None
+    """Of a run on a limited disk: what reached the disk, until all had."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +77,17 @@ class Workshop:
 
     sources: Path
     folder: Path
+    built_in: Path | None = None
+    """The folder of a workshop whose model is used; None: it builds its own."""
+    pool: bool = False
+    """Through Forebay means through the pool as well."""
+    device: str = ""
+    """Of a limited disk that all runs are on, as in /sys/block."""
 
     @property
     def model(self) -> Path:
         """Where the model is built."""
-        return self.folder / "model"
+        return (self.built_in or self.folder) / "model"
 
     def build(self, variant: Variant) -> None:
         """Make the executable of a variant, out of the source tree."""
@@ -86,6 +96,15 @@ class Workshop:
             cwd=self.sources,
             seconds_max=BUILD_SECONDS_MAX,
             what=f"build the ocean model ({variant.title})",
+        )
+
+    def lend(self, folder: Path, device: str) -> "Workshop":
+        """A workshop on a limited disk, with this one's model, mask and spun-up ocean. Its runs
+        go through the pool."""
+        for name in ("mask.bin", "spinup"):
+            (folder / name).symlink_to(self.folder / name)
+        return Workshop(
+            sources=self.sources, folder=folder, built_in=self.folder, pool=True, device=device
         )
 
     def make_mask(self, run: Run) -> None:
@@ -136,19 +155,24 @@ class Workshop:
         )
         program = [*launcher, str(self.model / variant.executable), "namelist"]
         record = place / "record.jsonl"
-        front = _forebay(record) if through_forebay else []
-        printed = _call(
-            [*front, *program],
-            cwd=place,
-            seconds_max=RUN_SECONDS_MAX,
-            what="run the ocean model" + (" through Forebay" if through_forebay else ""),
-        )
+        front = _forebay(record, pool=self.pool) if through_forebay else []
+        with DiskMeter(self.device) as meter:
+            printed = _call(
+                [*front, *program],
+                cwd=place,
+                seconds_max=RUN_SECONDS_MAX,
+                what="run the ocean model" + (" through Forebay" if through_forebay else ""),
+            )
+            if self.device:
+                os.sync()
         (place / "printed.txt").write_text(printed, encoding="utf-8")
         return Outcome(
             times=parse_times(printed),
             digests={name: _digest_of(place / name) for name in compare},
             record=_recorded(record, variant.history) if through_forebay else None,
             command=shlex.join(["forebay", *front[3:], *program] if front else program),
+            spans=parse_spans(printed),
+            timeline=meter.written() if self.device else None,
         )
 
 
@@ -163,8 +187,9 @@ def same_bytes(one: Path, other: Path) -> bool:
                 return True
 
 
-def _forebay(record: Path) -> list[str]:
-    return [sys.executable, "-m", "forebay", "run", "--record", record.name, "--"]
+def _forebay(record: Path, *, pool: bool) -> list[str]:
+    options = ["--record", record.name, *(["--pool", "."] if pool else [])]
+    return [sys.executable, "-m", "forebay", "run", *options, "--"]
 
 
 def _recorded(path: Path, history: str) -> FileSummary:

@@ -69,6 +69,20 @@ class BenchError(ForebayError):
         self.exit_code = exit_code
 
 
+class PoolError(ForebayError):
+    """A daemon of the pool cannot be reached, or cannot do what it was asked."""
+
+
+class PoolStartError(ForebayError):
+    """A daemon of the pool cannot be started: nothing else was."""
+
+    exit_code = 125
+
+
+class RescueError(ForebayError):
+    """Bytes of a rescue file cannot be written to where they belong."""
+
+
 class ProbeError(ForebayError):
     """A file system cannot be probed, or a portrait or advice cannot be read."""
 

@@ -93,7 +93,8 @@ def with_ranks(
 
 @dataclass(frozen=True, kw_only=True)
 class Forwarding:
-    """What the ranks must see: our library in LD_PRELOAD, and FOREBAY_* variables."""
+    """What the ranks must see: our library (or several, with colons) in LD_PRELOAD, and FOREBAY_*
+    variables."""
 
     library: str
     preload: str
@@ -111,9 +112,10 @@ class Forwarding:
 
 
 def compose_preload(library: str, existing: str | None) -> str:
-    """LD_PRELOAD with `library` in front of what is there. Darshan stays before us: it then sees
-    the program's calls, and we see what it passes on."""
-    words = [word for word in re.split(r"[ :]+", existing or "") if word and word != library]
+    """LD_PRELOAD with `library` (or several, with colons) in front of what is there. Darshan stays
+    before us: it then sees the program's calls, and we see what it passes on."""
+    own = library.split(":")
+    words = [word for word in re.split(r"[ :]+", existing or "") if word and word not in own]
     first = [word for word in words if "libdarshan" in PurePath(word).name]
     rest = [word for word in words if word not in first]
     return ":".join([*first, library, *rest])

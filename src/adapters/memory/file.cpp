@@ -41,6 +41,12 @@ std::optional<Stop> stop_in(const Faults& faults, Direction direction, const por
     if (faults.error_at && piece.at <= *faults.error_at && *faults.error_at < end) {
         stop = {*faults.error_at, faults.error};
     }
+    for (const Extent& bad : faults.bad) {
+        const Extent met = intersection(bad, {piece.at, end - piece.at});
+        if (!met.empty() && (!stop || met.begin < stop->at)) {
+            stop = {met.begin, faults.error};
+        }
+    }
     if (direction == Direction::write && full_at && *full_at < end) {
         const Offset full = std::max(*full_at, piece.at);
         if (!stop || full < stop->at) {
@@ -73,6 +79,23 @@ std::vector<std::byte> MemoryFile::get(const Extent& extent) const {
 Length MemoryFile::size() const {
     const std::scoped_lock lock{mutex_};
     return Length{size_};
+}
+
+void MemoryFile::truncate(Length bytes) {
+    const std::scoped_lock lock{mutex_};
+    std::erase_if(blocks_,
+                  [&](const auto& block) { return block.first * block_bytes >= bytes.bytes(); });
+    const auto last = blocks_.find(bytes.bytes() / block_bytes);
+    if (last != blocks_.end()) {
+        const auto kept = static_cast<std::ptrdiff_t>(bytes.bytes() % block_bytes);
+        std::fill(last->second->begin() + kept, last->second->end(), std::byte{0});
+    }
+    size_ = bytes.bytes();
+}
+
+void MemoryFile::set_faults(const Faults& faults) {
+    const std::scoped_lock lock{mutex_};
+    faults_ = faults;
 }
 
 std::vector<Extent> MemoryFile::log(Direction direction) const {

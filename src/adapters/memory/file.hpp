@@ -38,6 +38,7 @@ struct Faults {
     int error = 5;  // EIO
     std::optional<Offset> error_at;
     std::optional<std::int64_t> error_at_request;
+    std::vector<Extent> bad;        // `error` stops requests here, too
     std::optional<Offset> full_at;  // no byte can be written from here on: ENOSPC
     // As many bytes can be written in all, by whoever comes first, like on a disk that fills up.
     std::optional<std::int64_t> room;
@@ -55,6 +56,10 @@ public:
     void put(Offset at, std::span<const std::byte> bytes);
     [[nodiscard]] std::vector<std::byte> get(const Extent& extent) const;
     [[nodiscard]] Length size() const;
+    // As ftruncate: shorter or longer.
+    void truncate(Length bytes);
+    // From now on: a disk that heals, or fails.
+    void set_faults(const Faults& faults);
     // Every request's contiguous runs in the order in which they were done, for tests of how the
     // file was asked.
     [[nodiscard]] std::vector<Extent> log(Direction direction) const;

@@ -65,6 +65,9 @@ void share(const Held& from, int to) noexcept {
     if (before != nullptr) {
         let_go(*before);
     }
+    if (from && is_standard(to)) {
+        leave({*from, to}, pool::Reason::stream);
+    }
 }
 
 // dup2 and dup3.

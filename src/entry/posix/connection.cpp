@@ -229,7 +229,11 @@ const char* Connection::map(Received& greeting) noexcept {
     greeting.descriptors[2] = -1;
     client_ = greeting.reply.client;
     depositor_.emplace(*directory_, log_, client_, *this);
-    reader_.emplace(*directory_, *this);
+    // Without it, all that is not deposited is read from the file itself.
+    clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
+    clean_ = clean_bytes_ == 0 ? nullptr : map_whole(greeting.descriptors[3], {clean_bytes_});
+    reader_.emplace(*directory_, *this,
+                    pool::Ahead{.wishes = &*depositor_, .client = client_, .blocks = clean_});
     number_.fetch_add(1, relaxed);
     return nullptr;
 }
@@ -253,6 +257,7 @@ void Connection::forget() noexcept {
     if (reached()) {
         unmap(directory_, sizeof(pool::Directory));
         unmap(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
+        unmap(clean_, clean_bytes_);
     }
     for (OtherLog& other : others_) {
         if (other.base.load(relaxed) != nullptr) {
@@ -265,6 +270,7 @@ void Connection::forget() noexcept {
     }
     directory_ = nullptr;
     log_ = pool::Log{};
+    clean_ = nullptr;
     depositor_.reset();
     reader_.reset();
     readings_.store(0, relaxed);
@@ -390,14 +396,15 @@ pool::Log Connection::log_of(std::uint32_t client) noexcept {
         return log_;
     }
     OtherLog& other = others_[client];
-    const std::uint64_t process = directory_->clients[client].used.load(std::memory_order_acquire);
+    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
     std::byte* const base = other.base.load(std::memory_order_acquire);
-    // Looked at twice: process and base belong together.
-    if (base != nullptr && other.process.load(std::memory_order_acquire) == process &&
+    // A client that has gone may have left deposits in its log. Looked at twice: number and base
+    // belong together.
+    if (base != nullptr && other.number.load(std::memory_order_acquire) == number &&
         other.base.load(relaxed) == base) {
         return pool::Log{base};
     }
-    if (process == 0) {
+    if (number == 0) {
         return {};
     }
     std::byte* const mapped = map_log(client);
@@ -411,9 +418,9 @@ std::byte* Connection::map_log(std::uint32_t client) noexcept {
     question.number = client;
     const Turn turn{*this};
     OtherLog& other = others_[client];
-    const std::uint64_t process = directory_->clients[client].used.load(std::memory_order_acquire);
+    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
     std::byte* base = other.base.load(relaxed);
-    if (base == nullptr || other.process.load(relaxed) != process) {
+    if (base == nullptr || other.number.load(relaxed) != number) {
         const Received received = exchange(question, -1);
         std::byte* const fresh = received.came && received.reply.error == 0
                                      ? map_whole(received.descriptors[0], {pool::LogShape::bytes})
@@ -426,7 +433,7 @@ std::byte* Connection::map_log(std::uint32_t client) noexcept {
         }
         base = fresh;
         other.base.store(nullptr, relaxed);
-        other.process.store(process, std::memory_order_release);
+        other.number.store(number, std::memory_order_release);
         other.base.store(base, std::memory_order_release);
     }
     errno = before;

@@ -94,14 +94,14 @@ private:
 
     // Descriptors that came with a reply; all are closed, but one that was taken out.
     struct Received {
-        static constexpr std::size_t most = 3;
+        static constexpr std::size_t most = 4;
         wire::Reply reply;
-        std::array<int, most> descriptors{-1, -1, -1};
+        std::array<int, most> descriptors{-1, -1, -1, -1};
         bool came = false;
     };
     struct OtherLog {
         std::atomic<std::byte*> base;
-        std::atomic<std::uint64_t> process;  // as in ClientSlot::used
+        std::atomic<std::uint64_t> number;  // as in ClientSlot::log
     };
 
     [[nodiscard]] const char* connect_and_greet() noexcept;
@@ -122,6 +122,8 @@ private:
     std::uint32_t client_ = 0;
     const pool::Directory* directory_ = nullptr;
     pool::Log log_;
+    const std::byte* clean_ = nullptr;  // null: nothing is read ahead
+    std::size_t clean_bytes_ = 0;
     std::optional<pool::Depositor> depositor_;
     std::optional<pool::Reader> reader_;
     std::array<OtherLog, pool::clients_max> others_{};

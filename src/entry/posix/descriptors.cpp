@@ -37,6 +37,8 @@ Description* Descriptors::make() noexcept {
         one.flags.store(0, relaxed);
         one.passes.store(false, relaxed);
         one.wrote.store(false, relaxed);
+        guesses_[number].ahead = {};
+        guesses_[number].taken.store(false, relaxed);
         return &one;
     }
     return nullptr;
@@ -82,6 +84,7 @@ bool Descriptors::take(int fd, const Description& expected) noexcept {
 void Descriptors::recount() noexcept {
     for (std::uint32_t number = 0; number < made_.load(relaxed); ++number) {
         descriptions_[number].holders.store(0, relaxed);
+        guesses_[number].taken.store(false, relaxed);
     }
     for (int fd = 0; fd < end(); ++fd) {
         const Number number = table_[static_cast<std::size_t>(fd)].load(relaxed);

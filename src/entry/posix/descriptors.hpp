@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pool/client/daemon.hpp"
+#include "pool/client/read_ahead.hpp"
 
 #include <array>
 #include <atomic>
@@ -14,6 +15,11 @@ namespace forebay::entry {
 
 inline constexpr int descriptors_max = 65536;             // numbers below this can be captured
 inline constexpr std::size_t descriptions_max = 1 << 13;  // open at a time
+// libc's streams read and write these three, where nobody sees it.
+inline constexpr int standard_streams = 3;
+[[nodiscard]] constexpr bool is_standard(int fd) noexcept {
+    return fd >= 0 && fd < standard_streams;
+}
 inline constexpr std::int64_t in_kernel = -1;  // the offset is the kernel's: others share it
 
 // An open file description. Free while nobody holds it.
@@ -36,6 +42,31 @@ struct alignas(64) Description {
     void set_file(pool::FileId file) noexcept {
         id.store(std::uint64_t{file.generation} << 32U | file.slot, std::memory_order_relaxed);
     }
+};
+
+// What is guessed of the reads by a description. One call at a time has a part in it.
+struct alignas(64) Guess {
+    std::atomic<bool> taken;
+    pool::ReadAhead ahead;
+};
+
+// While it lives, nobody else has the guess; null, where somebody else has it.
+class Guessing {
+public:
+    explicit Guessing(Guess& guess) noexcept
+        : guess_{guess}, got_{!guess.taken.exchange(true, std::memory_order_acquire)} {}
+    Guessing(const Guessing&) = delete;
+    Guessing& operator=(const Guessing&) = delete;
+    ~Guessing() {
+        if (got_) {
+            guess_.taken.store(false, std::memory_order_release);
+        }
+    }
+    [[nodiscard]] pool::ReadAhead* get() const noexcept { return got_ ? &guess_.ahead : nullptr; }
+
+private:
+    Guess& guess_;
+    bool got_;
 };
 
 class Descriptors {
@@ -66,6 +97,10 @@ public:
     // True: it was the last one. The description is free then; its `file` was read before.
     [[nodiscard]] static bool drop(Description& held) noexcept;
 
+    [[nodiscard]] Guess& guess(const Description& one) noexcept {
+        return guesses_[static_cast<std::size_t>(&one - descriptions_.data())];
+    }
+
     // The caller's hold becomes the descriptor's. What was there before is the caller's to drop.
     Description* put(int fd, Description* held) noexcept;
     Description* take(int fd) noexcept { return put(fd, nullptr); }
@@ -84,6 +119,7 @@ private:
 
     std::array<std::atomic<Number>, descriptors_max> table_{};
     std::array<Description, descriptions_max> descriptions_{};
+    std::array<Guess, descriptions_max> guesses_{};
     std::atomic<std::uint32_t> made_{0};  // descriptions that were ever in use are below it
     std::atomic<int> end_{0};
 };

@@ -57,9 +57,12 @@ bool introduce(Place place, std::string_view path, pool::Reason through) noexcep
     return true;
 }
 
-pool::Reason reason_of(const Opening& opening) noexcept {
+pool::Reason reason_of(int fd, const Opening& opening) noexcept {
     if (opening.through != pool::Reason::none) {
         return opening.through;
+    }
+    if (is_standard(fd)) {
+        return pool::Reason::stream;
     }
     if (state.asynchronous.load(relaxed)) {
         return pool::Reason::async;
@@ -80,6 +83,21 @@ bool regular_and_pooled(int fd, PathBuffer& buffer, std::string_view& path) noex
     struct stat found{};
     return kernel::fstat(fd, &found) == 0 && S_ISREG(found.st_mode) &&
            is_pooled(fd, found.st_dev, buffer, path);
+}
+
+// nullptr where the daemon has forgotten the file.
+const pool::FileSlot* slot_of(const Description& file) noexcept {
+    const pool::FileId id = file.file();
+    const pool::FileSlot& slot = connection.directory().files[id.slot];
+    return slot.generation.load(std::memory_order_acquire) == id.generation ? &slot : nullptr;
+}
+
+// It left the pool because a program switched it off, and was switched on again since.
+bool came_back(Place place) noexcept {
+    const pool::FileSlot* const slot = slot_of(place.file);
+    return slot != nullptr &&
+           slot->state.load(std::memory_order_acquire) == pool::FileState::pooled &&
+           connection.life() == Connection::Life::lives;
 }
 
 // Not captured from now on, and not the daemon's business.
@@ -125,7 +143,11 @@ Footing footing(Place place) noexcept {
         place.file.connection.load(std::memory_order_acquire) == connection.number() &&
         connection.reached();
     if (passes && introduced) {
-        return Footing::passed;
+        if (!came_back(place)) {
+            return Footing::passed;
+        }
+        place.file.passes.store(false, std::memory_order_release);
+        return Footing::pooled;
     }
     if (introduced) {
         switch (connection.life()) {
@@ -163,7 +185,7 @@ Taken take_on(int fd, const Opening& opening) noexcept {
     Description spare{};  // one that is never closed
     const Place place{made != nullptr ? *made : spare, fd};
     place.file.flags.store(opening.flags, relaxed);
-    const pool::Reason through = made == nullptr ? pool::Reason::asked : reason_of(opening);
+    const pool::Reason through = made == nullptr ? pool::Reason::asked : reason_of(fd, opening);
     place.file.passes.store(through != pool::Reason::none, relaxed);
     if (through != pool::Reason::none || !opening.fresh) {
         place.file.offset.store(in_kernel, relaxed);
@@ -198,8 +220,23 @@ void put_offset_into_kernel(Place place) noexcept {
     }
 }
 
+namespace {
+
+// Of a file that left before: what can be undone does not hide what cannot.
+bool needs_to_be_told(Place place, pool::Reason reason) noexcept {
+    if (reason == pool::Reason::switched || !connection.reached() ||
+        place.file.connection.load(relaxed) != connection.number() ||
+        connection.life() != Connection::Life::lives) {
+        return false;
+    }
+    const pool::FileSlot* const slot = slot_of(place.file);
+    return slot != nullptr && slot->reason.load(relaxed) == pool::Reason::switched;
+}
+
+}  // namespace
+
 int leave(Place place, pool::Reason reason) noexcept {
-    if (place.file.passes.load(std::memory_order_acquire)) {
+    if (place.file.passes.load(std::memory_order_acquire) && !needs_to_be_told(place, reason)) {
         return 0;
     }
     put_offset_into_kernel(place);
@@ -212,6 +249,13 @@ int leave(Place place, pool::Reason reason) noexcept {
     return error;
 }
 
+int adjust(Place place, const Adjusting& wanted) noexcept {
+    wire::Question question = about(place.file, wire::Ask::adjust);
+    question.number = wanted.window;
+    question.flags = wanted.back ? wire::comes_back : 0;
+    return ask(question);
+}
+
 int leave_if_captured(int fd, pool::Reason reason) noexcept {
     if (!descriptors.captured(fd)) {
         return 0;
@@ -221,9 +265,7 @@ int leave_if_captured(int fd, pool::Reason reason) noexcept {
     int error = 0;
     if (held) {
         const Footing here = footing({*held, fd});
-        error = here == Footing::lost     ? EIO
-                : here == Footing::pooled ? leave({*held, fd}, reason)
-                                          : 0;
+        error = here == Footing::lost ? EIO : leave({*held, fd}, reason);
     }
     errno = before;
     return error;

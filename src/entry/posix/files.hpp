@@ -12,6 +12,9 @@
 
 namespace forebay::entry {
 
+// Beyond, the kernel is asked whether the file system has such an offset.
+inline constexpr std::int64_t sure_max = std::int64_t{1} << 40;
+
 // A file, and a descriptor by which the kernel knows it.
 struct Place {
     Description& file;
@@ -63,6 +66,12 @@ enum class Taken { no, yes, failed };  // failed: with errno, and the descriptor
 void put_offset_into_kernel(Place place) noexcept;
 // It is drained, and everybody's writes go to the file system. 0 or an errno.
 int leave(Place place, pool::Reason reason) noexcept;
+// What a program says of one file (forebay_pool.h). 0 or an errno.
+struct Adjusting {
+    std::int64_t window = 0;  // bytes; 0: as it is
+    bool back = false;        // into the pool
+};
+int adjust(Place place, const Adjusting& wanted) noexcept;
 // Leaves, if the descriptor is captured. 0 or an errno.
 int leave_if_captured(int fd, pool::Reason reason) noexcept;
 // What was written before, by whomever, is in the file system. 0 or an errno.

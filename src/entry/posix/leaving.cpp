@@ -4,6 +4,7 @@
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/switching.hpp"
 #include "kernel/calls.hpp"
 
 #include <linux/fs.h>
@@ -59,9 +60,12 @@ int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept 
     switch (request) {
         case FICLONE:
             return prepare_copy(static_cast<int>(reinterpret_cast<std::intptr_t>(argument)), fd);
-        case FICLONERANGE:
-            return prepare_copy(
-                static_cast<int>(static_cast<const file_clone_range*>(argument)->src_fd), fd);
+        case FICLONERANGE: {
+            const auto* const range = static_cast<const file_clone_range*>(argument);
+            return state.memory.readable(range, sizeof *range) == sizeof *range
+                       ? prepare_copy(static_cast<int>(range->src_fd), fd)
+                       : EFAULT;
+        }
         case FIDEDUPERANGE: return prepare_source(fd);
         case FS_IOC_FIEMAP:
         case FIBMAP: return drain_if_captured(fd);
@@ -74,6 +78,9 @@ int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept 
 namespace captured {
 
 void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+    if ((flags & MAP_FIXED) != 0) {
+        state.memory.forget(at, bytes);
+    }
     if ((flags & MAP_ANONYMOUS) != 0 || !descriptors.captured(fd)) [[likely]] {
         return real::mmap(at, bytes, protection, flags, fd, offset);
     }
@@ -91,7 +98,18 @@ void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offs
     return mapped;
 }
 
+int mprotect(void* at, size_t bytes, int protection) noexcept {
+    state.memory.forget(at, bytes);
+    return real::mprotect(at, bytes, protection);
+}
+
+void* mremap(void* at, size_t bytes, size_t more, int flags, void* other) noexcept {
+    state.memory.forget(at, bytes);
+    return real::mremap(at, bytes, more, flags, other);
+}
+
 int munmap(void* at, size_t bytes) noexcept {
+    state.memory.forget(at, bytes);
     const int done = real::munmap(at, bytes);
     Description* const held = done == 0 ? state.mappings.remove(at) : nullptr;
     if (held != nullptr) {
@@ -118,6 +136,9 @@ ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t bytes,
 }
 
 int ioctl(int fd, unsigned long request, void* argument) noexcept {
+    if (is_switch(request)) {
+        return switch_file(fd, request, argument);
+    }
     const int error = capturing() ? prepare_ioctl(fd, request, argument) : 0;
     return error != 0 ? fail(error) : real::ioctl(fd, request, argument);
 }

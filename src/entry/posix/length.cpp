@@ -36,12 +36,14 @@ void drain_all() noexcept {
     static_cast<void>(connection.ask(question));
 }
 
-// What changes where bytes lie, or takes some away, is not for a file with deposits.
+// What changes where bytes lie, or takes some away, is not for a file with deposits, nor for one of
+// which blocks were read ahead.
 template <class Pass>
 auto prepared(int fd, int mode, const Pass& pass) noexcept {
-    constexpr int moves = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE;
+    constexpr int changes = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE |
+                            FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
     const int error =
-        (mode & moves) != 0 ? leave_if_captured(fd, pool::Reason::asked) : drain_if_captured(fd);
+        (mode & changes) != 0 ? leave_if_captured(fd, pool::Reason::asked) : drain_if_captured(fd);
     return pass(error);
 }
 

@@ -31,10 +31,7 @@ std::optional<Addition> addition_of(pool::FileId file) noexcept {
     const Connection::Reading reading{connection};
     const std::int64_t size = connection.reader().deposited_size(file);
     const pool::FileSlot& slot = connection.directory().files[file.slot];
-    Addition addition{.size = size};
-    if (slot.taken.load(relaxed) > slot.drained.load(relaxed)) {
-        addition.modified_ns = slot.modified_ns.load(relaxed);
-    }
+    const Addition addition{.size = size, .modified_ns = slot.modified_ns.load(relaxed)};
     if (size < 0 || slot.generation.load(std::memory_order_acquire) != file.generation) {
         return std::nullopt;
     }

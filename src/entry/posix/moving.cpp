@@ -32,6 +32,9 @@ public:
         const ssize_t got = kernel::pread(fd_, bytes.data(), bytes.size(), offset);
         return got < 0 ? -errno : got;
     }
+    [[nodiscard]] bool may_fill(std::span<std::byte> bytes) noexcept override {
+        return state.memory.writable(bytes.data(), bytes.size());
+    }
 
 private:
     int fd_;
@@ -63,8 +66,21 @@ std::int64_t bytes_of(Pieces pieces) noexcept {
 // -- writing
 // ----------------------------------------------------------------------------------------
 
+// Whether a file can be so long, its file system says when it is written.
+std::int64_t write_far(Place place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
+    const int error = leave(place, pool::Reason::asked);
+    if (error != 0) {
+        return -error;
+    }
+    const ssize_t moved = kernel::pwrite(place.fd, bytes.data(), bytes.size(), at);
+    return moved < 0 ? -errno : moved;
+}
+
 // Bytes written, or minus an errno.
 std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
+    if (at > sure_max - static_cast<std::int64_t>(bytes.size())) {
+        return write_far(place, bytes, at);
+    }
     const pool::FileId file = place.file.file();
     const pool::Written written = connection.depositor().write(file, at, bytes);
     const auto taken = static_cast<std::int64_t>(written.taken);
@@ -73,7 +89,8 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
         case pool::Written::Rest::none: return taken;
         case pool::Written::Rest::failed: error = written.error; break;
         case pool::Written::Rest::through: {
-            if (connection.depositor().settle(file)) {
+            const pool::Written settled = connection.depositor().settle(file);
+            if (settled.rest == pool::Written::Rest::through) {
                 const std::span<const std::byte> rest = bytes.subspan(written.taken);
                 const ssize_t moved =
                     kernel::pwrite(place.fd, rest.data(), rest.size(), at + taken);
@@ -81,6 +98,10 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
                     return taken + moved;
                 }
                 error = errno;
+                break;
+            }
+            if (settled.rest == pool::Written::Rest::failed) {
+                error = settled.error;
                 break;
             }
             [[fallthrough]];
@@ -102,8 +123,12 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
     for (const iovec& piece : pieces) {
         const std::size_t want =
             std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
-        const std::span bytes{static_cast<const std::byte*>(piece.iov_base), want};
-        const std::int64_t moved = want == 0 ? 0 : deposit(place, bytes, at + total);
+        // What lies before the first byte that cannot be read is written, as the kernel does.
+        const std::size_t there = want == 0 ? 0 : state.memory.readable(piece.iov_base, want);
+        const std::span bytes{static_cast<const std::byte*>(piece.iov_base), there};
+        const std::int64_t moved = want == 0    ? 0
+                                   : there == 0 ? -EFAULT
+                                                : deposit(place, bytes, at + total);
         if (moved < 0) {
             return total > 0 ? total : moved;
         }
@@ -122,14 +147,14 @@ std::int64_t claim(Place place, std::int64_t bytes) noexcept {
     while (at != in_kernel) {
         std::int64_t end = 0;
         if (__builtin_add_overflow(at, bytes, &end)) {
-            return fail(EFBIG);
+            return fail(EINVAL);
         }
         if (place.file.offset.compare_exchange_weak(at, end, std::memory_order_acq_rel)) {
             return at;
         }
     }
     const off_t end = kernel::lseek(place.fd, bytes, SEEK_CUR);
-    return end < 0 ? fail(EFBIG) : end - bytes;
+    return end < 0 ? fail(EINVAL) : end - bytes;
 }
 
 // What was claimed, but not moved, if nobody went on from there.
@@ -168,7 +193,7 @@ ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
     }
     std::int64_t end = 0;
     if (__builtin_add_overflow(at, bytes, &end)) {
-        return fail(EFBIG);
+        return fail(EINVAL);
     }
     const std::int64_t moved = write_at(place, pieces, at);
     return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
@@ -180,6 +205,7 @@ ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
 // Bytes read, or minus an errno.
 std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
     const Connection::Reading reading{connection};
+    const Guessing guess{descriptors.guess(place.file)};
     Kernel backing{place.fd};
     std::int64_t total = 0;
     for (const iovec& piece : pieces) {
@@ -187,7 +213,7 @@ std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
             std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
         const std::span bytes{static_cast<std::byte*>(piece.iov_base), want};
         const std::int64_t moved =
-            connection.reader().read(place.file.file(), backing, at + total, bytes);
+            connection.reader().read(place.file.file(), backing, guess.get(), at + total, bytes);
         if (moved < 0) {
             return total > 0 ? total : moved;
         }
@@ -247,7 +273,17 @@ ssize_t on_pieces(int fd, const iovec* pieces, int count, const Pass& pass,
         if (count < 0 || count > IOV_MAX) {
             return fail(EINVAL);
         }
-        return own(place, Pieces{pieces, static_cast<std::size_t>(count)});
+        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(iovec);
+        if (state.memory.readable(pieces, bytes) != bytes) {
+            return fail(EFAULT);
+        }
+        const Pieces all{pieces, static_cast<std::size_t>(count)};
+        if (!std::ranges::all_of(all, [](const iovec& one) noexcept {
+                return one.iov_len == 0 || Memory::possible(one.iov_base, one.iov_len);
+            })) {
+            return fail(EFAULT);
+        }
+        return own(place, all);
     });
 }
 

@@ -10,12 +10,12 @@ std::size_t PoolPaths::set(std::string_view folders) noexcept {
     std::size_t left_out = 0;
     count_ = 0;
     while (!folders.empty()) {
-        std::size_t colon = 0;
-        while (colon < folders.size() && folders[colon] != ':') {
-            ++colon;
+        std::size_t comma = 0;
+        while (comma < folders.size() && folders[comma] != ',') {
+            ++comma;
         }
-        std::string_view one{folders.data(), colon};  // substr could throw
-        folders.remove_prefix(colon < folders.size() ? colon + 1 : colon);
+        std::string_view one{folders.data(), comma};  // substr could throw
+        folders.remove_prefix(comma < folders.size() ? comma + 1 : comma);
         while (one.size() > 1 && one.back() == '/') {
             one.remove_suffix(1);
         }

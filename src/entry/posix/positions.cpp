@@ -10,9 +10,6 @@ namespace forebay::entry {
 
 namespace {
 
-// Beyond, the kernel is asked whether the file system has such an offset.
-constexpr std::int64_t sure_max = std::int64_t{1} << 40;
-
 off_t fail(int error) noexcept {
     errno = error;
     return -1;
@@ -21,10 +18,7 @@ off_t fail(int error) noexcept {
 // The offset becomes base + by.
 off_t move(Place place, std::int64_t base, std::int64_t by) noexcept {
     std::int64_t to = 0;
-    if (__builtin_add_overflow(base, by, &to)) {
-        return fail(EOVERFLOW);
-    }
-    if (to < 0) {
+    if (__builtin_add_overflow(base, by, &to) || to < 0) {
         return fail(EINVAL);
     }
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
@@ -43,10 +37,7 @@ off_t move_on(Place place, std::int64_t by) noexcept {
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
     while (at != in_kernel) {
         std::int64_t to = 0;
-        if (__builtin_add_overflow(at, by, &to)) {
-            return fail(EOVERFLOW);
-        }
-        if (to < 0) {
+        if (__builtin_add_overflow(at, by, &to) || to < 0) {
             return fail(EINVAL);
         }
         if (to > sure_max && kernel::lseek(place.fd, to, SEEK_SET) < 0) {

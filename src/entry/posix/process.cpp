@@ -58,9 +58,7 @@ bool disabled() noexcept {
     return false;
 }
 
-// libc's streams write to these, where nobody sees it.
 void take_on_standard_streams() noexcept {
-    constexpr int standard_streams = 3;
     for (int fd = 0; fd < standard_streams; ++fd) {
         struct stat found{};
         if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {

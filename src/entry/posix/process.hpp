@@ -4,6 +4,7 @@
 #include "entry/posix/connection.hpp"
 #include "entry/posix/descriptors.hpp"
 #include "entry/posix/mappings.hpp"
+#include "entry/posix/memory.hpp"
 #include "entry/posix/paths.hpp"
 
 #include <array>
@@ -30,6 +31,7 @@ struct State {
     PoolPaths paths;
     Devices devices{};
     Mappings mappings;
+    Memory memory;
 };
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place

@@ -14,7 +14,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 Written::Rest Depositor::standing(FileId file) const noexcept {
     const FileSlot& slot = directory_.files[file.slot];
-    if (!daemon_.alive()) {
+    if (!heard()) {
         return Written::Rest::lost;
     }
     if (slot.error.load(relaxed) != 0) {
@@ -64,7 +64,7 @@ std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
     return begin + position % block_bytes;
 }
 
-// False: the daemon died while the entry was still somebody's.
+// False: the daemon died, or stopped listening, while the entry was still somebody's.
 bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
                         const Piece& piece) noexcept {
     const ClientSlot& self = directory_.clients[client_];
@@ -73,7 +73,7 @@ bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
         if (number < self.entries.load(std::memory_order_acquire) + entries_max) {
             break;
         }
-        if (!daemon_.alive()) {
+        if (!heard()) {
             return false;
         }
         daemon_.kick();
@@ -122,8 +122,9 @@ Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byt
     }
     std::memcpy(memory_at(piece.position), bytes, piece.length);
     entry.state.store(stated(number, EntryState::committed), std::memory_order_release);
-    log_.header().commits.fetch_add(1, std::memory_order_release);
-    return Written::Rest::none;
+    // Before the look whether anybody listens: who stops listening looks in the other order.
+    log_.header().commits.fetch_add(1, std::memory_order_seq_cst);
+    return heard() ? Written::Rest::none : Written::Rest::lost;
 }
 
 Written Depositor::write(FileId file, std::int64_t offset,
@@ -175,16 +176,20 @@ void Depositor::tell(FileId file, EntryKind kind, std::int64_t offset,
     }
 }
 
-bool Depositor::settle(FileId file) noexcept {
+Written Depositor::settle(FileId file) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
         const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
-        if (slot.state.load(std::memory_order_acquire) != FileState::leaving ||
-            slot.generation.load(relaxed) != file.generation || slot.error.load(relaxed) != 0) {
-            return true;
+        if (!heard()) {
+            return {.rest = Written::Rest::lost};
         }
-        if (!daemon_.alive()) {
-            return false;
+        if (slot.state.load(std::memory_order_acquire) != FileState::leaving ||
+            slot.generation.load(relaxed) != file.generation) {
+            return {.rest = Written::Rest::through};
+        }
+        // What could not be drained would be written over what is newer, once it can be.
+        if (const int error = slot.error.load(relaxed); error != 0) {
+            return {.rest = Written::Rest::failed, .error = error};
         }
         daemon_.kick();
         daemon_.wait(slot.progress, seen);

@@ -19,7 +19,7 @@ struct Written {
         none,     // all of it is taken
         through,  // the rest goes to the file system directly
         failed,   // `error`
-        lost,     // the daemon is dead
+        lost,     // the daemon is dead, or does not listen to this client any more
     };
     std::size_t taken = 0;
     Rest rest = Rest::none;
@@ -28,8 +28,13 @@ struct Written {
 
 class Depositor {
 public:
+    // The client is admitted.
     Depositor(const Directory& directory, Log log, std::uint32_t client, Daemon& daemon) noexcept
-        : directory_{directory}, log_{log}, client_{client}, daemon_{daemon} {}
+        : directory_{directory},
+          log_{log},
+          client_{client},
+          admission_{directory.clients[client].admission.load(std::memory_order_acquire)},
+          daemon_{daemon} {}
     Depositor(const Depositor&) = delete;
     Depositor& operator=(const Depositor&) = delete;
     ~Depositor() = default;
@@ -39,10 +44,16 @@ public:
                                 std::span<const std::byte> bytes) noexcept;
     // Tells the daemon something that holds no bytes. It is forgotten where the log is full.
     void tell(FileId file, EntryKind kind, std::int64_t offset, std::uint32_t length) noexcept;
-    // Sleeps until the file is pooled or written through; false: the daemon is dead.
-    [[nodiscard]] bool settle(FileId file) noexcept;
+    // Sleeps until the file may be written directly. Its `rest` is never none.
+    [[nodiscard]] Written settle(FileId file) noexcept;
 
 private:
+    // The daemon lives, and takes what this client commits.
+    [[nodiscard]] bool heard() const noexcept {
+        const std::uint64_t now =
+            directory_.clients[client_].admission.load(std::memory_order_seq_cst);
+        return now == admission_ && now != 0 && daemon_.alive();
+    }
     // Of one write in one block.
     struct Piece {
         std::int64_t offset = 0;
@@ -66,6 +77,7 @@ private:
     const Directory& directory_;
     Log log_;
     std::uint32_t client_;
+    std::uint64_t admission_;
     Daemon& daemon_;
     std::array<std::atomic<std::uint64_t>, blocks_max / 64> prepared_{};
 };

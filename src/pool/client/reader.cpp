@@ -1,5 +1,9 @@
-// Look, copy, look again: what was copied counts if the file's list is still the same.
+// Look, copy, look again: what was copied counts if the list is still the same there. Who writes
+// elsewhere in the file does not keep a reader from ending, and who writes there again and again
+// meets ever shorter looks.
 #include "pool/client/reader.hpp"
+
+#include "pool/shared/clean.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,16 +18,28 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::size_t found_max = 64;                   // extents at a time; they lie on the stack
 constexpr std::int64_t again = -EAGAIN;                 // the list changed: look again
 constexpr std::size_t part_max = std::size_t{8} << 20;  // looked for at a time
+constexpr std::size_t part_min = 4096;                  // where the list changes all the time
+constexpr std::int64_t wish_bytes_max = std::int64_t{1} << 30;
+
+struct Place {
+    Extent extent;
+    std::uint32_t client = 0;
+    std::uint64_t position = 0;
+    bool operator==(const Place&) const noexcept = default;
+};
+Place place_of(const Deposit& deposit) noexcept {
+    return {deposit.extent, deposit.client, deposit.position};
+}
 
 }  // namespace
 
 bool Reader::catch_up_with(std::uint32_t client) noexcept {
     const ClientSlot& slot = directory_.clients[client];
+    const std::uint64_t process = slot.used.load(std::memory_order_acquire);
     const Log log = daemon_.log_of(client);
-    if (!log.mapped()) {
+    if (process == 0 || !log.mapped()) {
         return true;  // it is gone: all it had written is taken
     }
-    const std::uint64_t process = slot.used.load(relaxed);
     const std::uint64_t written = log.header().commits.load(std::memory_order_acquire);
     for (;;) {
         const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
@@ -65,9 +81,115 @@ bool Reader::copy(const Deposit& deposit, std::byte* to) noexcept {
     return true;
 }
 
-// Bytes read of the first part of the range, `again`, or minus an errno.
-std::int64_t Reader::look(const FileSlot& slot, Backing& backing, std::int64_t offset,
+// Tells the daemon what is to be fetched; mostly there is nothing new.
+void Reader::wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept {
+    const std::uint32_t share = directory_.header.clean_share.load(relaxed);
+    const Wishes wishes =
+        source.guess->note({Offset{offset}, Length{static_cast<std::int64_t>(bytes)}},
+                           static_cast<std::int32_t>(std::min<std::uint32_t>(share, clean_max)));
+    if (wishes.count == 0 || source.slot.state.load(relaxed) != FileState::pooled) [[likely]] {
+        return;
+    }
+    for (const Extent& range : std::span{wishes.ranges}.first(wishes.count)) {
+        const std::int64_t length = std::min<std::int64_t>(range.length.bytes(), wish_bytes_max);
+        ahead_.wishes->tell(source.file, EntryKind::wanted, range.begin.bytes(),
+                            static_cast<std::uint32_t>(length));
+    }
+    daemon_.kick();
+}
+
+// Bytes that a clean block has of the first part of the range; 0: none. Waits for a block that is
+// just being fetched.
+std::size_t Reader::clean(const Source& source, std::int64_t offset,
                           std::span<std::byte> bytes) noexcept {
+    constexpr auto block = static_cast<std::int64_t>(block_bytes);
+    const auto within = static_cast<std::uint32_t>(offset % block);
+    bool caught_up = source.guess == nullptr || !source.guess->asked(offset);
+    while (source.slot.state.load(relaxed) == FileState::pooled) {
+        const CleanFound found =
+            find_clean(directory_, {source.file.slot, source.file.generation, offset / block});
+        if (found.number == no_clean) {
+            if (caught_up || !catch_up_with(ahead_.client)) {
+                return 0;
+            }
+            caught_up = true;  // now the daemon has heard the wish
+            continue;
+        }
+        const CleanSlot& slot = directory_.clean[found.number];
+        const std::uint32_t begin = slot.begin.load(relaxed);
+        const std::uint32_t end = std::min<std::uint32_t>(slot.end.load(relaxed), block_bytes);
+        if (within < begin || within >= end) {
+            return 0;
+        }
+        if (clean_state(found.word) == CleanState::fetching) {
+            if (!daemon_.alive()) {
+                return 0;
+            }
+            daemon_.wait(slot.state, found.word);
+            continue;
+        }
+        const std::size_t count = std::min<std::size_t>(bytes.size(), end - within);
+        if (!source.backing.may_fill(bytes.first(count))) {
+            return 0;  // the kernel says what is wrong with it
+        }
+        std::memcpy(bytes.data(), ahead_.blocks + clean_place(found.number) + within, count);
+        std::atomic_thread_fence(std::memory_order_acquire);
+        if (slot.state.load(relaxed) == found.word) [[likely]] {
+            return count;
+        }
+    }
+    return 0;
+}
+
+// As Backing::read; how long that takes says whether it is worth while to fetch ahead.
+std::int64_t Reader::direct(const Source& source, std::int64_t offset,
+                            std::span<std::byte> bytes) noexcept {
+    if (source.guess == nullptr) {
+        return source.backing.read(offset, bytes);
+    }
+    const std::int64_t before = daemon_.now_ns();
+    const std::int64_t got = source.backing.read(offset, bytes);
+    if (got > 0) {
+        source.guess->direct(got, daemon_.now_ns() - before);
+    }
+    return got;
+}
+
+// What lies below the deposits: bytes, fewer at the end of the file only, or minus an errno.
+std::int64_t Reader::below(const Source& source, std::int64_t offset,
+                           std::span<std::byte> bytes) noexcept {
+    if (ahead_.blocks == nullptr || (source.slot.clean.load(std::memory_order_acquire) == 0 &&
+                                     (source.guess == nullptr || !source.guess->asked(offset)))) {
+        return direct(source, offset, bytes);
+    }
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const std::int64_t at = offset + static_cast<std::int64_t>(done);
+        if (const std::size_t some = clean(source, at, bytes.subspan(done)); some > 0) {
+            done += some;
+            if (source.guess != nullptr) {
+                source.guess->found();
+            }
+            continue;
+        }
+        const std::size_t part =
+            std::min(bytes.size() - done, block_bytes - static_cast<std::size_t>(at) % block_bytes);
+        const std::int64_t got = direct(source, at, bytes.subspan(done, part));
+        if (got < 0) {
+            return got;
+        }
+        done += static_cast<std::size_t>(got);
+        if (got < static_cast<std::int64_t>(part)) {
+            break;
+        }
+    }
+    return static_cast<std::int64_t>(done);
+}
+
+// Bytes read of the first part of the range, `again`, or minus an errno.
+std::int64_t Reader::look(const Source& source, std::int64_t offset,
+                          std::span<std::byte> bytes) noexcept {
+    const FileSlot& slot = source.slot;
     std::array<Deposit, found_max> deposits;
     const Extent range{Offset{offset}, Length{static_cast<std::int64_t>(bytes.size())}};
     const Search search = find(directory_, slot, range, deposits);
@@ -85,41 +207,79 @@ std::int64_t Reader::look(const FileSlot& slot, Backing& backing, std::int64_t o
     }
     std::int64_t got = want;
     if (covered < want) {
-        got = backing.read(offset, bytes.first(static_cast<std::size_t>(want)));
+        got = below(source, offset, bytes.first(static_cast<std::size_t>(want)));
         if (got < 0) {
             return got;
         }
         // A hole between the file system's end of file and a deposit reads as zeros.
         const std::int64_t size = slot.size.load(std::memory_order_acquire);
         const std::int64_t until = std::clamp(size - offset, got, want);
-        std::memset(bytes.data() + got, 0, static_cast<std::size_t>(until - got));
+        const std::span<std::byte> hole =
+            bytes.subspan(static_cast<std::size_t>(got), static_cast<std::size_t>(until - got));
+        if (!source.backing.may_fill(hole)) {
+            return -EFAULT;
+        }
+        std::ranges::fill(hole, std::byte{0});
         got = until;
     }
     for (const Deposit& deposit : found) {
-        if (!copy(deposit, bytes.data() + (deposit.extent.begin.bytes() - offset))) {
+        const std::span<std::byte> to =
+            bytes.subspan(static_cast<std::size_t>(deposit.extent.begin.bytes() - offset),
+                          deposit.extent.length.size());
+        if (!source.backing.may_fill(to)) {
+            return -EFAULT;
+        }
+        if (!copy(deposit, to.data())) {
             return again;
         }
         got = std::max(got, deposit.extent.end().bytes() - offset);
     }
     std::atomic_thread_fence(std::memory_order_acquire);
-    return slot.version.load(relaxed) == search.version ? got : again;
+    const bool same = slot.version.load(relaxed) == search.version ||
+                      still_there(slot, {Offset{offset}, Length{want}}, found);
+    return same ? got : again;
 }
 
-std::int64_t Reader::read(FileId file, Backing& backing, std::int64_t offset,
+// Positions are never used twice: what is there again was there all the time. What came and went
+// meanwhile was written while we read.
+bool Reader::still_there(const FileSlot& slot, const Extent& range,
+                         std::span<const Deposit> before) const noexcept {
+    std::array<Deposit, found_max> deposits;
+    const Search search = find(directory_, slot, range, deposits);
+    return search.seen == Seen::whole &&
+           std::ranges::equal(before, std::span<const Deposit>{deposits.data(), search.found}, {},
+                              place_of, place_of);
+}
+
+std::int64_t Reader::read(FileId file, Backing& backing, ReadAhead* guess, std::int64_t offset,
                           std::span<std::byte> bytes) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     if (!catch_up(slot)) {
         return -EIO;
     }
+    const Source source{file, slot, backing, ahead_.blocks == nullptr ? nullptr : guess};
     std::size_t done = 0;
+    std::size_t told = 0;
+    std::size_t most = part_max;
     while (done < bytes.size()) {
-        const std::size_t want = std::min(bytes.size() - done, part_max);
-        const std::int64_t got = look(slot, backing, offset + static_cast<std::int64_t>(done),
-                                      bytes.subspan(done, want));
+        const std::int64_t at = offset + static_cast<std::int64_t>(done);
+        std::size_t want = std::min(bytes.size() - done, most);
+        if (source.guess != nullptr) {
+            if (want > block_bytes && !source.guess->worthwhile()) {
+                // A long read shows with its first block whether it is slow.
+                want = block_bytes - static_cast<std::size_t>(at) % block_bytes;
+            }
+            if (done >= told) {
+                wish(source, at, want);
+                told = done + want;
+            }
+        }
+        const std::int64_t got = look(source, at, bytes.subspan(done, want));
         if (got == again) {
             if (!daemon_.alive()) {
                 return -EIO;
             }
+            most = std::max(want / 2, part_min);
             continue;
         }
         if (got < 0) {

@@ -1,7 +1,10 @@
-// Reading a file that has deposits: what the file system has, and what is newer laid over it.
+// Reading a file: what was deposited is laid over what the file system has. That comes from clean
+// blocks, which the daemon fetched for all who read the file, or else from the file itself.
 #pragma once
 
 #include "pool/client/daemon.hpp"
+#include "pool/client/depositor.hpp"
+#include "pool/client/read_ahead.hpp"
 #include "pool/shared/search.hpp"
 
 #include <cstddef>
@@ -19,37 +22,67 @@ public:
     // As pread: bytes read, or minus an errno.
     [[nodiscard]] virtual std::int64_t read(std::int64_t offset,
                                             std::span<std::byte> bytes) noexcept = 0;
+    // False: these bytes of a program's memory cannot be written to. Asked before deposits are
+    // copied there.
+    [[nodiscard]] virtual bool may_fill(std::span<std::byte> bytes) noexcept {
+        static_cast<void>(bytes);
+        return true;
+    }
 
 protected:
     Backing() noexcept = default;
     ~Backing() = default;
 };
 
+// How a reader tells what it will read, and where clean blocks lie; null: there are none.
+struct Ahead {
+    Depositor* wishes = nullptr;
+    std::uint32_t client = 0;  // the own one
+    const std::byte* blocks = nullptr;
+};
+
 class Reader {
 public:
-    Reader(const Directory& directory, Daemon& daemon) noexcept
-        : directory_{directory}, daemon_{daemon} {}
+    Reader(const Directory& directory, Daemon& daemon, const Ahead& ahead) noexcept
+        : directory_{directory}, daemon_{daemon}, ahead_{ahead} {}
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
     ~Reader() = default;
 
     // Sees everything that any process of the node had written to the file before. Bytes read,
     // fewer at the file's end only, or minus an errno: the file's own, or EIO when the daemon is
-    // dead.
-    [[nodiscard]] std::int64_t read(FileId file, Backing& backing, std::int64_t offset,
-                                    std::span<std::byte> bytes) noexcept;
+    // dead. `guess`: of who reads by this descriptor; null: nothing is fetched ahead.
+    [[nodiscard]] std::int64_t read(FileId file, Backing& backing, ReadAhead* guess,
+                                    std::int64_t offset, std::span<std::byte> bytes) noexcept;
     // One past the last byte that was deposited, 0 without deposits; minus EIO: the daemon is dead.
     [[nodiscard]] std::int64_t deposited_size(FileId file) noexcept;
 
 private:
     [[nodiscard]] bool catch_up(const FileSlot& slot) noexcept;
     [[nodiscard]] bool catch_up_with(std::uint32_t client) noexcept;
-    [[nodiscard]] std::int64_t look(const FileSlot& slot, Backing& backing, std::int64_t offset,
+    // One file, and who reads it.
+    struct Source {
+        FileId file;
+        const FileSlot& slot;
+        Backing& backing;
+        ReadAhead* guess;
+    };
+    void wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept;
+    [[nodiscard]] std::int64_t look(const Source& source, std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept;
+    [[nodiscard]] bool still_there(const FileSlot& slot, const Extent& range,
+                                   std::span<const Deposit> before) const noexcept;
     [[nodiscard]] bool copy(const Deposit& deposit, std::byte* to) noexcept;
+    [[nodiscard]] std::int64_t below(const Source& source, std::int64_t offset,
+                                     std::span<std::byte> bytes) noexcept;
+    [[nodiscard]] std::int64_t direct(const Source& source, std::int64_t offset,
+                                      std::span<std::byte> bytes) noexcept;
+    [[nodiscard]] std::size_t clean(const Source& source, std::int64_t offset,
+                                    std::span<std::byte> bytes) noexcept;
 
     const Directory& directory_;
     Daemon& daemon_;
+    Ahead ahead_;
 };
 
 }  // namespace forebay::pool

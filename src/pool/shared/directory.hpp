@@ -38,8 +38,10 @@ enum class Reason : std::uint32_t {
     inherited,  // by a program that was started with it open
     async,      // aio, io_uring
     asked,      // by the program or the user
+    switched,   // by the program, which may switch it on again
     no_room,    // the file system has less room than what is deposited
     closing,    // the pool drains because the job ends
+    no_memory,  // none comes free: what fills it cannot be drained
 };
 
 inline constexpr std::size_t levels = 6;
@@ -65,18 +67,24 @@ struct alignas(64) FileSlot {
     std::atomic<std::int64_t> drained;    // … of these, those that need no memory any more
     Word progress;                        // changes when anything of the file is drained
     std::atomic<std::int64_t> waited_ns;  // what its writers say that they waited for room
+    std::atomic<std::int64_t> high;       // most that was deposited and not drained
     // Clients that may have deposits of it on their way: bit c % 64 of client c.
     std::atomic<std::uint64_t> writers;
+    std::atomic<std::uint32_t> clean;   // blocks that were, or are being, read ahead
     std::array<char, path_bytes> path;  // as it was opened; for messages
 };
 
 struct alignas(64) ClientSlot {
-    std::atomic<std::uint64_t> used;     // 0: free; else the process
-    std::atomic<std::uint64_t> commits;  // of its log that are in the index
-    std::atomic<std::uint64_t> entries;  // of its log, all below this one are done with
-    std::atomic<std::uint64_t> credit;   // positions below this one may be written
-    Word progress;                       // changes with any of these
+    std::atomic<std::uint64_t> used;       // 0: free; else the process, as long as it holds bytes
+    std::atomic<std::uint64_t> log;        // another number for each log that was here; 0: none was
+    std::atomic<std::uint64_t> commits;    // of its log that are in the index
+    std::atomic<std::uint64_t> entries;    // of its log, all below this one are done with
+    std::atomic<std::uint64_t> credit;     // positions below this one may be written
+    std::atomic<std::uint64_t> admission;  // another one for each client; 0: nobody listens to it
+    Word progress;                         // changes with any of these
 };
+// Commits of a client that has gone: nobody need wait for any.
+inline constexpr std::uint64_t all_commits = ~std::uint64_t{0};
 
 // Where a client's blocks lie: block number n of its log is physical block leases[n % blocks_max].
 using Leases = std::array<std::atomic<std::uint32_t>, blocks_max>;
@@ -93,6 +101,26 @@ struct alignas(64) ExtentNode {
 };
 static_assert(sizeof(ExtentNode) == 64);
 
+// A block of a file as the file system has it: read once, for all who read it.
+enum class CleanState : std::uint32_t {
+    free = 0,
+    fetching = 1,  // is being read: who wants it waits
+    ready = 2,
+};
+struct alignas(64) CleanSlot {
+    // A CleanState in the last two bits, and a number that is another one after each change: the
+    // same word before and after copying means that the copied bytes are the block's.
+    Word state;
+    std::atomic<std::uint32_t> file;        // slot
+    std::atomic<std::uint32_t> generation;  // of that slot
+    std::atomic<std::uint32_t> next;        // in its bucket
+    std::atomic<std::int64_t> block;        // its number in the file
+    // Which of its bytes are there, or will be.
+    std::atomic<std::uint32_t> begin;
+    std::atomic<std::uint32_t> end;
+};
+inline constexpr std::uint32_t no_clean = 0;  // number 0 is never used
+
 struct DirectoryHeader {
     std::atomic<std::uint64_t> format;
     std::atomic<std::uint64_t> process;  // the daemon's
@@ -103,7 +131,12 @@ struct DirectoryHeader {
     std::atomic<std::uint32_t> extents_used;
     std::atomic<std::int64_t> cap;  // bytes of blocks that may be leased
     std::atomic<std::int64_t> leased;
-    std::atomic<std::int64_t> high;  // most that was leased
+    std::atomic<std::int64_t> high;           // most that was leased
+    std::atomic<std::uint32_t> clean_blocks;  // that the memory of clean blocks has room for
+    // Blocks that each reader may have fetched ahead of it.
+    std::atomic<std::uint32_t> clean_share;
+    std::atomic<std::int64_t> clean_bytes;    // memory of clean blocks that is there
+    std::atomic<std::int64_t> fetched_bytes;  // since the daemon began
 };
 
 struct Directory {
@@ -114,6 +147,8 @@ struct Directory {
     alignas(4096) std::array<Leases, clients_max> leases;
     alignas(4096) std::array<FileSlot, files_max> files;
     alignas(4096) std::array<ExtentNode, extents_max> extents;
+    alignas(4096) std::array<std::atomic<std::uint32_t>, clean_buckets> clean_heads;
+    alignas(4096) std::array<CleanSlot, clean_max + 1> clean;
 };
 
 }  // namespace forebay::pool

@@ -7,7 +7,7 @@
 
 namespace forebay::pool {
 
-inline constexpr std::uint64_t format = 0x666f726562617901;  // "forebay", 1
+inline constexpr std::uint64_t format = 0x666f726562617902;  // "forebay", 2
 
 inline constexpr std::size_t block_bytes = std::size_t{1}
                                            << 20;  // what a client is leased at a time
@@ -15,9 +15,11 @@ inline constexpr std::size_t blocks_max = std::size_t{1} << 14;   // of one clie
 inline constexpr std::size_t clients_max = 256;                   // of one daemon, at a time
 inline constexpr std::size_t files_max = std::size_t{1} << 14;    // known to one daemon, at a time
 inline constexpr std::size_t extents_max = std::size_t{1} << 21;  // of all files together
+inline constexpr std::size_t clean_max = std::size_t{1} << 12;    // clean blocks: 4 GiB
+inline constexpr std::size_t clean_buckets = 2 * clean_max;
 inline constexpr std::size_t entries_max = std::size_t{1} << 14;  // of one log, not taken yet
 // Reserved at a time: a larger write lets others go between.
 inline constexpr std::size_t reservation_max = 4 * block_bytes;
-inline constexpr std::size_t path_bytes = 256;                    // of a file's name, for messages
+inline constexpr std::size_t path_bytes = 256;  // of a file's name, for messages
 
 }  // namespace forebay::pool

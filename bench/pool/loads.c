@@ -2,14 +2,14 @@
  * this program forks and that meet at a barrier, so the same program runs without any MPI.
  *
  *   pool_loads burst DIR RANKS STEPS BYTES COMPUTE_MS
- *       each step: compute (a busy loop), a barrier, then every rank writes BYTES of its own file in
- *       calls of 1 MiB. Beside each step the same bytes are copied by memcpy into warm memory.
- *       One JSON line: seconds of output, of the loop and of memcpy, each of the slowest rank.
- *   pool_loads calls DIR COUNT
- *       4 KiB write, then 4 KiB read of what was just written: nanoseconds of a call, each timed
- *       (p10, p50, p99), the clock's own cost taken off.
- *   pool_loads transfers DIR RANKS BYTES TRANSFER sequential|random write|read
- *       each rank its own file; bytes a second of all. */
+ *       each step: compute (a busy loop), a barrier, then every rank writes BYTES of its own file
+ * in calls of 1 MiB. Beside each step the same bytes are copied by memcpy into warm memory. One
+ * JSON line: seconds of output, of the loop and of memcpy, each of the slowest rank. pool_loads
+ * calls DIR COUNT 4 KiB write, then 4 KiB read of what was just written: nanoseconds of a call,
+ * each timed (p10, p50, p99), the clock's own cost taken off. pool_loads transfers DIR RANKS BYTES
+ * TRANSFER sequential|random write|read each rank its own file; bytes a second of all. pool_loads
+ * once DIR RANKS BYTES cached|direct all ranks read DIR/transfers.0 from its begin to its end, in
+ * calls of 1 MiB; direct: by O_DIRECT. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -44,14 +44,18 @@ static void fail(const char* what) {
 static void compute(double seconds) {
     volatile double x = 1;
     for (const double end = now() + seconds; now() < end;) {
-        for (int i = 0; i < 1000; ++i) { x = x * 1.0000001 + 1e-9; }
+        for (int i = 0; i < 1000; ++i) {
+            x = x * 1.0000001 + 1e-9;
+        }
     }
 }
 
 static char* filled(size_t bytes, int seed) {
     char* buffer = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (buffer == MAP_FAILED) { fail("allocate"); }
+    if (buffer == MAP_FAILED) {
+        fail("allocate");
+    }
     uint64_t state = (uint64_t)seed * 0x9e3779b97f4a7c15u + 1;
     for (size_t i = 0; i + 8 <= bytes; i += 8) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
@@ -62,7 +66,9 @@ static char* filled(size_t bytes, int seed) {
 
 static double slowest(const double* seconds, int ranks) {
     double most = 0;
-    for (int i = 0; i < ranks; ++i) { most = seconds[i] > most ? seconds[i] : most; }
+    for (int i = 0; i < ranks; ++i) {
+        most = seconds[i] > most ? seconds[i] : most;
+    }
     return most;
 }
 
@@ -70,7 +76,9 @@ static void write_all(int fd, const char* from, size_t bytes, size_t call) {
     for (size_t done = 0; done < bytes;) {
         const size_t want = bytes - done < call ? bytes - done : call;
         const ssize_t got = write(fd, from + done, want);
-        if (got < 0) { fail("write"); }
+        if (got < 0) {
+            fail("write");
+        }
         done += (size_t)got;
     }
 }
@@ -84,7 +92,9 @@ static void burst(struct shared* shared, int rank, char** argv) {
     char* from = filled(bytes, rank);
     char* to = filled(bytes, rank + ranks_max);
     const int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
-    if (fd < 0) { fail("open"); }
+    if (fd < 0) {
+        fail("open");
+    }
     pthread_barrier_wait(&shared->barrier);
     const double begin = now();
     for (int step = 0; step < steps; ++step) {
@@ -101,7 +111,9 @@ static void burst(struct shared* shared, int rank, char** argv) {
         shared->copy[rank] += now() - last;
     }
     const double last = now();
-    if (close(fd) != 0) { fail("close"); }
+    if (close(fd) != 0) {
+        fail("close");
+    }
     shared->output[rank] += now() - last;
     shared->loop[rank] = now() - begin;
 }
@@ -131,17 +143,23 @@ static void calls(char** argv) {
     qsort(ns, (size_t)count, sizeof *ns, ascending);
     const double clock_ns = ns[count / 2];
     const int fd = open(path, O_CREAT | O_RDWR | O_TRUNC, 0644);
-    if (fd < 0) { fail("open"); }
+    if (fd < 0) {
+        fail("open");
+    }
     for (long i = 0; i < count; ++i) {
         const double begin = now();
-        if (write(fd, buffer, 4096) != 4096) { fail("write"); }
+        if (write(fd, buffer, 4096) != 4096) {
+            fail("write");
+        }
         ns[i] = (now() - begin) * 1e9;
     }
     printf("{");
     print_calls("write", ns, count, clock_ns);
     for (long i = 0; i < count; ++i) {
         const double begin = now();
-        if (pread(fd, buffer, 4096, i * 4096) != 4096) { fail("read"); }
+        if (pread(fd, buffer, 4096, i * 4096) != 4096) {
+            fail("read");
+        }
         ns[i] = (now() - begin) * 1e9;
     }
     printf(", ");
@@ -158,24 +176,54 @@ static void transfers(struct shared* shared, int rank, char** argv) {
     snprintf(path, sizeof path, "%s/transfers.%d", argv[2], rank);
     char* buffer = filled(size, rank);
     size_t* order = calloc(count, sizeof *order);
-    for (size_t i = 0; i < count; ++i) { order[i] = i; }
+    for (size_t i = 0; i < count; ++i) {
+        order[i] = i;
+    }
     srand48(rank + 1);
     for (size_t i = count; random && i > 1; --i) {
         const size_t j = (size_t)(drand48() * (double)i), kept = order[i - 1];
         order[i - 1] = order[j], order[j] = kept;
     }
     const int fd = open(path, writes ? O_CREAT | O_WRONLY : O_RDONLY, 0644);
-    if (fd < 0) { fail("open"); }
+    if (fd < 0) {
+        fail("open");
+    }
     pthread_barrier_wait(&shared->barrier);
     shared->first[rank] = now();
     for (size_t i = 0; i < count; ++i) {
         const off_t at = (off_t)(order[i] * size);
-        const ssize_t got =
-            writes ? pwrite(fd, buffer, size, at) : pread(fd, buffer, size, at);
-        if (got != (ssize_t)size) { fail(writes ? "write" : "read"); }
+        const ssize_t got = writes ? pwrite(fd, buffer, size, at) : pread(fd, buffer, size, at);
+        if (got != (ssize_t)size) {
+            fail(writes ? "write" : "read");
+        }
     }
-    if (close(fd) != 0) { fail("close"); }
+    if (close(fd) != 0) {
+        fail("close");
+    }
     shared->last[rank] = now();
+}
+
+static void once(struct shared* shared, int rank, char** argv) {
+    const size_t bytes = strtoul(argv[4], NULL, 10);
+    const int direct = strcmp(argv[5], "direct") == 0;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/transfers.0", argv[2]);
+    char* buffer = filled(call_bytes, rank);
+    const int fd = open(path, direct ? O_RDONLY | O_DIRECT : O_RDONLY);
+    if (fd < 0) {
+        fail("open");
+    }
+    pthread_barrier_wait(&shared->barrier);
+    shared->first[rank] = now();
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t got = read(fd, buffer, call_bytes);
+        if (got <= 0) {
+            fail("read");
+        }
+        done += (size_t)got;
+    }
+    shared->last[rank] = now();
+    close(fd);
 }
 
 int main(int argc, char** argv) {
@@ -185,8 +233,9 @@ int main(int argc, char** argv) {
         return 0;
     }
     const int bursts = strcmp(what, "burst") == 0 && argc == 7;
-    if (!bursts && !(strcmp(what, "transfers") == 0 && argc == 8)) {
-        fprintf(stderr, "usage: the first lines of bench/pool_loads.c\n");
+    const int reads_once = strcmp(what, "once") == 0 && argc == 6;
+    if (!bursts && !reads_once && !(strcmp(what, "transfers") == 0 && argc == 8)) {
+        fprintf(stderr, "usage: the first lines of bench/pool/loads.c\n");
         return 2;
     }
     const int ranks = atoi(argv[3]);
@@ -194,21 +243,25 @@ int main(int argc, char** argv) {
         fprintf(stderr, "pool_loads: 1 to %d ranks\n", ranks_max);
         return 2;
     }
-    struct shared* shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared* shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pthread_barrierattr_t attributes;
     pthread_barrierattr_init(&attributes);
     pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&shared->barrier, &attributes, (unsigned)ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         if (fork() == 0) {
-            bursts ? burst(shared, rank, argv) : transfers(shared, rank, argv);
+            bursts       ? burst(shared, rank, argv)
+            : reads_once ? once(shared, rank, argv)
+                         : transfers(shared, rank, argv);
             exit(0);
         }
     }
     for (int rank = 0; rank < ranks; ++rank) {
         int status = 0;
-        if (wait(&status) < 0 || status != 0) { return 1; }
+        if (wait(&status) < 0 || status != 0) {
+            return 1;
+        }
     }
     if (bursts) {
         printf("{\"output_s\": %.6f, \"loop_s\": %.6f, \"memcpy_s\": %.6f}\n",
@@ -217,7 +270,9 @@ int main(int argc, char** argv) {
         return 0;
     }
     double begin = shared->first[0];
-    for (int i = 1; i < ranks; ++i) { begin = shared->first[i] < begin ? shared->first[i] : begin; }
+    for (int i = 1; i < ranks; ++i) {
+        begin = shared->first[i] < begin ? shared->first[i] : begin;
+    }
     const double seconds = slowest(shared->last, ranks) - begin;
     printf("{\"seconds\": %.6f, \"bytes_per_s\": %.0f}\n", seconds,
            (double)ranks * (double)strtoul(argv[4], NULL, 10) / seconds);

@@ -1,0 +1,1 @@
+"""What a program gains by the pool; see bench/pool/__main__.py."""

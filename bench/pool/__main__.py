@@ -1,0 +1,94 @@
+"""What a program gains by the pool: pairs of one load without it and with it, in random order.
+
+burst       2 ranks × 10 steps × 64 MiB with time to compute between (--compute MS), and with none:
+            time in output beside a memcpy of the same bytes, and the whole until all bytes are on
+            the file system
+calls       nanoseconds of a 4 KiB write and read on tmpfs
+bystanders  git status, gcc and python with the library preloaded, which touch no pool path
+transfers   the loads of the block cache of 2022: sequential 128 KiB and random 8 KiB transfers of
+            1, 4 and 16 processes, plain and with windows of 16 MiB and 1 GiB
+once        8 processes read one file of 512 MiB on a limited disk: what the disk delivers, and time
+            beside plain reads by O_DIRECT and through the page cache
+collective  collective writes of 256 B and 1 KiB pieces: when they return, and when all is written,
+            beside those of the MPIs
+daemon      the daemon's share of a core, idle and busy, and its memory at the cap
+
+The file systems are made for it and need root: a *limited disk* (tools/limited_disk.sh: bandwidth
+and dirty bytes as a client of a parallel file system has them), a FUSE file system with a latency
+of 1 ms and 100 MB/s, written through (tests/mpi/slow_fs.c), tmpfs. CephFS is brought up by
+tests/cephfs.sh; --ceph names its folder.
+
+examples:
+  python -m bench.pool burst --on limited50,fuse --pairs 6
+  python -m bench.pool calls --docs docs/performance/pool.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.pool import collective, costs, reads, writes
+from bench.pool.places import ROOT
+from bench.pool.runs import build
+from bench.report import publish
+from bench.results import this_commit, this_machine
+from bench.tables import markdown
+
+WAYS = {
+    "burst": writes.burst,
+    "calls": costs.calls,
+    "bystanders": costs.bystanders,
+    "transfers": writes.transfers,
+    "once": reads.once,
+    "collective": collective.collective,
+    "daemon": costs.daemon_share,
+}
+
+
+def circumstances() -> str:
+    """The command, the commit and the machine."""
+    commit, modified = this_commit(ROOT)
+    machine = this_machine({})
+    words = ["python", "-m", "bench.pool", *sys.argv[1:]]
+    return (
+        f"```sh\n{shlex.join(words)}\n```\n\n"
+        f"Commit `{commit}`{' (modified)' if modified else ''}, "
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {machine.processor}, {machine.cores} cores, "
+        f"Linux {machine.kernel}; load before {os.getloadavg()[0]:.2f}."
+    )
+
+
+def main() -> int:
+    """Exit status 0, or an exception says what failed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.pool",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", choices=WAYS)
+    parser.add_argument(
+        "--on",
+        default=["limited50"],
+        type=lambda text: text.split(","),
+        help="file systems: limited50, limited200, fuse, tmpfs, ceph (limited50)",
+    )
+    parser.add_argument("--pairs", type=int, default=6, help="(6)")
+    parser.add_argument("--compute", type=int, default=3000, help="milliseconds of a step (3000)")
+    parser.add_argument("--ceph", type=Path, help="a folder on CephFS")
+    parser.add_argument("--docs", type=Path, help="put the table between this file's markers")
+    chosen = parser.parse_args()
+    before = circumstances()
+    with tempfile.TemporaryDirectory() as folder:
+        table = WAYS[chosen.what](build(Path(folder)), chosen)
+    publish("\n\n".join([before, markdown(table)]), f"pool_{chosen.what}", chosen.docs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""What the pool itself costs: a call, a process that does not use it, the daemon."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+
+from bench.pool.places import tmpfs
+from bench.pool.runs import Programs, daemon, pairs_of, ratio_of, run
+from bench.tables import TextTable
+
+MIB = 1 << 20
+IDLE_SECONDS = 10
+CAP_BYTES = 256 * MIB
+REPEATED = 20
+"""Runs of a bystander in one timing."""
+
+
+def calls(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """Nanoseconds of a call."""
+    rows = []
+    with tmpfs() as place:
+        words = ["calls", "20000"]
+        runs = pairs_of(
+            lambda: run(programs, words, place.folder, None),
+            lambda: run(programs, words, place.folder, {}),
+            chosen.pairs,
+        )
+        for key in ("write_p50_ns", "write_p99_ns", "read_p50_ns", "read_p99_ns"):
+            plain = [one.told[key] for one, _ in runs]
+            pooled = [two.told[key] for _, two in runs]
+            rows.append(
+                (key, f"{median(plain):.0f}", f"{median(pooled):.0f}", ratio_of(plain, pooled))
+            )
+    return TextTable(
+        title=f"A call of 4 KiB on tmpfs, {chosen.pairs} pairs",
+        header=("what", "plain, ns", "pool, ns", "plain by pool"),
+        rows=tuple(rows),
+    )
+
+
+def bystanders(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """Programs whose files are elsewhere."""
+    rows = []
+    with tmpfs() as pool, tempfile.TemporaryDirectory() as text, daemon(pool.folder) as one:
+        folder = Path(text)
+        for command in _everyday(folder):
+            pairs = pairs_of(
+                lambda: _seconds(command, folder, {}),  # noqa: B023
+                lambda: _seconds(command, folder, one.environment),  # noqa: B023
+                chosen.pairs,
+            )
+            plain, captured = ([pair[side] for pair in pairs] for side in (0, 1))
+            rows.append(
+                (
+                    " ".join(command),
+                    f"{median(plain) * 1e3:.2f}",
+                    f"{median(captured) * 1e3:.2f}",
+                    ratio_of(captured, plain),
+                )
+            )
+    return TextTable(
+        title=f"Processes that touch no pool path, {chosen.pairs} pairs of {REPEATED} runs",
+        header=("command", "plain, ms", "preloaded, ms", "preloaded by plain"),
+        rows=tuple(rows),
+    )
+
+
+def _everyday(folder: Path) -> list[list[str]]:
+    (folder / "one.c").write_text('#include <stdio.h>\nint main(void) { return puts("x") < 0; }\n')
+    for number in range(300):
+        (folder / f"file{number}").write_text(str(number))
+    for words in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return [
+        ["git", "status", "--short"],
+        ["gcc", "-c", "one.c", "-o", "/dev/null"],
+        ["python3", "-c", "pass"],
+    ]
+
+
+def _seconds(command: list[str], folder: Path, environment: Mapping[str, str]) -> float:
+    """Of one run, mean of several."""
+    everything = {**os.environ, **environment}
+    begin = time.monotonic()
+    for _ in range(REPEATED):
+        subprocess.run(command, cwd=folder, env=everything, check=True, stdout=subprocess.DEVNULL)
+    return (time.monotonic() - begin) / REPEATED
+
+
+def daemon_share(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """Its share of a core and its memory: idle, and while two ranks write as fast as they can."""
+    idle, busy, most = [], [], []
+    for _ in range(chosen.pairs):
+        with tmpfs() as place, daemon(place.folder, pool_cap=str(CAP_BYTES)) as one:
+            begin, used = time.monotonic(), _cpu_seconds(one.process)
+            time.sleep(IDLE_SECONDS)
+            idle.append((_cpu_seconds(one.process) - used) / (time.monotonic() - begin))
+            begin, used = time.monotonic(), _cpu_seconds(one.process)
+            words = ["burst", str(place.folder), "2", "20", str(64 * MIB), "0"]
+            subprocess.run(
+                [programs.loads, *words],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, **one.environment},
+            )
+            busy.append((_cpu_seconds(one.process) - used) / (time.monotonic() - begin))
+            most.append(_most_resident(one.process))
+    rows = (
+        ("idle", f"{median(idle):.1%} of a core ({max(idle):.1%} at most)"),
+        ("busy: 2.5 GiB by two ranks", f"{median(busy):.0%} of a core ({max(busy):.0%} at most)"),
+        ("most memory, cap 256 MiB", f"{max(most) / MIB:.0f} MiB ({max(most) / CAP_BYTES:.1%})"),
+    )
+    return TextTable(title="The daemon", header=("when", "what"), rows=rows)
+
+
+def _cpu_seconds(process: int) -> float:
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _most_resident(process: int) -> int:
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0

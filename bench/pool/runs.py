@@ -1,0 +1,148 @@
+"""Runs of the load, plain and through a pool, in pairs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from bench.pool.places import ROOT
+from forebay.domain.estimate import paired_ratio
+
+BUILD = ROOT / "build" / "release"
+RUN_SECONDS_MAX = 1800
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Programs:
+    """What is run."""
+
+    loads: Path
+    slow_fs: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One run: what the load printed, and the seconds until all was on the file system."""
+
+    told: Mapping[str, float]
+    whole_s: float
+
+
+def build(folder: Path) -> Programs:
+    """Compiles the programs."""
+    loads, slow_fs = folder / "loads", folder / "slow_fs"
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "fuse3"], check=True, capture_output=True, text=True
+    ).stdout.split()
+    source = ROOT / "bench" / "pool" / "loads.c"
+    subprocess.run(["cc", "-O2", "-o", loads, source, "-lpthread"], check=True)
+    slow = ROOT / "tests" / "mpi" / "slow_fs.c"
+    words = ["cc", "-O2", "-D_FILE_OFFSET_BITS=64", "-o", str(slow_fs), str(slow)]
+    words += [*flags, "-lpthread"]
+    subprocess.run(words, check=True)
+    return Programs(loads=loads, slow_fs=slow_fs)
+
+
+def run(programs: Programs, words: Sequence[str], at: Path, pool: Mapping[str, str] | None) -> Run:
+    """Runs a load in a folder of its own; with a pool of these settings, until it is drained."""
+    with tempfile.TemporaryDirectory(dir=at) as folder:
+        return run_in(programs, words, Path(folder).resolve(), pool)
+
+
+def run_in(
+    programs: Programs, words: Sequence[str], folder: Path, pool: Mapping[str, str] | None
+) -> Run:
+    """As run(), in this folder, which keeps its files."""
+    load = [str(programs.loads), words[0], str(folder), *words[1:]]
+    command = load if pool is None else [*_through(folder, pool), "--", *load]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    environment["FOREBAY_LIBDIR"] = str(BUILD / "lib")
+    os.sync()
+    begin = time.monotonic()
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=RUN_SECONDS_MAX,
+    )
+    whole = time.monotonic() - begin
+    if done.returncode != 0:
+        raise RuntimeError(f"{shlex.join(command)} ended with {done.returncode}: {done.stderr}")
+    return Run(told=json.loads(done.stdout.splitlines()[-1]), whole_s=whole)
+
+
+def _through(folder: Path, pool: Mapping[str, str]) -> list[str]:
+    settings = [word for key, value in pool.items() for word in ("--set", f"{key}={value}")]
+    front = [sys.executable, "-m", "forebay", "run", "--pool", str(folder), *settings]
+    return [*front, "--format", "json", "--summary", os.devnull]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Daemon:
+    """A daemon without a program."""
+
+    process: int
+    environment: Mapping[str, str]
+    """What programs need to find it."""
+
+
+@contextlib.contextmanager
+def daemon(at: Path, **settings: str) -> Iterator[Daemon]:
+    """The daemon of a pool for this folder; drained at the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        socket = Path(folder) / "socket"
+        more = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
+        process = subprocess.Popen(
+            [BUILD / "lib" / "forebayd", "--socket", socket],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **more},
+        )
+        try:
+            if not process.stdout or not process.stdout.readline():
+                raise RuntimeError("forebayd did not start. Run `make build`.")
+            yield Daemon(
+                process=process.pid,
+                environment={
+                    "LD_PRELOAD": str(BUILD / "lib" / "libforebay_posix.so"),
+                    "FOREBAY_POOL_SOCKET": str(socket),
+                    "FOREBAY_POOL_PATHS": str(at.resolve()),
+                },
+            )
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def pairs_of(first: Callable[[], T], second: Callable[[], T], pairs: int) -> list[tuple[T, T]]:
+    """Each pair in random order."""
+    done = []
+    for _ in range(pairs):
+        if random.random() < 0.5:
+            one = first()
+            done.append((one, second()))
+        else:
+            two = second()
+            done.append((first(), two))
+    return done
+
+
+def ratio_of(above: Sequence[float], below: Sequence[float]) -> str:
+    """Of pairs, with its interval; least and most where there are too few for one."""
+    one = paired_ratio(above, below)
+    low, high = one.low or one.least, one.high or one.most
+    return f"{one.estimate:.2f} [{low:.2f}, {high:.2f}]"

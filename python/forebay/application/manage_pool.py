@@ -1,0 +1,129 @@
+"""Use cases: a pool for scripts with several steps is started, asked, drained and stopped."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from forebay.application.pool_ports import PoolSession, Progress
+from forebay.application.ports import World
+from forebay.application.read_settings import effective_settings
+from forebay.application.run_pool import checked_paths
+from forebay.domain.errors import PoolError, UsageError
+from forebay.domain.launcher import PRELOAD_VARIABLE, compose_preload
+from forebay.domain.pool import (
+    PATHS_SETTING,
+    PATHS_VARIABLE,
+    SOCKET_NAME_MAX,
+    SOCKET_VARIABLE,
+    PoolEnd,
+    PoolFile,
+    PoolPlace,
+    PoolStatus,
+    paths_text,
+)
+from forebay.domain.settings import SETTINGS_VARIABLE, Override
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartRequest:
+    """What the user asked for."""
+
+    paths: tuple[Path, ...]
+    socket: Path | None = None
+    settings_file: Path | None = None
+    overrides: tuple[Override, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A daemon that listens, and what programs must have in their environment to use it."""
+
+    process: int
+    socket: Path
+    paths: tuple[Path, ...]
+    variables: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drained:
+    """All that was given is with the file system, unless `failed` names files."""
+
+    error: int
+    status: PoolStatus
+    failed: tuple[PoolFile, ...]
+
+
+def start_pool(request: StartRequest, world: World) -> Started:
+    """A daemon that stays. SettingsError, SetupError, UsageError, PoolError, PoolStartError:
+    nothing was started."""
+    environment = dict(world.environment)
+    settings_file = request.settings_file or environment.get(SETTINGS_VARIABLE) or None
+    if settings_file is not None:
+        environment[SETTINGS_VARIABLE] = str((world.folder / settings_file).absolute())
+    effective = effective_settings(
+        world.settings,
+        file=None if settings_file is None else world.folder / settings_file,
+        environment=environment,
+        options=request.overrides,
+    )
+    table = world.settings.table()
+    for override in request.overrides:
+        environment[table.of(override).variable] = override.text
+    setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
+    named = [Path(text) for text in setting.split(",") if text]
+    paths = checked_paths([*request.paths, *named], world.folder)
+    if not paths:
+        raise UsageError("cannot start a pool (no path is to go through it). Name a folder.")
+    socket = socket_of(request.socket, world, started=False)
+    _check_free(socket, world)
+    libraries = f"{world.libraries.find().stub}:{world.pools.library()}"
+    process = world.pools.start_detached(
+        PoolPlace(socket=socket, environment=environment, folder=world.folder)
+    )
+    variables = {
+        SOCKET_VARIABLE: str(socket),
+        PATHS_VARIABLE: paths_text(paths),
+        PRELOAD_VARIABLE: compose_preload(libraries, environment.get(PRELOAD_VARIABLE)),
+    }
+    return Started(process=process, socket=socket, paths=paths, variables=variables)
+
+
+def socket_of(given: Path | None, world: World, *, started: bool = True) -> Path:
+    """Where the daemon listens: as said, else by the environment, which names one that is started,
+    else the user's usual one."""
+    named = world.environment.get(SOCKET_VARIABLE) if started else None
+    if given is None and named:
+        return Path(named)
+    if given is None:
+        return world.pools.usual_socket()
+    socket = (world.folder / given).absolute()
+    if len(str(socket).encode(errors="surrogateescape")) > SOCKET_NAME_MAX:
+        raise UsageError(
+            f"cannot listen at {socket} (a socket's path has at most {SOCKET_NAME_MAX} bytes). "
+            "Choose a folder with a shorter name."
+        )
+    return socket
+
+
+def _check_free(socket: Path, world: World) -> None:
+    try:
+        status = world.pools.connect(socket).status()
+    except PoolError:
+        return  # nobody is there, or what is there is for the new daemon to judge
+    raise PoolError(
+        f"cannot start a pool (a daemon listens at {socket}: process {status.process}). "
+        "Use it, end it by `forebay pool stop`, or name another place by --socket."
+    )
+
+
+def drain_pool(session: PoolSession, progress: Progress) -> Drained:
+    """Waits until all that was given until now is with the file system."""
+    error = session.drain(progress)
+    status = session.status()
+    failed = tuple(file for file in status.files if file.error and file.outstanding)
+    return Drained(error=error, status=status, failed=failed)
+
+
+def stop_pool(session: PoolSession, progress: Progress) -> PoolEnd:
+    """Has everything drained, and ends the daemon."""
+    return session.stop(progress)

@@ -1,0 +1,111 @@
+"""The part of a run that is about the pool: which paths go through it, and how its daemon is
+started and brought to an end around the program."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forebay.application.pool_ports import Progress, Silent, resolved
+from forebay.application.ports import Finished, World
+from forebay.domain.errors import UsageError
+from forebay.domain.pool import (
+    EX_IOERR,
+    PATHS_MAX,
+    PATHS_SETTING,
+    PATHS_VARIABLE,
+    SOCKET_VARIABLE,
+    PoolEnd,
+    PoolPlace,
+    paths_text,
+)
+from forebay.domain.settings import EffectiveSetting
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolPlan:
+    """Paths that are to go through a pool of this run's own. `socket` is in a folder that is
+    there as long as the run."""
+
+    paths: tuple[Path, ...]
+    socket: Path
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What the program's processes must see."""
+        return {PATHS_VARIABLE: paths_text(self.paths), SOCKET_VARIABLE: str(self.socket)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolOutcome:
+    """What became of what went into the pool."""
+
+    paths: tuple[Path, ...]
+    end: PoolEnd
+
+
+def pool_paths(
+    given: Sequence[Path], effective: Sequence[EffectiveSetting], world: World
+) -> tuple[Path, ...]:
+    """Those of --pool and of the settings; none where somebody has started a pool for them.
+    UsageError: one cannot be used."""
+    if not given and world.environment.get(SOCKET_VARIABLE):
+        return ()
+    setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
+    named = [Path(text) for text in setting.split(",") if text]
+    return checked_paths([*given, *named], world.folder)
+
+
+def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
+    """As the kernel calls them. UsageError: one is nowhere, or has a comma."""
+    paths = resolved(given, folder)
+    for path in paths:
+        if "," in str(path):
+            raise UsageError(
+                f"cannot pool {path} (commas separate paths). Name the folder above it."
+            )
+        if not path.exists() and not path.parent.is_dir():
+            raise UsageError(
+                f"cannot pool {path} (there is no such folder). Make it, or name another."
+            )
+    if len(paths) > PATHS_MAX:
+        raise UsageError(
+            f"cannot pool {len(paths)} paths ({PATHS_MAX} are possible). Name the folders above."
+        )
+    return paths
+
+
+def run_through(
+    pool: PoolPlan | None,
+    environment: Mapping[str, str],
+    world: World,
+    *,
+    program: Callable[[], Finished],
+    progress: Progress | None,
+) -> tuple[Finished, PoolOutcome | None]:
+    """Runs the program beside a daemon of its own. PoolStartError: nothing was started. The status
+    is the program's, or that bytes did not arrive."""
+    if pool is None:
+        return program(), None
+    place = PoolPlace(socket=pool.socket, environment=environment, folder=world.folder)
+    daemon = world.pools.start(place)
+    end = None
+    try:
+        finished = program()
+    finally:
+        end = daemon.finish(progress or Silent())
+    outcome = PoolOutcome(paths=pool.paths, end=end)
+    if finished.status == 0 and not end.arrived:
+        finished = replace(finished, status=EX_IOERR)
+    return finished, outcome
+
+
+def reasons_for_an_empty_pool(outcome: PoolOutcome) -> tuple[str, ...]:
+    """Why nothing came into the pool."""
+    if outcome.end.status is None or outcome.end.status.files or outcome.end.death:
+        return ()
+    paths = ", ".join(str(path) for path in outcome.paths)
+    return (
+        f"No file below {paths} was opened by the program.",
+        "LD_PRELOAD or FOREBAY_* did not reach the program (a launcher or script in between "
+        "took them out), or it is statically linked.",
+    )

@@ -1,0 +1,242 @@
+"""`forebay pool`: parse → ask the daemon → render."""
+
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forebay.adapters.rescue_files import RescueFiles
+from forebay.application.manage_pool import (
+    Drained,
+    Started,
+    StartRequest,
+    drain_pool,
+    socket_of,
+    start_pool,
+    stop_pool,
+)
+from forebay.application.pool_ports import PoolSession
+from forebay.application.rescue import RescueRequest, rescue
+from forebay.cli.drain_progress import DrainProgress
+from forebay.cli.options import overrides_of
+from forebay.cli.output import Format, FormatOption, json_line, json_pretty, plain, printable
+from forebay.cli.pool_help import (
+    DRAIN_HELP,
+    HELP,
+    RESCUE_HELP,
+    START_HELP,
+    STATUS_HELP,
+    STOP_HELP,
+)
+from forebay.cli.pool_report import end_as_json, end_lines, file_as_json, headline, status_lines
+from forebay.cli.pool_report import files_lines as files_of
+from forebay.cli.world import real_world
+from forebay.domain.errors import PoolError
+from forebay.domain.pool import EX_IOERR, PoolStatus
+from forebay.domain.rescue import Applied
+from forebay.domain.units import human_bytes, human_seconds
+
+_WATCH_SECONDS = 1.0
+
+SocketOption = Annotated[
+    Path | None,
+    typer.Option("--socket", metavar="PATH", help="Where the daemon listens."),
+]
+
+
+def start(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH...", help="Folders (or files) that go through the pool."),
+    ] = None,
+    socket: SocketOption = None,
+    settings: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="TOML file of settings.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="One setting, as pool_window=1GiB."),
+    ] = None,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Starts a daemon."""
+    request = StartRequest(
+        paths=tuple(paths or ()),
+        socket=socket,
+        settings_file=settings,
+        overrides=overrides_of(assignments),
+    )
+    started = start_pool(request, real_world())
+    if form is Format.JSON:
+        print(json_pretty({"schema": "forebay.pool.start/1", **plain(started)}))
+        return
+    for line in _shell_lines(started):
+        print(line)
+
+
+def _shell_lines(started: Started) -> Iterator[str]:
+    yield f"# forebayd, process {started.process}: {shlex.join(map(str, started.paths))}"
+    for name, value in started.variables.items():
+        yield f"export {name}={shlex.quote(value)}"
+
+
+def status(
+    socket: SocketOption = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Again every second, until Ctrl-C.")
+    ] = False,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Shows what a daemon has."""
+    place, session = _session(socket)
+    if not watch:
+        now = session.status()
+        print(json_pretty(_status_json(now)) if form is Format.JSON else _status_text(now, place))
+        return
+    try:
+        if form is Format.JSON or not sys.stdout.isatty():
+            _print_again_and_again(session, place, form)
+        else:
+            _show_live(session, place)
+    except KeyboardInterrupt:
+        return
+    except PoolError:
+        print(f"the daemon at {place} has ended", file=sys.stderr)
+
+
+def _print_again_and_again(session: PoolSession, place: Path, form: Format) -> None:
+    while True:
+        now = session.status()
+        text = json_line(_status_json(now)) if form is Format.JSON else _status_text(now, place)
+        print(text, flush=True)
+        time.sleep(_WATCH_SECONDS)
+
+
+def _show_live(session: PoolSession, place: Path) -> None:
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(auto_refresh=False) as live:
+        while True:
+            live.update(Text(_status_text(session.status(), place)), refresh=True)
+            time.sleep(_WATCH_SECONDS)
+
+
+def _status_text(now: PoolStatus, place: Path) -> str:
+    return "\n".join(status_lines(now, str(place)))
+
+
+def _status_json(now: PoolStatus) -> Any:
+    """The schema forebay.pool/1, with what follows from it."""
+    files = [file_as_json(file) for file in now.files]
+    return {"schema": "forebay.pool/1", **plain(now), "files": files}
+
+
+def drain(socket: SocketOption = None, form: FormatOption = Format.TEXT) -> None:
+    """Waits until everything is with the file system."""
+    _, session = _session(socket)
+    begin = time.monotonic()
+    drained = drain_pool(session, DrainProgress())
+    if form is Format.JSON:
+        print(json_pretty(_drained_json(drained)))
+    else:
+        seconds = human_seconds(time.monotonic() - begin)
+        print("\n".join(_drained_lines(drained, seconds)))
+    if drained.error:
+        raise typer.Exit(EX_IOERR)
+
+
+def _drained_json(drained: Drained) -> Any:
+    return {
+        "schema": "forebay.pool.drain/1",
+        "error": drained.error,
+        "failed": [file_as_json(file) for file in drained.failed],
+        "taken": drained.status.taken,
+        "outstanding": drained.status.outstanding,
+    }
+
+
+def _drained_lines(drained: Drained, seconds: str) -> Iterator[str]:
+    if not drained.error:
+        yield f"drained in {seconds} s: {human_bytes(drained.status.taken)} since the pool began"
+        return
+    for file in drained.failed:
+        left = human_bytes(file.outstanding)
+        yield f"NOT DRAINED: {left} of {printable(file.path)} ({printable(file.error_text)})"
+    yield "The pool keeps these bytes and tries again. Mend what is wrong, then drain once more."
+
+
+def stop(socket: SocketOption = None, form: FormatOption = Format.TEXT) -> None:
+    """Drains, and ends the daemon."""
+    _, session = _session(socket)
+    end = stop_pool(session, DrainProgress())
+    if form is Format.JSON:
+        print(json_pretty({"schema": "forebay.pool.stop/1", **end_as_json(end)}))
+    else:
+        if end.status is not None:
+            print(headline(end.status, end, since="being told to stop"))
+            print("\n".join(files_of(end.status.files)))
+        for line in end_lines(end):
+            print(line, file=sys.stderr)
+    if not end.arrived:
+        raise typer.Exit(EX_IOERR)
+
+
+def rescue_(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Rescue files, or folders with such files."),
+    ],
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", metavar="FILE", help="Write to this file instead."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also where the file has changed, or is another one.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Check everything and write nothing.")
+    ] = False,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Writes rescued bytes to their files."""
+    request = RescueRequest(paths=tuple(paths), into=into, force=force, dry_run=dry_run)
+    outcomes = rescue(request, RescueFiles())
+    if form is Format.JSON:
+        body = {"dry_run": dry_run, "files": plain(outcomes)}
+        print(json_pretty({"schema": "forebay.pool.rescue/1", **body}))
+    else:
+        for one in outcomes:
+            _print_applied(one, dry_run=dry_run)
+    if any(one.problem for one in outcomes):
+        raise typer.Exit(EX_IOERR)
+
+
+def _print_applied(one: Applied, *, dry_run: bool) -> None:
+    what = f"{human_bytes(one.written)} to {printable(one.target)}"
+    if one.written or not one.problem:
+        print(f"would write {what}" if dry_run else f"wrote {what}")
+    if one.problem:
+        text = f"forebay: kept {printable(str(one.file))} ({printable(one.problem)})"
+        print(text, file=sys.stderr)
+
+
+def _session(socket: Path | None) -> tuple[Path, PoolSession]:
+    world = real_world()
+    place = socket_of(socket, world)
+    return place, world.pools.connect(place)
+
+
+def attach(app: typer.Typer) -> None:
+    """Adds `pool` with its subcommands."""
+    group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    group.command("start", help=START_HELP, short_help="Start a daemon for several steps.")(start)
+    group.command("status", help=STATUS_HELP, short_help="What it has, and how it goes.")(status)
+    group.command("drain", help=DRAIN_HELP, short_help="Wait until all is written.")(drain)
+    group.command("stop", help=STOP_HELP, short_help="Drain, and end the daemon.")(stop)
+    group.command("rescue", help=RESCUE_HELP, short_help="Write what did not arrive.")(rescue_)
+    app.add_typer(group, name="pool", short_help="Programs that do not wait for their files.")

@@ -1,0 +1,95 @@
+"""What `forebay pool --help` and its subcommands say."""
+
+HELP = """A pool for scripts with several steps: programs do not wait for their files.
+
+What programs write below the pool's paths is taken by a daemon of the node, in memory, and goes to
+the file system while they compute. For a single program, `forebay run --pool PATH` does all this.
+
+\b
+Example:
+  eval "$(forebay pool start /scratch/me)"    a daemon, and the environment for the programs
+  mpiexec -n 8 ./model
+  forebay pool drain                          from here on, other nodes see it all
+  ./postprocess
+  forebay pool stop
+"""
+
+START_HELP = """Start a daemon, and print the shell's lines that have programs use it.
+
+The daemon stays until `forebay pool stop`, or SIGTERM, which drains, too. It listens where only you
+can connect: in $XDG_RUNTIME_DIR/forebay, else in /tmp/forebay-UID. A socket whose daemon has died
+is replaced. Its messages go to a file beside the socket, SOCKET.log.
+
+\b
+Examples:
+  eval "$(forebay pool start /scratch/me)"
+  forebay pool start --set pool_cap=32GiB --set pool_window=4GiB /scratch/me > pool.sh
+  forebay pool start --socket ~/pools/a/socket .
+
+\b
+Exit status:
+  0    it listens
+  1    one listens there already
+  2    wrong option, setting or path
+  125  Forebay is incomplete, or the daemon could not start: the message says what it said
+"""
+
+STATUS_HELP = """Show what the pool has, and how it goes.
+
+\b
+Of each file:
+  taken        bytes that programs gave, and of these
+  to go        those that are not yet with the file system
+  age          of the oldest of these
+  waited       seconds that programs waited for room or for the file system
+  file system  seconds with at least one request at the file system; MiB/s are these requests'
+  state        pooled; leaving or through: it goes past the pool; closed
+
+\b
+The daemon is found by --socket, else by FOREBAY_POOL_SOCKET, else where `pool start` puts it.
+
+\b
+Exit status:
+  0  shown
+  1  no daemon listens there
+"""
+
+DRAIN_HELP = """Wait until everything that was given until now is on the file system.
+
+\b
+Exit status:
+  0   it is
+  1   no daemon listens there, or it has died
+  74  not everything could be written: the message names file and reason; the pool keeps the bytes
+"""
+
+STOP_HELP = """Drain the pool and end its daemon.
+
+What programs that still run write from then on goes to the file system directly. What cannot be
+written is kept in a rescue file; the message names the command that finishes the work.
+
+\b
+Exit status:
+  0   everything is with the file system
+  1   no daemon listens there
+  74  something did not arrive: the message names file, bytes and reason
+"""
+
+RESCUE_HELP = """Write to their files the bytes that a pool could not write.
+
+All checksums are looked at before anything is written. A file that was changed since, or is another
+one, is left alone. What is written is removed from where it was kept; the rest stays.
+
+\b
+Examples:
+  forebay pool rescue --dry-run forebay-rescue-4711-1
+  forebay pool rescue forebay-rescue-4711-1/1-out.nc
+  forebay pool rescue --into /other/disk/out.nc forebay-rescue-4711-1/1-out.nc
+
+\b
+Exit status:
+  0   everything is written (with --dry-run: could be)
+  1   there is no rescue file
+  2   wrong option
+  74  something was not written: the message says why; its rescue file is still there
+"""

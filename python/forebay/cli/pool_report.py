@@ -1,0 +1,178 @@
+"""What became of what went through the pool, as text and as JSON."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from forebay.application.run_pool import PoolOutcome
+from forebay.cli.output import plain, printable
+from forebay.cli.text_table import aligned
+from forebay.domain.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
+from forebay.domain.units import counted, human_bytes, human_seconds
+
+FILES_SHOWN_MAX = 20
+_COLUMNS = ("taken", "at most", "waited", "file system", "hidden", "MiB/s", "file")
+_STATUS_COLUMNS = (
+    "taken",
+    "to go",
+    "age",
+    "waited",
+    "file system",
+    "MiB/s",
+    "state",
+    "file",
+)
+
+
+def file_as_json(file: PoolFile) -> Any:
+    """A file of the schema forebay.pool/1, and what follows from it."""
+    return {
+        **plain(file),
+        "hidden_seconds": file.hidden_seconds,
+        "hidden": file.hidden,
+        "past_the_pool": file.past_the_pool,
+    }
+
+
+def outcome_as_json(outcome: PoolOutcome | None) -> Any:
+    """`pool` of the schema forebay.run/1."""
+    if outcome is None:
+        return None
+    return {"paths": plain(outcome.paths), **end_as_json(outcome.end)}
+
+
+def end_as_json(end: PoolEnd) -> dict[str, Any]:
+    """How a daemon ended."""
+    status = end.status
+    return {
+        "arrived": end.arrived,
+        "death": end.death,
+        "drain_seconds": end.seconds,
+        "taken": status.taken if status else None,
+        "cap": status.cap if status else None,
+        "high": status.high if status else None,
+        "read_ahead": status.read_ahead if status else None,
+        "files": [file_as_json(file) for file in status.files] if status else [],
+        "files_dropped": status.files_dropped if status else 0,
+        "rescued": [
+            {**plain(one), "command": list(one.next_step)}
+            for one in (status.rescued if status else ())
+        ],
+        "lost": plain(end.lost),
+        "messages": list(end.messages),
+    }
+
+
+def outcome_lines(outcome: PoolOutcome) -> Iterator[str]:
+    """What a person reads after a run."""
+    status = outcome.end.status
+    yield ""
+    if status is not None:
+        yield headline(status, outcome.end, since="the program's end")
+        if status.read_ahead:
+            yield f"  {human_bytes(status.read_ahead)} were read ahead"
+        yield from files_lines(status.files)
+        if status.files_dropped:
+            yield f"  and {counted(status.files_dropped, 'more file')} that nobody kept count of"
+    yield from end_lines(outcome.end)
+
+
+def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
+    """All files together."""
+    files = counted(len(status.files), "file")
+    return (
+        f"through the pool: {human_bytes(status.taken)} of {files}, at most "
+        f"{human_bytes(status.high)} of {human_bytes(status.cap)} at a time, drained "
+        f"{human_seconds(end.seconds)} s after {since}"
+    )
+
+
+def files_lines(files: Sequence[PoolFile]) -> Iterator[str]:
+    """A table of the files that gave most, and which went past the pool."""
+    ranked = sorted(files, key=lambda one: (not one.error, -one.taken, one.path))
+    chosen = ranked[:FILES_SHOWN_MAX]
+    shown = [file for file in files if file in chosen]
+    if shown:
+        yield from aligned([_COLUMNS, *(_cells(file) for file in shown)], left={6}, indent="  ")
+    hidden = len(files) - len(shown)
+    if hidden:
+        yield f"  and {counted(hidden, 'more file')} (all of them: --format json)"
+    past = [file for file in shown if file.past_the_pool]
+    if past:
+        yield "  went past the pool, from then on or all the time:"
+        rows = [(printable(file.path), str(file.past_the_pool)) for file in past]
+        yield from aligned(rows, left={0, 1}, indent="    ")
+
+
+def _cells(file: PoolFile) -> tuple[str, ...]:
+    rate = file.rate / (1 << 20)
+    return (
+        human_bytes(file.taken),
+        human_bytes(file.high),
+        f"{human_seconds(file.waited_seconds)} s",
+        f"{human_seconds(file.storage_seconds)} s",
+        "–" if file.hidden is None else f"{100 * file.hidden:.0f} %",
+        f"{rate:.1f}" if 0 < rate < 1000 else f"{rate:.0f}",
+        printable(file.path),
+    )
+
+
+def end_lines(end: PoolEnd) -> Iterator[str]:
+    """What did not arrive, and what to do about it."""
+    if end.death is not None:
+        yield (
+            f"THE POOL'S DAEMON DIED ({printable(end.death)}). What it had taken and not yet "
+            "written is lost, and what programs wrote in its last moments:"
+        )
+        yield from (_lost_line(one) for one in end.lost)
+        if not end.lost:
+            yield "  no file was open or waited to be drained"
+        yield "Run the program again, or from its last complete output."
+        yield from (f"  it said: {printable(line)}" for line in end.messages)
+    for one in end.status.rescued if end.status else ():
+        yield from _rescued_lines(one)
+
+
+def _lost_line(one: Lost) -> str:
+    return f"  at least {human_bytes(one.bytes)} of {printable(one.path)}"
+
+
+def _rescued_lines(one: Rescued) -> Iterator[str]:
+    what = f"{human_bytes(one.bytes)} of {printable(one.path)}"
+    why = printable(one.error_text) or "it was told to end before"
+    if not one.file:
+        yield f"LOST: {what} ({why}), since they could not be kept ({printable(one.problem)})"
+        return
+    yield f"DID NOT ARRIVE: {what} ({why}). They are kept; when that is mended, write them by"
+    yield f"  {shlex.join(one.next_step)}"
+
+
+def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
+    """What a daemon has now."""
+    state = ", draining" if status.closing else ""
+    up = human_seconds(status.uptime_seconds)
+    yield f"daemon {status.process} at {printable(place)}, up {up} s{state}"
+    clients = counted(len(status.clients), "program")
+    yield (
+        f"  {human_bytes(status.leased)} of {human_bytes(status.cap)} in use, at most "
+        f"{human_bytes(status.high)} so far; {human_bytes(status.outstanding)} to go, the oldest "
+        f"{human_seconds(status.oldest_seconds)} s old; {clients}, "
+        f"{counted(status.lag, 'write')} to be looked at"
+    )
+    ranked = sorted(status.files, key=lambda one: (not one.error, -one.outstanding, -one.taken))
+    chosen = ranked[:FILES_SHOWN_MAX]
+    shown = [file for file in status.files if file in chosen]
+    if shown:
+        rows = [_STATUS_COLUMNS, *(_status_cells(file) for file in shown)]
+        yield from aligned(rows, left={6, 7}, indent="  ")
+    if len(shown) < len(status.files):
+        hidden = len(status.files) - len(shown)
+        yield f"  and {counted(hidden, 'more file')} (all of them: --format json)"
+
+
+def _status_cells(file: PoolFile) -> tuple[str, ...]:
+    taken, _, waited, storage, _, rate, path = _cells(file)
+    state = file.state if not file.reason else f"{file.state} ({file.reason})"
+    state = f"{state}, {printable(file.error_text)}" if file.error else state
+    age = f"{human_seconds(file.oldest_seconds)} s" if file.outstanding else "–"
+    return (taken, human_bytes(file.outstanding), age, waited, storage, rate, state, path)

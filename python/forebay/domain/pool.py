@@ -1,0 +1,165 @@
+"""The pool of a node: what its daemon says of itself and of each file, and how a run through it
+ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+EX_IOERR = 74
+"""Exit status where bytes did not arrive (sysexits.h)."""
+
+SOCKET_VARIABLE = "FOREBAY_POOL_SOCKET"
+PATHS_VARIABLE = "FOREBAY_POOL_PATHS"
+PATHS_SETTING = "pool_paths"
+PATHS_MAX = 16
+"""As many paths as a captured program looks at (src/entry/posix/paths.hpp)."""
+SOCKET_NAME_MAX = 107
+"""Bytes of a socket's path that the kernel takes."""
+
+REASONS: Mapping[str, str] = {
+    "mapped": "mapped into memory (mmap)",
+    "stream": "written by C stdio or C++ streams",
+    "append": "opened for appending (O_APPEND)",
+    "direct": "opened with O_DIRECT or O_SYNC",
+    "copied": "copied inside the kernel (sendfile, copy_file_range, splice)",
+    "inherited": "inherited by another program",
+    "async": "asynchronous calls (aio, io_uring)",
+    "asked": "the program or a setting asked for it",
+    "switched": "the program switched it by ioctl",
+    "no_memory": "no memory came free, since what filled it could not be drained",
+    "no_room": "the file system had less room than what was in the pool",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolFile:
+    """One file, all times that the pool knew it together. `high` is the most of it that was in
+    the pool. Rates are bytes a second."""
+
+    path: str
+    state: str
+    reason: str
+    error: int
+    error_text: str
+    taken: int
+    drained: int
+    outstanding: int
+    window: int
+    high: int
+    extents: int
+    oldest_seconds: float
+    waited_seconds: float
+    storage_seconds: float
+    storage_bytes: int
+    requests: int
+    rate: float
+    times: int
+
+    @property
+    def hidden_seconds(self) -> float:
+        """What the file system took and nobody waited for."""
+        return max(0.0, self.storage_seconds - self.waited_seconds)
+
+    @property
+    def hidden(self) -> float | None:
+        """The part of the file system's time that was hidden; None: it took none."""
+        if self.storage_seconds <= 0:
+            return None
+        return self.hidden_seconds / self.storage_seconds
+
+    @property
+    def past_the_pool(self) -> str | None:
+        """Why something of it went to the file system directly; None: nothing did, unless it was
+        written after the pool was told to stop."""
+        if self.reason == "closing":
+            return None
+        return REASONS.get(self.reason, self.reason) or None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rescued:
+    """Bytes that did not arrive. They are in `file`, or nowhere: `problem` says why."""
+
+    path: str
+    error: int
+    error_text: str
+    bytes: int
+    file: str
+    problem: str
+
+    @property
+    def next_step(self) -> tuple[str, ...]:
+        """The words of the command that finishes the work, if there is one."""
+        return ("forebay", "pool", "rescue", self.file) if self.file else ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolStatus:
+    """A daemon at a moment. `high` is the most memory that was in use; `read_ahead` bytes were
+    read ahead of programs, of which some are held; `lag` counts writes that it has not looked at
+    yet."""
+
+    process: int
+    uptime_seconds: float
+    ended: bool
+    closing: bool
+    cap: int
+    leased: int
+    high: int
+    read_ahead_held: int
+    read_ahead: int
+    lag: int
+    oldest_seconds: float
+    clients: tuple[int, ...]
+    files: tuple[PoolFile, ...]
+    files_dropped: int
+    rescued: tuple[Rescued, ...]
+
+    @property
+    def taken(self) -> int:
+        """Bytes that programs have given."""
+        return sum(file.taken for file in self.files)
+
+    @property
+    def outstanding(self) -> int:
+        """Of these, bytes that are not yet with the file system."""
+        return sum(file.outstanding for file in self.files)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lost:
+    """Bytes of a file that a daemon took with it when it died."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolPlace:
+    """Where a daemon listens, and what it is started with."""
+
+    socket: Path
+    environment: Mapping[str, str]
+    folder: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolEnd:
+    """How a daemon ended. `status` is None, and `death` says why, when it did not end by itself;
+    `messages` are the lines that it has written."""
+
+    status: PoolStatus | None
+    seconds: float
+    death: str | None = None
+    lost: tuple[Lost, ...] = ()
+    messages: tuple[str, ...] = ()
+
+    @property
+    def arrived(self) -> bool:
+        """Whether everything is with the file system."""
+        return self.death is None and self.status is not None and not self.status.rescued
+
+
+def paths_text(paths: tuple[Path, ...]) -> str:
+    """The value of PATHS_VARIABLE."""
+    return ",".join(str(path) for path in paths)

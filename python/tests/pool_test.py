@@ -1,0 +1,470 @@
+"""The pool as the command sees it: messages, documents, runs in an imagined world, rescue files."""
+
+import dataclasses
+import json
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.adapters.pool_daemon import _without_ours
+from forebay.adapters.pool_document import decode_ready, decode_status
+from forebay.adapters.pools import LocalPools
+from forebay.adapters.rescue_files import RescueFiles
+from forebay.application.manage_pool import StartRequest, socket_of, start_pool
+from forebay.application.ports import World
+from forebay.application.rescue import RescueRequest, rescue
+from forebay.application.run_pool import PoolOutcome, pool_paths
+from forebay.application.run_program import RunReport, RunRequest, carry_out, plan_run
+from forebay.cli.pool_report import outcome_as_json, outcome_lines, status_lines
+from forebay.cli.run_report import as_json, as_text
+from forebay.domain.errors import PoolError, PoolStartError, RescueError, UsageError
+from forebay.domain.pool import Lost, PoolEnd, PoolFile, PoolPlace, PoolStatus, Rescued
+from forebay.domain.pool_messages import (
+    FORMAT,
+    PATH_BYTES,
+    QUESTION_BYTES,
+    REPLY_BYTES,
+    Ask,
+    question,
+    reply,
+)
+from forebay.domain.rescue import RUN_HEADER, Applied
+from forebay.domain.settings import Override
+
+MakeWorld = Callable[..., World]
+PRELOAD = "/opt/forebay/libforebay_mpi.so:/opt/forebay/libforebay_posix.so"
+
+
+def status(**changes: Any) -> PoolStatus:
+    usual: dict[str, Any] = {
+        "process": 77, "uptime_seconds": 3.0, "ended": True, "closing": True,
+        "cap": 1 << 30, "leased": 0, "high": 1 << 20, "read_ahead_held": 0,
+        "read_ahead": 3 << 20, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
+        "files_dropped": 0, "rescued": (),
+    }  # fmt: skip
+    return PoolStatus(**{**usual, **changes})
+
+
+def file(**changes: Any) -> PoolFile:
+    usual: dict[str, Any] = {
+        "path": "/scratch/out", "state": "closed", "reason": "", "error": 0, "error_text": "",
+        "taken": 4 << 20, "drained": 4 << 20, "outstanding": 0, "window": 1 << 28, "high": 2 << 20,
+        "extents": 0,
+        "oldest_seconds": 0.0, "waited_seconds": 0.5, "storage_seconds": 2.0,
+        "storage_bytes": 4 << 20, "requests": 1, "rate": float(2 << 20), "times": 1,
+    }  # fmt: skip
+    return PoolFile(**{**usual, **changes})
+
+
+FULL = Rescued(
+    path="/scratch/out", error=28, error_text="No space left on device", bytes=3 << 20,
+    file="/home/me/forebay-rescue-1-1/1-out", problem="",
+)  # fmt: skip
+
+
+def outcome(**changes: Any) -> PoolOutcome:
+    usual: dict[str, Any] = {"status": status(files=(file(),)), "seconds": 0.5}
+    return PoolOutcome(paths=(Path("/scratch"),), end=PoolEnd(**{**usual, **changes}))
+
+
+# --- messages
+
+
+def test_messages_are_as_the_header_of_the_wire_has_them(root: Path) -> None:
+    limits = (root / "src" / "pool" / "shared" / "limits.hpp").read_text()
+    header = (root / "src" / "wire" / "messages.hpp").read_text()
+    assert f"format = {FORMAT:#x};" in limits
+    assert f"path_bytes = {PATH_BYTES};" in limits
+    found = re.search(r"enum class Ask.*?\{(.*?)\}", header, re.DOTALL)
+    assert found
+    names = re.findall(r"\w+", found[1].replace("= 1", ""))
+    assert {name.upper(): number for number, name in enumerate(names, 1)}.items() >= {
+        (ask.name, int(ask)) for ask in Ask
+    }
+    assert (QUESTION_BYTES, REPLY_BYTES) == (288, 40)
+
+
+def test_a_question_is_about_no_file() -> None:
+    data = question(Ask.DRAIN)
+    assert len(data) == QUESTION_BYTES
+    assert data[:8] == FORMAT.to_bytes(8, "little")
+    assert data[8] == Ask.DRAIN
+    assert not any(data[9:])
+
+
+def test_a_reply_of_another_version_or_length_is_none() -> None:
+    data = FORMAT.to_bytes(8, "little") + bytes([10, 0, 0, 0, 28]) + bytes(27)
+    said = reply(data)
+    assert said is not None
+    assert (said.ask, said.error) == (Ask.DRAIN, 28)
+    assert reply(data[:-1]) is None
+    assert reply(bytes(40)) is None
+
+
+# --- documents
+
+
+def document(**changes: Any) -> str:
+    body = dataclasses.asdict(status(files=(file(),), rescued=(FULL,)))
+    clients = [{"process": 5, "commits": 7}]
+    return json.dumps({"schema": "forebay.pool/1", **body, "clients": clients, **changes})
+
+
+def test_a_status_document_is_decoded() -> None:
+    expected = status(files=(file(),), rescued=(FULL,), clients=(5,))
+    assert decode_status(document(later_key=1)) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", document(schema="forebay.pool/2"), document(files=[{}])]
+)
+def test_what_is_no_status_is_told(text: str) -> None:
+    with pytest.raises(PoolError, match="cannot understand"):
+        decode_status(text)
+
+
+def test_a_ready_line_has_the_shape_of_the_directory() -> None:
+    shape = {
+        "files": 4096, "files_max": 3, "file_bytes": 512, "state": 4, "taken": 8, "drained": 16,
+        "path": 24, "path_bytes": 256, "more": 1,
+    }  # fmt: skip
+    line = {"schema": "forebay.pool.ready/1", "process": 9, "socket": "/x", "directory": shape}
+    ready = decode_ready(json.dumps(line))
+    assert ready.process == 9
+    assert ready.directory.bytes == 4096 + 3 * 512
+    with pytest.raises(PoolError):
+        decode_ready(json.dumps({**line, "directory": {}}))
+
+
+# --- what follows from a file's numbers
+
+
+def test_hidden_is_what_the_file_system_took_and_nobody_waited_for() -> None:
+    assert file().hidden == pytest.approx(0.75)
+    assert file(waited_seconds=3.0).hidden == 0
+    assert file(storage_seconds=0.0).hidden is None
+    assert file(reason="mapped").past_the_pool == "mapped into memory (mmap)"
+    assert file(reason="closing").past_the_pool is None
+    assert file(reason="new one").past_the_pool == "new one"
+
+
+# --- runs
+
+
+def request(*paths: Path, **more: Any) -> RunRequest:
+    return RunRequest(command=("./serial",), pool=paths, **more)
+
+
+def test_the_program_gets_both_libraries_the_socket_and_absolute_paths(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    world = make_world(environment={"LD_PRELOAD": "/u.so"})
+    plan = plan_run(request(Path(), Path("link"), Path("new")), world)
+    assert plan.environment["LD_PRELOAD"] == f"{PRELOAD}:/u.so"
+    assert plan.environment["FOREBAY_POOL_SOCKET"] == "/run/x/pool"
+    assert plan.environment["FOREBAY_POOL_PATHS"] == f"{tmp_path},{tmp_path / 'new'}"
+
+
+def test_without_a_path_nothing_is_started(make_world: MakeWorld) -> None:
+    world = make_world()
+    plan = plan_run(request(), world)
+    assert plan.pool is None
+    report = carry_out(plan, world)
+    assert report.pool is None
+    assert world.pools.log == []  # type: ignore[attr-defined]
+    assert as_json(report)["pool"] is None
+
+
+def test_paths_of_the_settings_go_through_the_pool_too(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder in folders:
+        folder.mkdir()
+    override = Override("pool_paths", "b")
+    plan = plan_run(request(Path("a"), overrides=(override,)), make_world())
+    assert plan.pool is not None
+    assert plan.pool.paths == tuple(folders)
+
+
+def test_a_pool_that_was_started_by_hand_is_used_and_no_other_is_started(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    own = {"FOREBAY_POOL_SOCKET": "/s", "FOREBAY_POOL_PATHS": str(tmp_path)}
+    plan = plan_run(request(), make_world(environment=own))
+    assert plan.pool is None
+    assert plan.environment["FOREBAY_POOL_SOCKET"] == "/s"
+    plan = plan_run(request(tmp_path), make_world(environment=own))
+    assert plan.environment["FOREBAY_POOL_SOCKET"] == "/run/x/pool"
+
+
+def test_a_switched_off_forebay_starts_no_pool(make_world: MakeWorld) -> None:
+    plan = plan_run(request(Path(), overrides=(Override("enabled", "false"),)), make_world())
+    assert plan.pool is None
+
+
+@pytest.mark.parametrize("name", ["none/file", "a,b"])
+def test_a_path_that_cannot_be_pooled_is_a_usage_error(make_world: MakeWorld, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot pool"):
+        plan_run(request(Path(name)), make_world())
+
+
+def test_more_paths_than_programs_look_at_are_a_usage_error(make_world: MakeWorld) -> None:
+    paths = [Path(f"f{number}") for number in range(17)]
+    with pytest.raises(UsageError, match="16 are possible"):
+        pool_paths(paths, (), make_world())
+
+
+def test_the_daemon_is_finished_and_its_folder_removed(make_world: MakeWorld) -> None:
+    world = make_world(pools={"end": outcome().end})
+    report = carry_out(plan_run(request(Path()), world), world)
+    assert world.pools.log == ["room", "start", "finish", "remove"]  # type: ignore[attr-defined]
+    assert (report.status, report.reasons) == (0, ())
+    assert report.pool is not None
+
+
+def test_a_daemon_that_does_not_start_starts_no_program(make_world: MakeWorld) -> None:
+    world = make_world(pools={"refused": "cannot start"})
+    plan = plan_run(request(Path()), world)
+    with pytest.raises(PoolStartError):
+        carry_out(plan, world)
+    assert world.pools.log == ["room", "start", "remove"]  # type: ignore[attr-defined]
+    assert world.processes.started == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("own", "expected"), [(0, 74), (3, 3)])
+@pytest.mark.parametrize(
+    "end",
+    [
+        outcome(status=status(rescued=(FULL,))).end,
+        outcome(status=None, death="SIGKILL ended it", lost=(Lost(path="/x", bytes=9),)).end,
+    ],
+)
+def test_bytes_that_did_not_arrive_change_a_status_of_0_only(
+    make_world: MakeWorld, own: int, expected: int, end: PoolEnd
+) -> None:
+    world = make_world(processes={"status": own}, pools={"end": end})
+    assert carry_out(plan_run(request(Path()), world), world).status == expected
+
+
+def test_an_empty_pool_is_explained(make_world: MakeWorld) -> None:
+    world = make_world()
+    report = carry_out(plan_run(request(Path()), world), world)
+    assert "No file below" in report.reasons[0]
+    assert "Nothing went through the pool" in as_text(report)
+
+
+def test_ranks_on_other_nodes_are_warned_about(make_world: MakeWorld) -> None:
+    words = ("mpiexec", "-host", "a,b", "./program")
+    plan = plan_run(RunRequest(command=words, pool=(Path(),)), make_world())
+    assert any("on this node only" in warning for warning in plan.warnings)
+
+
+# --- what is said
+
+
+def report(one: PoolOutcome) -> RunReport:
+    return RunReport(
+        status=0, seconds=1.0, command=("./a",), record=None, jobs=(), files=(), warnings=(),
+        reasons=(), pool=one,
+    )  # fmt: skip
+
+
+def test_the_summary_has_a_line_for_each_file() -> None:
+    files = (file(), file(path="/scratch/m\n", reason="mapped", taken=0, storage_seconds=0.0))
+    text = as_text(report(outcome(status=status(files=files))))
+    assert "through the pool: 4.00 MiB of 2 files, at most 1.00 MiB of 1.00 GiB" in text
+    assert re.search(r"4\.00 MiB +2\.00 MiB +0\.500 s +2\.000 s +75 % +2\.0 +/scratch/out", text)
+    assert "/scratch/m\\n  mapped into memory (mmap)" in text
+
+
+def test_the_summary_names_what_did_not_arrive_and_the_command() -> None:
+    lines = list(outcome_lines(outcome(status=status(rescued=(FULL,)))))
+    assert any("3.00 MiB of /scratch/out (No space left on device)" in line for line in lines)
+    assert lines[-1] == "  forebay pool rescue /home/me/forebay-rescue-1-1/1-out"
+    nowhere = dataclasses.replace(FULL, file="", problem="no room")
+    lines = list(outcome_lines(outcome(status=status(rescued=(nowhere,)))))
+    assert any(line.startswith("LOST: 3.00 MiB") and "no room" in line for line in lines)
+
+
+def test_the_summary_says_what_a_dead_daemon_took_along() -> None:
+    lost = (Lost(path="/scratch/out", bytes=1 << 20),)
+    one = outcome(status=None, death="SIGKILL ended it", lost=lost, messages=("oh",))
+    text = "\n".join(outcome_lines(one))
+    assert "SIGKILL ended it" in text
+    assert "at least 1.00 MiB of /scratch/out" in text
+    assert "it said: oh" in text
+    told = outcome_as_json(one)
+    assert (told["arrived"], told["lost"]) == (False, [{"path": "/scratch/out", "bytes": 1 << 20}])
+
+
+def test_json_has_what_follows_from_the_numbers() -> None:
+    told = outcome_as_json(outcome(status=status(files=(file(),), rescued=(FULL,))))
+    assert told["files"][0]["hidden"] == pytest.approx(0.75)
+    assert told["rescued"][0]["command"] == ["forebay", "pool", "rescue", FULL.file]
+
+
+def test_a_status_shows_files_that_wait_first() -> None:
+    waits = file(path="/w", outstanding=1 << 20, oldest_seconds=2.0, state="pooled")
+    fails = file(path="/f", error=28, error_text="full", outstanding=1)
+    lines = list(status_lines(status(files=(file(), waits, fails), clients=(1, 2)), "/s"))
+    assert "2 programs" in lines[1]
+    assert any("1.00 MiB  2.000 s" in line and line.endswith("/w") for line in lines)
+    assert any("closed, full" in line for line in lines)
+
+
+# --- pools by hand
+
+
+def test_a_pool_by_hand_exports_what_programs_need(make_world: MakeWorld, tmp_path: Path) -> None:
+    world = make_world(environment={"LD_PRELOAD": "/u.so", "HOME": "/h"})
+    override = Override("pool_window", "1GiB")
+    started = start_pool(StartRequest(paths=(Path(),), overrides=(override,)), world)
+    assert started.process == 77
+    assert started.variables == {
+        "FOREBAY_POOL_SOCKET": "/run/user/pool",
+        "FOREBAY_POOL_PATHS": str(tmp_path),
+        "LD_PRELOAD": f"{PRELOAD}:/u.so",
+    }
+    (place,) = world.pools.places  # type: ignore[attr-defined]
+    assert place.environment["FOREBAY_POOL_WINDOW"] == "1GiB"
+
+
+def test_where_the_daemon_is(make_world: MakeWorld, tmp_path: Path) -> None:
+    named = make_world(environment={"FOREBAY_POOL_SOCKET": "/named"})
+    assert socket_of(None, make_world()) == Path("/run/user/pool")
+    assert socket_of(None, named) == Path("/named")
+    assert socket_of(None, named, started=False) == Path("/run/user/pool")
+    assert socket_of(Path("s"), named) == tmp_path / "s"
+    with pytest.raises(UsageError, match="at most 107 bytes"):
+        socket_of(Path("s" * 108), named)
+
+
+def test_a_socket_is_where_its_name_is_short(tmp_path: Path, make_world: MakeWorld) -> None:
+    libraries = make_world().libraries
+    room = LocalPools(libraries, environment={"XDG_RUNTIME_DIR": str(tmp_path)}).room()
+    assert room.parent.stat().st_mode & 0o777 == 0o700
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    pools = LocalPools(libraries, environment={"XDG_RUNTIME_DIR": str(deep)})
+    room = pools.room()
+    assert room.parent.parent == Path("/tmp")
+    pools.remove_room(room)
+    assert not room.parent.exists()
+
+
+def test_the_daemon_is_not_captured_itself() -> None:
+    words = "/u.so:/x/libforebay_posix.so /x/libforebay_mpi.so"
+    place = PoolPlace(socket=Path("/s"), environment={"LD_PRELOAD": words}, folder=Path("/"))
+    assert _without_ours(place) == {"LD_PRELOAD": "/u.so"}
+    alone = {"LD_PRELOAD": "/x/libforebay_posix.so", "A": "b"}
+    assert _without_ours(dataclasses.replace(place, environment=alone)) == {"A": "b"}
+
+
+# --- rescue files
+
+RUNS = ((3, b"abc"), (1 << 20, b"far away"))
+
+
+def kept(folder: Path, target: Path, *, damage: bool = False, **changes: Any) -> Path:
+    """A rescue file as schema/rescue.md has it."""
+    found = target.stat()
+    head = {
+        "path": str(target), "device": found.st_dev, "inode": found.st_ino, "error": 28,
+        "runs": len(RUNS), "bytes": sum(len(data) for _, data in RUNS),
+        "kept_ns": found.st_mtime_ns + 1, **changes,
+    }  # fmt: skip
+    text = b"forebay.rescue/1\n" + json.dumps(head).encode() + b"\n"
+    for number, (offset, data) in enumerate(RUNS):
+        checksum = zlib.crc32(data) ^ int(damage and number == 0)
+        text += RUN_HEADER.pack(offset, len(data), checksum, 0) + data
+    made = folder / "forebay-rescue-1-1"
+    made.mkdir()
+    path = made / "1-out"
+    path.write_bytes(text)
+    return path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    path = tmp_path / "out"
+    path.write_bytes(b"012345")
+    return path
+
+
+def finish(path: Path, **more: Any) -> Applied:
+    (one,) = rescue(RescueRequest(paths=(path,), **more), RescueFiles())
+    return one
+
+
+def test_rescued_bytes_are_written_and_removed(tmp_path: Path, target: Path) -> None:
+    path = kept(tmp_path, target)
+    assert finish(path, dry_run=True).written == 11
+    assert target.read_bytes() == b"012345"
+    done = finish(tmp_path / "forebay-rescue-1-1")
+    assert (done.written, done.problem, done.is_removed) == (11, None, True)
+    data = target.read_bytes()
+    assert data[:6] == b"012abc"
+    assert data[1 << 20 :] == b"far away"
+    assert not path.parent.exists()
+
+
+def test_another_file_and_a_changed_one_are_left_alone(tmp_path: Path, target: Path) -> None:
+    path = kept(tmp_path, target, kept_ns=target.stat().st_mtime_ns - 1)
+    assert "changed after" in str(finish(path).problem)
+    target.rename(tmp_path / "old")
+    target.write_bytes(b"new")
+    assert "another file" in str(finish(path).problem)
+    target.unlink()
+    assert "not there any more" in str(finish(path).problem)
+    assert not target.exists()
+    assert path.exists()
+    assert finish(path, force=True).is_removed
+    assert target.read_bytes()[3:6] == b"abc"
+
+
+def test_damaged_runs_are_kept_and_only_force_writes_the_others(
+    tmp_path: Path, target: Path
+) -> None:
+    path = kept(tmp_path, target, damage=True)
+    done = finish(path)
+    assert "1 of 2 runs" in str(done.problem)
+    assert done.written == 0
+    assert target.read_bytes() == b"012345"
+    done = finish(path, force=True)
+    assert (done.written, done.is_removed) == (8, False)
+    assert target.read_bytes()[:6] == b"012345"
+    assert path.exists()
+
+
+def test_a_rescue_file_that_ends_early_is_damaged(tmp_path: Path, target: Path) -> None:
+    path = kept(tmp_path, target)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "1 of 2 runs" in str(finish(path).problem)
+    path.write_bytes(path.read_bytes()[:-30])
+    assert "1 of 2 runs" in str(finish(path).problem)
+
+
+def test_a_cut_name_needs_into(tmp_path: Path, target: Path) -> None:
+    path = kept(tmp_path, target, path="end/of/it")
+    assert "--into" in str(finish(path).problem)
+    other = tmp_path / "other"
+    assert finish(path, into=other).is_removed
+    assert other.read_bytes()[3:6] == b"abc"
+
+
+def test_what_is_no_rescue_file_is_told(tmp_path: Path, target: Path) -> None:
+    assert "no rescue file" in str(finish(target).problem)
+    with pytest.raises(RescueError, match="no such file"):
+        finish(tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RescueError, match="no rescue file is in"):
+        finish(tmp_path / "empty")
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(b"forebay.rescue/1\n{}\n")
+    assert "second line is damaged" in str(finish(damaged).problem)

@@ -1,0 +1,132 @@
+"""The Spack recipe imports, and says the same as the project's own files. Spack itself is replaced
+by what the recipe takes of it: names that note what they are called with."""
+
+import importlib.util
+import re
+import sys
+import tomllib
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RECIPE = ROOT / "packaging/spack/spack_repo/forebay/packages/forebay/package.py"
+DIRECTIVES = ("conflicts", "depends_on", "license", "variant", "version")
+
+
+class Prefix:
+    """Any path below a prefix."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __getattr__(self, name: str) -> "Prefix":
+        return Prefix(f"{self.path}/{name}")
+
+
+class Package:
+    """A package of the concrete spec."""
+
+    def __init__(self, name: str) -> None:
+        self.prefix = Prefix(f"/spack/{name}")
+        self.command = Prefix(f"/spack/{name}/bin/{name}")
+        self.mpicc = f"/spack/{name}/bin/mpicc"
+        self.libs = (f"/spack/{name}/lib/lib{name}.so",)
+
+
+class Spec:
+    """A concrete spec that has some variants, on some MPI."""
+
+    def __init__(self, *has: str) -> None:
+        self._has = has
+
+    def satisfies(self, text: str) -> bool:
+        return text in self._has
+
+    def __getitem__(self, name: str) -> Package:
+        return Package(name)
+
+
+class CMakePackage:
+    """Spack's base class, as far as the recipe uses it."""
+
+    spec: Spec
+
+    def define(self, name: str, value: object) -> str:
+        return f"-D{name}={value}"
+
+
+@pytest.fixture
+def recipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, list[tuple[str, Any, Any]]]]:
+    """The recipe's class, and what its directives were called with."""
+    said: list[tuple[str, Any, Any]] = []
+    package = types.ModuleType("spack.package")
+    for name in DIRECTIVES:
+
+        def directive(*words: object, _name: str = name, **more: object) -> None:
+            said.append((_name, words, more))
+
+        setattr(package, name, directive)
+    cmake = types.ModuleType("spack_repo.builtin.build_systems.cmake")
+    cmake.CMakePackage = CMakePackage  # type: ignore[attr-defined]
+    cmake.generator = lambda *_: None  # type: ignore[attr-defined]
+    for name in ("spack", "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, "spack.package", package)
+    monkeypatch.setitem(sys.modules, "spack_repo.builtin.build_systems.cmake", cmake)
+    spec = importlib.util.spec_from_file_location("forebay_recipe", RECIPE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Forebay, said
+
+
+Recipe = tuple[Any, list[tuple[str, Any, Any]]]
+
+
+def test_python_packages_are_those_of_the_wheel(recipe: Recipe) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {}
+    for text in [*project["dependencies"], *project["optional-dependencies"]["html"]]:
+        name, _, least = re.match(r"([A-Za-z0-9_-]+)(>=)?([0-9.]*)", text).groups()  # type: ignore[union-attr]
+        wanted[f"py-{name}"] = least
+    found = {
+        name: least.rstrip(":")
+        for kind, (text, *_), _ in recipe[1]
+        if kind == "depends_on" and text.startswith("py-")
+        for name, _, least in [text.partition("@")]
+    }
+    assert found == wanted
+
+
+def test_cmake_is_as_new_as_the_project_asks(recipe: Recipe) -> None:
+    wanted = re.search(
+        r"cmake_minimum_required\(VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()
+    )
+    assert wanted is not None
+    assert ("depends_on", (f"cmake@{wanted[1]}:",), {"type": "build"}) in recipe[1]
+
+
+@pytest.mark.parametrize(
+    ("has", "family"),
+    [(("^[virtuals=mpi] openmpi", "+hdf5"), "openmpi"), (("+hdf5",), "mpich")],
+)
+def test_every_argument_of_cmake_is_one_that_the_project_reads(
+    recipe: Recipe, has: tuple[str, ...], family: str
+) -> None:
+    package = recipe[0]()
+    package.spec = Spec(*has)
+    read = (ROOT / "CMakeLists.txt").read_text()
+    for folder, files in (("cmake", "*.cmake"), ("src", "**/CMakeLists.txt")):
+        read += "".join(path.read_text() for path in (ROOT / folder).glob(files))
+    arguments = package.cmake_args()
+    assert len(arguments) == 8
+    for argument in arguments:
+        name = argument.removeprefix("-D").partition("=")[0]
+        general = name.replace(f"_{family}", "_")
+        known = name in read or f"{general}${{family}}" in read or name.startswith("Python3_")
+        assert known, name

@@ -1,0 +1,60 @@
+// Whether a program's memory is there. The kernel says EFAULT to a program that gives it a wrong
+// address; the pool copies by itself, and would end that program by SIGSEGV.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace forebay::entry {
+
+// What was found to be there is remembered, so that a program that uses the same memory again pays
+// a comparison. It is forgotten where the program unmaps or protects it, and where newer findings
+// need its place. Threads and signal handlers may use it at any time: each place is one word.
+class Memory {
+public:
+    constexpr Memory() noexcept = default;
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory() = default;
+
+    // Whether a program may have such addresses; the kernel looks at those of all pieces before it
+    // moves any.
+    [[nodiscard]] static bool possible(const void* at, std::size_t bytes) noexcept {
+        const auto begin = reinterpret_cast<std::uintptr_t>(at);
+        return begin <= user_end && bytes <= user_end - begin;
+    }
+    // Bytes from `at` on that can be read; fewer than `bytes` where the rest cannot.
+    [[nodiscard]] std::size_t readable(const void* at, std::size_t bytes) noexcept {
+        const auto begin = reinterpret_cast<std::uintptr_t>(at);
+        const std::uintptr_t granule = begin / granule_bytes;
+        const bool one = bytes > 0 && granule == (begin + bytes - 1) / granule_bytes;
+        return one && remembered(readable_, granule) ? bytes : look(begin, bytes);
+    }
+    // Whether all of these can be written to.
+    [[nodiscard]] bool writable(void* at, std::size_t bytes) noexcept;
+    // The range is unmapped or protected.
+    void forget(const void* at, std::size_t bytes) noexcept;
+
+private:
+    static constexpr std::uintptr_t user_end = std::uintptr_t{1} << 56U;
+    // What is read is looked at in whole granules; what is written to, by the page: a page that
+    // nobody asked for is not to be made.
+    static constexpr std::size_t granule_bytes = std::size_t{1} << 16;
+    static constexpr std::size_t page_bytes = std::size_t{1} << 12;
+    static constexpr std::size_t places = 1024;
+    using Places = std::array<std::atomic<std::uintptr_t>, places>;
+
+    // Number 0, where nothing can be, stands for nothing.
+    [[nodiscard]] static bool remembered(const Places& all, std::uintptr_t number) noexcept {
+        return number != 0 && all[number % places].load(std::memory_order_relaxed) == number;
+    }
+    static void forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept;
+    [[nodiscard]] std::size_t look(std::uintptr_t begin, std::size_t bytes) noexcept;
+
+    Places readable_{};
+    Places writable_{};
+};
+
+}  // namespace forebay::entry

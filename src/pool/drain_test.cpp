@@ -1,0 +1,131 @@
+// How storage is asked: aligned to stripes, by target, so many requests at a time as each target
+// can use.
+#include "pool/pool_check.hpp"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace forebay::pool {
+namespace {
+
+constexpr std::int64_t stripe = 65'536;
+constexpr std::int32_t targets = 3;
+constexpr std::int64_t mib = 1 << 20;
+
+// A file of which each target takes its time: one does one request after another, and each of them
+// more slowly the more of them wait; the others do all at once.
+class Targets {
+public:
+    struct Target {
+        std::int64_t busy_until_ns = 0;
+        std::int32_t in_flight = 0;
+        std::int32_t most = 0;  // at any time
+        std::int64_t late = 0;  // sum over late requests
+        std::int64_t requests = 0;
+    };
+    std::array<Target, targets> all;
+    std::int32_t slow = -1;
+    std::int64_t late_from = 0;  // requests of a target
+};
+
+class TargetStorage final : public ports::Storage {
+public:
+    TargetStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Targets& its)
+        : world_{world}, file_{file}, its_{its} {}
+    [[nodiscard]] int depth() const noexcept override { return 64; }
+    void submit(const ports::Request& request) override {
+        world_.step({"write"});
+        const std::int64_t first = request.pieces.front().at.bytes();
+        const auto& last = request.pieces.back();
+        const std::int64_t end = last.at.bytes() + static_cast<std::int64_t>(last.bytes.size());
+        EXPECT_EQ(first / stripe, (end - 1) / stripe) << "a request lies in one stripe";
+        const auto number = static_cast<std::size_t>(first / stripe % targets);
+        Targets::Target& target = its_.all[number];
+        ++target.in_flight;
+        target.most = std::max(target.most, target.in_flight);
+        if (++target.requests > its_.late_from) {
+            target.late += target.in_flight;
+        }
+        std::int64_t due = world_.now_ns() + 20'000'000;
+        if (static_cast<std::int32_t>(number) == its_.slow) {
+            const std::int64_t time = 8'000'000 * (3 + target.in_flight);
+            due = std::max(world_.now_ns(), target.busy_until_ns) + time;
+            target.busy_until_ns = due;
+        }
+        world_.after(due - world_.now_ns(), [this, request, &target] {
+            --target.in_flight;
+            done_.push_back(file_.perform(request, 0));
+        });
+    }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        world_.step({"poll"});
+        const std::size_t count = std::min(out.size(), done_.size());
+        std::copy_n(done_.begin(), count, out.begin());
+        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
+        return count;
+    }
+    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
+    Result<void> sync() override { return {}; }
+    [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
+    Result<void> close() override { return {}; }
+    [[nodiscard]] const char* name() const noexcept override { return "targets"; }
+
+private:
+    adapters::MemoryWorld& world_;
+    adapters::MemoryFile& file_;
+    Targets& its_;
+    std::vector<ports::Completion> done_;
+};
+
+void write_through(const PoolOptions& options, Targets& its, std::int64_t bytes) {
+    Node node{
+        {.seed = 9, .quiet_ns_max = 100'000'000'000}, options, {.stripes = {targets, stripe}}};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.set_storage([&](adapters::MemoryFile& of) {
+        return std::make_unique<TargetStorage>(node.world(), of, its);
+    });
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        for (std::int64_t at = 1000; at < bytes; at += 100'000) {
+            const std::vector<std::byte> some(100'000, static_cast<std::byte>(at / 100'000));
+            EXPECT_EQ(self.write(id, file, at, some).error, 0);
+        }
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        for (std::int64_t at = 1000; at < bytes; at += 100'000) {
+            const std::vector<std::byte> some(100'000, static_cast<std::byte>(at / 100'000));
+            EXPECT_TRUE(same(file.get({Offset{at}, Length{100'000}}), some));
+        }
+    });
+    node.run();
+}
+
+TEST(Draining, AsksEachTargetForWholeStripesAndSoManyAtATime) {
+    for (const std::int32_t k : {1, 2, 5}) {
+        Targets its;
+        write_through({.cap_bytes = 16 * mib, .requests_in_flight = k}, its, 20'000'000);
+        for (const Targets::Target& target : its.all) {
+            EXPECT_EQ(target.most, k);
+            EXPECT_LT(target.requests, 20'000'000 / stripe / targets + 12)
+                << "hardly any stripe is written in parts";
+        }
+    }
+}
+
+TEST(Draining, FindsThatASlowTargetIsToHaveFewerRequestsAtATime) {
+    Targets its;
+    its.slow = 1;
+    its.late_from = 600;
+    write_through({.cap_bytes = 64 * mib, .window_bytes = 64 * mib, .requests_in_flight = 0}, its,
+                  200'000'000);
+    const Targets::Target& slow = its.all[1];
+    EXPECT_GE(slow.most, 3) << "it was tried";
+    ASSERT_GT(slow.requests, its.late_from + 200);
+    // But for an attempt from time to time, one.
+    const double in_flight =
+        static_cast<double>(slow.late) / static_cast<double>(slow.requests - its.late_from);
+    EXPECT_LT(in_flight, 1.2);
+}
+
+}  // namespace
+}  // namespace forebay::pool

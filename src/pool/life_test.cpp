@@ -1,0 +1,328 @@
+// What files go through: they leave, are cut, grow, are made again, lie far out, and are read while
+// all of this happens.
+#include "pool/pool_check.hpp"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace forebay::pool {
+namespace {
+
+constexpr std::int64_t seeds = 20;
+constexpr std::int64_t never = 1'000'000'000'000'000;
+// Nothing is drained unless somebody asks for it.
+const PoolOptions patient{.age_max_ns = never, .quiet_ns = never};
+
+std::vector<std::byte> bytes_of(std::size_t count, int value) {
+    return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
+Task truncation(std::int64_t bytes) { return {Task::Kind::truncate, {}, Length{bytes}}; }
+
+TEST(Life, ATruncationTakesDepositsBeyondItAndLeavesThoseBelow) {
+    for (std::int64_t seed = 1; seed <= seeds; ++seed) {
+        Node node{{.seed = static_cast<std::uint64_t>(seed)}, patient};
+        adapters::MemoryFile file;
+        file.put(Offset{0}, bytes_of(500, 1));
+        node.daemon();
+        node.client("client", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            EXPECT_EQ(self.write(id, file, 300, bytes_of(1000, 2)).error, 0);
+            EXPECT_EQ(self.write(id, file, 5000, bytes_of(1000, 3)).error, 0);
+            EXPECT_EQ(self.ask(id, truncation(700)), 0);
+            std::vector<std::byte> seen(10000);
+            EXPECT_EQ(self.read(id, file, 0, seen), 700);
+            seen.resize(700);
+            auto expected = bytes_of(300, 1);
+            expected.resize(700, std::byte{2});
+            EXPECT_TRUE(same(seen, expected));
+            // Upwards, and beyond a hole.
+            EXPECT_EQ(self.ask(id, truncation(3000)), 0);
+            EXPECT_EQ(self.write(id, file, 2000, bytes_of(10, 4)).error, 0);
+            seen.assign(10000, std::byte{99});
+            EXPECT_EQ(self.read(id, file, 0, seen), 3000);
+            expected.resize(2000);
+            expected.resize(2010, std::byte{4});
+            expected.resize(3000);
+            seen.resize(3000);
+            EXPECT_TRUE(same(seen, expected));
+        });
+        node.run();
+        EXPECT_EQ(file.size().bytes(), 3000);
+        EXPECT_EQ(file.get({Offset{2000}, Length{11}}).back(), std::byte{0});
+        EXPECT_TRUE(same(file.get({Offset{2000}, Length{10}}), bytes_of(10, 4)));
+        EXPECT_EQ(node.provided(), 0);
+    }
+}
+
+// It was cut with the deposits that the truncation met.
+TEST(Life, WhatIsWrittenToAFileThatWasSeenCutStays) {
+    for (std::int64_t seed = 1; seed <= seeds; ++seed) {
+        Node node{{.seed = static_cast<std::uint64_t>(seed)},
+                  patient,
+                  {.errands = NodeOptions::Errands::slow}};
+        adapters::MemoryFile file;
+        file.put(Offset{0}, bytes_of(8000, 1));
+        node.daemon();
+        node.client("cuts", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            EXPECT_EQ(self.write(id, file, 0, bytes_of(100, 2)).error, 0);
+            EXPECT_EQ(self.ask(id, truncation(0)), 0);
+        });
+        node.client("writes", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            while (file.size().bytes() != 0) {
+                node.world().sleep(1000);
+            }
+            EXPECT_EQ(self.write(id, file, 4000, bytes_of(100, 3)).error, 0);
+            EXPECT_EQ(self.write(id, file, 50, bytes_of(20, 4)).error, 0);
+        });
+        node.run();
+        EXPECT_EQ(file.size().bytes(), 4100) << "seed " << seed;
+        EXPECT_TRUE(same(file.get({Offset{4000}, Length{100}}), bytes_of(100, 3)))
+            << "seed " << seed;
+        EXPECT_TRUE(same(file.get({Offset{50}, Length{20}}), bytes_of(20, 4)));
+        EXPECT_TRUE(same(file.get({Offset{0}, Length{50}}), bytes_of(50, 0)));
+        EXPECT_EQ(node.provided(), 0);
+    }
+}
+
+TEST(Life, AFileLeavesWhileOthersWriteToIt) {
+    for (std::int64_t seed = 1; seed <= seeds; ++seed) {
+        Node node{{.seed = static_cast<std::uint64_t>(seed)}, {.cap_bytes = 4 << 20}};
+        adapters::MemoryFile file;
+        node.daemon();
+        for (int who = 0; who < 3; ++who) {
+            node.client("writer " + std::to_string(who), [&, who](NodeClient& self) {
+                const FileId id = self.open(file, Access::write);
+                for (int i = 0; i < 8; ++i) {
+                    const std::int64_t at = (i * 3 + who) * 150'000;
+                    // Twice: what is direct must not be overwritten by what was deposited.
+                    for (const int value : {100 + i, 1 + i * 3 + who}) {
+                        EXPECT_EQ(self.write(id, file, at, bytes_of(150'000, value)).error, 0);
+                    }
+                }
+            });
+        }
+        node.client("leaves", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            node.world().sleep(node.world().draw(2'000'000));
+            EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+            EXPECT_EQ(node.directory().files[id.slot].state, FileState::through);
+            EXPECT_EQ(node.directory().files[id.slot].reason, Reason::mapped);
+            EXPECT_EQ(self.depositor().write(id, 0, {}).rest, Written::Rest::none);
+        });
+        node.run();
+        for (int part = 0; part < 24; ++part) {
+            EXPECT_TRUE(same(file.get({Offset{part * 150'000}, Length{150'000}}),
+                             bytes_of(150'000, 1 + part)))
+                << "seed " << seed << " part " << part;
+        }
+        EXPECT_EQ(node.provided(), 0);
+    }
+}
+
+TEST(Life, AFileThatLeftIsPooledAgainWhenItIsOpenedAnew) {
+    Node node{{.seed = 1}};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId first = self.open(file, Access::write);
+        EXPECT_EQ(self.ask(first, {Task::Kind::leave, Reason::asked}), 0);
+        EXPECT_EQ(self.depositor().write(first, 0, bytes_of(10, 1)).rest, Written::Rest::through);
+        self.close(first);
+        FileId second = self.open(file, Access::write);
+        while (second.generation == first.generation && second.slot == first.slot) {
+            self.close(second);
+            node.world().sleep(1'000'000);
+            second = self.open(file, Access::write);
+        }
+        EXPECT_EQ(self.depositor().write(second, 0, bytes_of(10, 2)).rest, Written::Rest::none);
+        EXPECT_EQ(self.depositor().write(first, 0, bytes_of(10, 3)).rest, Written::Rest::through);
+    });
+    node.run();
+    EXPECT_TRUE(same(file.get({Offset{0}, Length{10}}), bytes_of(10, 2)));
+}
+
+TEST(Life, AFileThatIsMadeAgainIsAnother) {
+    Node node{{.seed = 1}, patient};
+    adapters::MemoryFile old;
+    adapters::MemoryFile anew;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(old, Access::write);
+        EXPECT_EQ(self.write(id, old, 0, bytes_of(5000, 1)).error, 0);
+        node.facts(old).has_name = false;
+        const FileId other = self.open(anew, Access::write);
+        EXPECT_EQ(self.write(other, anew, 0, bytes_of(10, 2)).error, 0);
+        std::vector<std::byte> seen(5000);
+        EXPECT_EQ(self.read(other, anew, 0, seen), 10);
+        EXPECT_EQ(self.read(id, old, 0, seen), 5000) << "who has it open reads it still";
+        EXPECT_TRUE(same(seen, bytes_of(5000, 1)));
+        self.close(id);
+        while (node.directory().files[id.slot].generation == id.generation) {
+            node.world().sleep(1'000'000);
+        }
+    });
+    node.run();
+    EXPECT_EQ(anew.size().bytes(), 10);
+    EXPECT_EQ(old.size().bytes(), 0) << "nobody will ever read it";
+    EXPECT_EQ(node.provided(), 0);
+}
+
+TEST(Life, OffsetsBeyondFourGigabytesAreOffsets) {
+    Node node{{.seed = 1}, {.cap_bytes = 4 << 20}};
+    adapters::MemoryFile file;
+    constexpr std::int64_t apart = (std::int64_t{1} << 32) + 12345;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        for (int i = 0; i < 5; ++i) {
+            EXPECT_EQ(self.write(id, file, i * apart, bytes_of(1'500'000, i + 1)).error, 0);
+        }
+        std::vector<std::byte> seen(10);
+        EXPECT_EQ(self.read(id, file, 3 * apart + 1'499'995, seen), 10);
+        EXPECT_EQ(seen[4], std::byte{4});
+        EXPECT_EQ(seen[5], std::byte{0});
+        const std::int64_t end = std::numeric_limits<std::int64_t>::max() - 10;
+        EXPECT_EQ(self.write(id, file, end, bytes_of(10, 7)).error, 0);
+        EXPECT_EQ(self.read(id, file, end, seen), 10);
+        EXPECT_TRUE(same(seen, bytes_of(10, 7)));
+        EXPECT_EQ(self.ask(id, truncation(5 * apart)), 0);
+    });
+    node.run();
+    EXPECT_EQ(file.size().bytes(), 5 * apart);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_TRUE(
+            same(file.get({Offset{i * apart}, Length{1'500'000}}), bytes_of(1'500'000, i + 1)));
+    }
+}
+
+TEST(Life, NoDepositGetsOlderThanItMay) {
+    for (std::int64_t seed = 1; seed <= 5; ++seed) {
+        Node node{{.seed = static_cast<std::uint64_t>(seed), .quiet_ns_max = never}};
+        adapters::MemoryFile file;
+        constexpr std::int64_t second = 1'000'000'000;
+        node.daemon();
+        node.client("client", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            const std::int64_t begin = node.world().now_ns();
+            EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
+            // A burst that does not end; nothing else asks for it to be drained.
+            std::int64_t drained_after = never;
+            for (std::int64_t i = 0; i < 1000 && drained_after == never; ++i) {
+                node.world().sleep(40'000'000);
+                EXPECT_EQ(self.write(id, file, 5000 + i, bytes_of(1, 2)).error, 0);
+                if (file.get({Offset{0}, Length{1000}}) == bytes_of(1000, 1)) {
+                    drained_after = node.world().now_ns() - begin;
+                }
+            }
+            EXPECT_GT(drained_after, 5 * second);
+            EXPECT_LT(drained_after, 30 * second);
+        });
+        node.run();
+    }
+}
+
+// What a reader found may be drained, cut or overwritten before it has copied it.
+TEST(Life, AReaderWhoseDepositsChangeUnderItLooksAgain) {
+    std::int64_t changes = 0;
+    for (std::int64_t seed = 1; seed <= seeds; ++seed) {
+        Node node{{.seed = static_cast<std::uint64_t>(seed)},
+                  {.cap_bytes = 3 << 20, .quiet_ns = 1}};
+        adapters::MemoryFile file;
+        file.put(Offset{0}, bytes_of(400'000, 1));
+        int rounds = 0;
+        bool ended = false;
+        node.daemon();
+        node.client("writer", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            for (rounds = 1; rounds < 12; ++rounds) {
+                for (std::int64_t at = 0; at < 4; ++at) {
+                    EXPECT_EQ(
+                        self.write(id, file, at * 100'000, bytes_of(100'000, rounds + 1)).error, 0);
+                }
+            }
+            ended = true;
+        });
+        node.client("reader", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::read);
+            const FileSlot& slot = node.directory().files[id.slot];
+            std::vector<std::byte> seen(200'000);
+            while (!ended) {
+                const int before = rounds;
+                std::uint32_t version = slot.version;
+                EXPECT_EQ(self.read(id, file, 100'000, seen, [&] { version = slot.version; }),
+                          200'000);
+                changes += version != slot.version ? 1 : 0;
+                for (std::size_t i = 0; i < seen.size(); i += 997) {
+                    const int value = std::to_integer<int>(seen[i]);
+                    ASSERT_GE(value, before) << "what was written before is seen";
+                    ASSERT_LE(value, rounds + 1);
+                }
+                node.world().sleep(node.world().draw(50'000));
+            }
+        });
+        node.run();
+        EXPECT_TRUE(same(file.get({Offset{0}, Length{400'000}}), bytes_of(400'000, 12)));
+    }
+    EXPECT_GT(changes, 5) << "in some of the looks";
+}
+
+// It looked again whenever anything of the file had changed, and never ended.
+TEST(Life, WhoReadsOnePartOfAFileIsNotKeptByWhoWritesAnother) {
+    Node node{{.seed = 2}, {.quiet_ns = 1}};
+    adapters::MemoryFile file;
+    file.put(Offset{0}, bytes_of(10'000, 1));
+    bool ended = false;
+    int looks = 0;
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        EXPECT_EQ(self.write(id, file, 100, bytes_of(10, 2)).error, 0);
+        std::vector<std::byte> seen(10'000);
+        const auto write_elsewhere = [&] {
+            ++looks;
+            EXPECT_EQ(self.write(id, file, 20'000 + looks * 100, bytes_of(10, 3)).error, 0);
+            EXPECT_EQ(self.ask(id, {}), 0);
+        };
+        EXPECT_EQ(self.read(id, file, 0, seen, write_elsewhere), 10'000);
+        auto expected = bytes_of(10'000, 1);
+        std::fill_n(expected.begin() + 100, 10, std::byte{2});
+        EXPECT_TRUE(same(seen, expected));
+        ended = true;
+    });
+    node.run();
+    EXPECT_TRUE(ended);
+    EXPECT_LE(looks, 3) << "the first look found what was then drained";
+}
+
+// Two jobs of one file never overlap: what is overwritten while its request is under way is not
+// given to anybody, and what is newer is written after it.
+TEST(Life, WhatIsOverwrittenWhileItIsBeingDrainedEndsNewest) {
+    for (std::int64_t seed = 1; seed <= seeds; ++seed) {
+        adapters::Faults faults;
+        faults.seed = static_cast<std::uint64_t>(seed);
+        faults.delay_polls_max = 40;
+        faults.short_percent = 30;
+        Node node{{.seed = static_cast<std::uint64_t>(seed)},
+                  {.cap_bytes = 4 << 20, .quiet_ns = 1, .request_bytes_max = 100'000}};
+        adapters::MemoryFile file{faults};
+        node.daemon();
+        node.client("client", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            for (int i = 1; i <= 60; ++i) {
+                const std::int64_t at = node.world().draw(300'000);
+                EXPECT_EQ(self.write(id, file, at, bytes_of(150'000, i)).error, 0);
+                EXPECT_EQ(self.write(id, file, 250'000, bytes_of(100'000, i + 100)).error, 0);
+                node.world().sleep(node.world().draw(200'000));
+            }
+        });
+        node.run();
+        EXPECT_TRUE(same(file.get({Offset{250'000}, Length{100'000}}), bytes_of(100'000, 160)));
+        EXPECT_EQ(node.provided(), 0);
+    }
+}
+
+}  // namespace
+}  // namespace forebay::pool

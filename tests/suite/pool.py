@@ -1,0 +1,105 @@
+"""A pool for a test: the node's daemon, and what a program's environment needs to go through it."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forebay.adapters.pool_socket import PoolSocket
+from forebay.domain.pool import PoolStatus
+from suite import mpi as m
+from suite.verdict import ensure
+
+CAPTURE = m.LIBRARIES / "libforebay_posix.so"
+DAEMON = m.LIBRARIES / "forebayd"
+SECONDS_MAX = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    """A daemon, the folder below which files are pooled, and where it puts what it cannot write."""
+
+    folder: Path
+    rescue: Path
+    socket: Path
+    said: Path
+    process: subprocess.Popen[str]
+
+    def environment(self, *, behind: str = "") -> dict[str, str]:
+        """What a program has to find; libraries `behind` the capturing one are preloaded, too."""
+        return {
+            "LD_PRELOAD": ":".join(filter(None, [*m.PRELOAD_FIRST, str(CAPTURE), behind])),
+            "FOREBAY_POOL_SOCKET": str(self.socket),
+            "FOREBAY_POOL_PATHS": str(self.folder),
+        }
+
+    def with_mpi(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """That of `m.forebay`, through the pool as well."""
+        return {**environment, **self.environment(behind=environment["LD_PRELOAD"])}
+
+    def status(self) -> PoolStatus:
+        with PoolSocket(self.socket) as daemon:
+            return daemon.status()
+
+    def taken(self) -> int:
+        """Bytes that were deposited, of all files."""
+        return self.status().taken
+
+    def end(self) -> int:
+        """Drains and ends; the daemon's exit status."""
+        self.process.terminate()
+        return self.process.wait(SECONDS_MAX)
+
+    def stop(self) -> None:
+        """Drains and ends; everything has to arrive."""
+        status = self.end()
+        ensure(status == 0, f"forebayd ended with {status}:\n{self.said.read_text()[-1500:]}")
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(SECONDS_MAX)
+
+
+@contextlib.contextmanager
+def pool(
+    folder: Path,
+    settings: Mapping[str, str] | None = None,
+    *,
+    rescue: Path | None = None,
+    front: Sequence[str] = (),
+) -> Iterator[Pool]:
+    """A daemon for a folder, drained and ended behind, unless the test did so. `front` comes before
+    it on its command line; settings as in FOREBAY_<NAME>."""
+    ensure(CAPTURE.exists(), f"no {CAPTURE} (Forebay is not built). Run `make build`.")
+    variables = {f"FOREBAY_{key.upper()}": value for key, value in (settings or {}).items()}
+    # A socket's name is short.
+    with tempfile.TemporaryDirectory(prefix="forebay-test-", dir="/tmp") as private:
+        said, socket, kept = Path(private, "said"), Path(private, "s"), rescue or Path(private)
+        with said.open("w") as errors:
+            process = subprocess.Popen(
+                [*front, DAEMON, "--socket", socket, "--rescue", kept],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env={**m.clean_environment(), **variables},
+            )
+        try:
+            ready = process.stdout.readline() if process.stdout else ""
+            ensure(ready != "", f"forebayd does not start:\n{said.read_text()[-1500:]}")
+            made = Pool(
+                folder=folder.resolve(), rescue=kept, socket=socket, said=said, process=process
+            )
+            yield made
+            if process.poll() is None:
+                made.stop()
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            if process.stdout:
+                process.stdout.close()

@@ -1,0 +1,176 @@
+"""What goes wrong beneath a pool: file systems that hang, fail or are full, little memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from suite import mpi as m
+from suite.file_systems import fuse_file_system, served_file_system
+from suite.on import FULL
+from suite.pool import Pool, pool
+from suite.pooled import EAGER
+from suite.verdict import ensure
+
+MIB = 1 << 20
+FAST = ("0", "1000000000")
+"""Latency and bytes a second of slow_fs."""
+
+
+class Conversation:
+    """A Python program that goes through a pool, and does what it is told line by line."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def ask(self, code: str) -> str:
+        """Runs a line; what it printed, or the name of the error it met."""
+        self.tell(code)
+        return self.answer()
+
+    def tell(self, code: str) -> None:
+        ensure(self._process.stdin is not None, "no standard input")
+        if self._process.stdin:
+            self._process.stdin.write(code + "\n")
+            self._process.stdin.flush()
+
+    def answer(self) -> str:
+        line = self._process.stdout.readline() if self._process.stdout else ""
+        ensure(line != "", "the program ended")
+        return line.rstrip("\n")
+
+
+LISTENER = """
+import errno, os, sys
+for line in sys.stdin:
+    try:
+        print(eval(line), flush=True)
+    except OSError as error:
+        print(errno.errorcode[error.errno], flush=True)
+"""
+
+
+@contextlib.contextmanager
+def conversation(one: Pool) -> Iterator[Conversation]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", LISTENER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**m.clean_environment(), **one.environment()},
+    )
+    try:
+        yield Conversation(process)
+        if process.stdin:
+            process.stdin.close()
+        ensure(process.wait(60) == 0, f"the program ended with {process.returncode}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def opened(program: Conversation, path: Path) -> int:
+    flags = os.O_CREAT | os.O_RDWR
+    return int(program.ask(f"os.open({str(path)!r}, {flags}, 0o644)"))
+
+
+@pytest.mark.parametrize("seconds", [0, pytest.param(60, marks=FULL)])
+def test_writes_return_while_the_file_system_hangs(seconds: int, folder: Path) -> None:
+    """It may hang for longer than the bound of age."""
+    with served_file_system(folder, "slow_fs.c", *FAST) as (mount, server):
+        with (
+            pool(mount, {**EAGER, "pool_window": "16MiB"}) as one,
+            conversation(one) as program,
+        ):
+            fd = opened(program, mount / "file")
+            server.send_signal(signal.SIGSTOP)
+            try:
+                for part in range(8):
+                    wrote = program.ask(f"os.pwrite({fd}, bytes([{part}]) * {MIB}, {part * MIB})")
+                    ensure(wrote == str(MIB), wrote)
+                read = program.ask(f"os.pread({fd}, 1, {5 * MIB + 1})")
+                ensure(read == repr(b"\5"), read)
+                time.sleep(seconds)
+            finally:
+                server.send_signal(signal.SIGCONT)
+            ensure(program.ask(f"os.close({fd})") == "None", "close failed")
+        ensure(
+            (mount / "file").read_bytes() == b"".join(bytes([n]) * MIB for n in range(8)),
+            "other bytes",
+        )
+
+
+def test_who_writes_more_than_the_window_waits_until_the_file_system_goes_on(folder: Path) -> None:
+    with served_file_system(folder, "slow_fs.c", *FAST) as (mount, server):
+        with (
+            pool(mount, {**EAGER, "pool_window": "4MiB"}) as one,
+            conversation(one) as program,
+        ):
+            fd = opened(program, mount / "file")
+            server.send_signal(signal.SIGSTOP)
+            try:
+                program.tell(f"os.write({fd}, b'x' * {12 * MIB})")
+            finally:
+                server.send_signal(signal.SIGCONT)
+            ensure(program.answer() == str(12 * MIB), "write fell short")
+            ensure(program.ask(f"os.close({fd})") == "None", "close failed")
+        ensure((mount / "file").read_bytes() == b"x" * 12 * MIB, "other bytes")
+
+
+def test_an_error_of_one_block_is_told_and_the_others_arrive(folder: Path) -> None:
+    """The file system takes eight of twelve MiB. What it refuses is kept for a rescue."""
+    with fuse_file_system(folder, "failing_fs.c", str(8 * MIB)) as mount:
+        with pool(mount, {"pool_window": "64MiB"}) as one:
+            with conversation(one) as program:
+                fd = opened(program, mount / "file")
+                for part in range(12):
+                    wrote = program.ask(f"os.pwrite({fd}, bytes([{part}]) * {MIB}, {part * MIB})")
+                    ensure(wrote == str(MIB), wrote)
+                ensure(program.ask(f"os.fsync({fd})") == "EIO", "fsync said nothing")
+                ensure(program.ask(f"os.write({fd}, b'more')") == "EIO", "write said nothing")
+                ensure(program.ask(f"os.close({fd})") == "EIO", "close said nothing")
+            ensure(one.end() == 1, "the daemon ended as if all had arrived")
+            kept = sum(p.stat().st_size for p in one.rescue.rglob("*") if "rescue" in str(p))
+            ensure(kept >= 4 * MIB, f"only {kept} bytes were kept")
+        good = (folder / "backing" / "file").read_bytes()[: 8 * MIB]
+        ensure(
+            good == b"".join(bytes([n]) * MIB for n in range(8)), "the good blocks are not there"
+        )
+
+
+def test_a_full_shared_memory_folder_does_no_harm(folder: Path) -> None:
+    """The pool's memory is not in /dev/shm."""
+    fill = 'mount -t tmpfs -o size=4k none /dev/shm && { cat /dev/zero > /dev/shm/x; exec "$@"; }'
+    with (
+        pool(folder, front=("unshare", "--mount", "sh", "-c", fill, "sh")) as one,
+        conversation(one) as program,
+    ):
+        fd = opened(program, folder / "file")
+        ensure(program.ask(f"os.write({fd}, b'x' * {MIB})") == str(MIB), "write")
+    ensure((folder / "file").read_bytes() == b"x" * MIB, "other bytes")
+
+
+def test_two_jobs_of_one_node_have_pools_of_their_own(folder: Path) -> None:
+    names = ("one", "other")
+    for name in names:
+        (folder / name).mkdir()
+    with (
+        pool(folder / "one") as a,
+        pool(folder / "other") as b,
+        conversation(a) as first,
+        conversation(b) as second,
+    ):
+        for program, name in ((first, "one"), (second, "other")):
+            fd = opened(program, folder / name / "file")
+            wrote = program.ask(f"os.write({fd}, {name.encode()!r})")
+            ensure(wrote == str(len(name)), wrote)
+    for name in names:
+        ensure((folder / name / "file").read_bytes() == name.encode(), "other bytes")

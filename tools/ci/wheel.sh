@@ -1,0 +1,35 @@
+#!/bin/bash
+# The wheel of `make wheel` (which `pip install .` makes, too) gives a working `forebay` with its
+# libraries.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+prefix=$(mktemp -d)
+trap 'rm -rf "$prefix"' EXIT
+passed=0
+
+expect() {  # expect WHAT COMMAND…
+    local what=$1
+    shift
+    if ! "$@" > "$prefix/log" 2>&1; then
+        cat "$prefix/log"
+        echo "$what failed ($*). See above."
+        echo "$passed passed, 1 failed"
+        exit 1
+    fi
+    passed=$((passed + 1))
+}
+
+python3 -m venv "$prefix/venv"
+# The release preset's compilers and flags, so that ccache knows the results.
+export CC=/usr/bin/cc CXX=/usr/bin/c++
+export FOREBAY_WHEEL_FLAGS='-Ccmake.define.FOREBAY_PRECOMPILED=OFF'
+export FOREBAY_WHEEL_FLAGS+=' -Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2\ -g1'
+expect "a wheel" packaging/make_wheel.sh "$prefix/dist"
+expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-check --quiet \
+    install "$prefix"/dist/forebay-*.whl
+expect "the manual from pip" man -l "$prefix/venv/share/man/man1/forebay-run.1"
+expect "the command from pip" "$prefix/venv/bin/forebay" --version
+expect "the doctor from pip" "$prefix/venv/bin/forebay" doctor "$prefix"
+expect "the simulator from pip" "$prefix/venv/bin/forebay" simulate laptop region_count=10
+expect "the benchmark from pip" "$prefix/venv/bin/forebay" bench ior -np 2 -a DUMMY -t 4k -b 64k
+echo "$passed passed, 0 failed"
