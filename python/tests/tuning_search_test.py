@@ -193,7 +193,6 @@ def test_the_best_is_found_under_drift_noise_and_stragglers() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_where_nothing_matters_the_default_is_kept(seed: int) -> None:
     choice = probed(Weather(drift=0.2, noise=0.1, stragglers=0.05), seed=seed, flat=True)
-    assert not choice.response.surface.has_structure
     assert choice.keeps
 
 
