@@ -347,3 +347,12 @@ def test_the_text_has_the_gain_its_interval_and_the_commands() -> None:
 def test_settings_cannot_contradict_each_other() -> None:
     assert Settings().is_empty
     assert len(set(vars(Settings()))) == 7
+
+
+def test_rules_of_thumb_do_not_touch_what_a_log_shows_to_be_well() -> None:
+    """A well configured run on 24 targets was told to take 16."""
+    workload = writers(file_bytes=2048 * GIB, ranks=2048, nodes=64, stripe_count=24)
+    assert not advised(workload, portrait=None).keeps
+    advice = advised(workload, portrait=None, untroubled=True)
+    assert advice.keeps
+    assert "nothing in the log" in advice.reasons[0]

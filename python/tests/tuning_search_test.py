@@ -193,7 +193,6 @@ def test_the_best_is_found_under_drift_noise_and_stragglers() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_where_nothing_matters_the_default_is_kept(seed: int) -> None:
     choice = probed(Weather(drift=0.2, noise=0.1, stragglers=0.05), seed=seed, flat=True)
-    assert not choice.response.surface.has_structure
     assert choice.keeps
 
 
@@ -249,10 +248,13 @@ def test_a_space_with_fewer_points_than_probes_is_searched_to_the_end() -> None:
     conversation = search(
         space, control=control, priors=(), probes=60, direction=Direction.WRITE, seed=1
     )
-    ask = next(conversation)
-    asked = 1
-    with pytest.raises(StopIteration):
-        while True:
-            ask = conversation.send(system.measure(ask, 0, seconds_max=math.inf)[0])
-            asked += 1
-    assert asked == 60
+    asked = []
+    ask: Ask | None = next(conversation)
+    while ask is not None:
+        asked.append(ask)
+        sample, _ = system.measure(ask, 0, seconds_max=math.inf)
+        try:
+            ask = conversation.send(sample)
+        except StopIteration:
+            ask = None
+    assert len(asked) == 60

@@ -70,6 +70,7 @@ class _Told:
     workloads: tuple[Workload, ...]
     sick: tuple[SickTarget, ...] = ()
     notes: tuple[str, ...] = ()
+    untroubled: bool = False
 
 
 def _option(flag: str, meta: str | None, help_: str, **more: Any) -> Any:
@@ -158,7 +159,14 @@ def _advice(
     told: _Told, known: Portrait | None, rules: tuple[Rule, ...], allowed: frozenset[Lever]
 ) -> tuple[Advice, ...]:
     questions = [
-        Question(workload=one, portrait=known, rules=rules, allowed=allowed, sick=told.sick)
+        Question(
+            workload=one,
+            portrait=known,
+            rules=rules,
+            allowed=allowed,
+            sick=told.sick,
+            untroubled=told.untroubled,
+        )
         for one in told.workloads
     ]
     return tuple(_with_notes(advise(one), told.notes) for one in questions)
@@ -231,7 +239,12 @@ def _told(
             "another run, or describe the program in words: --ranks, --bytes."
         )
     notes = () if program.nodes or nodes else (f"the log does not say on how many nodes: {on}?",)
-    return _Told(workloads=workloads, sick=diagnosis.sick, notes=notes)
+    return _Told(
+        workloads=workloads,
+        sick=diagnosis.sick,
+        notes=notes,
+        untroubled=not diagnosis.troubles,
+    )
 
 
 def _allowed(words: list[str]) -> frozenset[Lever]:

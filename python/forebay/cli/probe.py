@@ -185,7 +185,12 @@ def _portrait(
     print(_estimate(plan), file=sys.stderr)
     if dry_run:
         return None
-    return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
+    try:
+        return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
+    except BaseException:  # the journal stays, for --resume
+        if isinstance(system, RealSystem):
+            system.clean()
+        raise
 
 
 def _system(asked: _Asked, request: ProbeRequest) -> tuple[System, Journal]:

@@ -91,13 +91,15 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What advice is asked for. `allowed`: what may be changed."""
+    """What advice is asked for. `allowed`: what may be changed; `untroubled`: a log of the program
+    shows nothing that held its I/O back."""
 
     workload: Workload
     portrait: Portrait | None = None
     rules: tuple[Rule, ...] = USUAL
     allowed: frozenset[Lever] = frozenset({Lever.LAYOUT, Lever.SETTINGS})
     sick: tuple[SickTarget, ...] = field(default=())
+    untroubled: bool = False
 
 
 def advise(question: Question) -> Advice:
@@ -463,11 +465,11 @@ def _by_rules(question: Question) -> Advice:
     workload = question.workload
     rules = [one for one in question.rules if one.applies(workload)]
     now = workload.as_point(stripe_count=1, stripe_bytes=MIB)
-    by = levers(workload)
+    by = {} if question.untroubled else levers(workload)
     point, items, rivals = now, [], []
     names = ("stripe_count", "stripe_bytes", "per_node", "processes", "transfer_bytes")
     for name in names:
-        if by[name] not in question.allowed:
+        if by.get(name) not in question.allowed:
             continue
         asking = sorted(
             (one for one in rules if any(term.name == name for term in one.then)),
@@ -509,7 +511,11 @@ def _by_rules(question: Question) -> Advice:
             "predicted. `forebay probe` makes one; `forebay verify` says what it is worth.",
         )
         if items
-        else ("keep: there is no portrait, and no rule asks for a change.",),
+        else (
+            "keep: there is no portrait, and nothing in the log held the program's I/O back."
+            if question.untroubled
+            else "keep: there is no portrait, and no rule asks for a change.",
+        ),
         rivals=tuple(rivals),
         notes=_notes(question, None),
     )

@@ -96,7 +96,7 @@ class Choice:
     @property
     def keeps(self) -> bool:
         """Whether the default is the answer."""
-        return self.gain_low <= 1.0
+        return self.gain_low <= 1.0 or not self.response.surface.has_structure
 
 
 Conversation = Generator[Ask, Sample, tuple[Sample, ...]]
