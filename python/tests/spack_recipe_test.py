@@ -92,7 +92,7 @@ def test_python_packages_are_those_of_the_wheel(recipe: Recipe) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = {}
     for text in [*project["dependencies"], *project["optional-dependencies"]["html"]]:
-        name, _, least = re.match(r"([A-Za-z0-9_-]+)(>=)?([0-9.]*)", text).groups()  # type: ignore[union-attr]
+        name, _, least = text.partition(">=")
         wanted[f"py-{name}"] = least
     found = {
         name: least.rstrip(":")
