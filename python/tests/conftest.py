@@ -250,6 +250,11 @@ class ImaginedPools:
     def library(self) -> Path:
         return STUB.with_name("libforebay_posix.so")
 
+    def program(self) -> Path:
+        if self.refused:
+            raise SetupError(self.refused)
+        return STUB.with_name("forebayd")
+
     def room(self) -> Path:
         self.log.append("room")
         return Path("/run/x/pool")

@@ -69,6 +69,13 @@ def test_library_that_cannot_be_loaded(make_world: MakeWorld) -> None:
     assert any(one.detail == "core lacks liburing.so.2" for one in findings)
 
 
+def test_a_daemon_that_is_missing_is_told(make_world: MakeWorld) -> None:
+    world = make_world(pools={"refused": "cannot use the pool (there is no forebayd)."})
+    finding = only(look(world), Topic.LIBRARIES, Status.NOTE)
+    assert finding.subject == "forebayd"
+    assert finding.remedy
+
+
 @pytest.mark.parametrize(
     ("output", "lost"),
     [

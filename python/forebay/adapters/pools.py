@@ -30,6 +30,10 @@ class LocalPools:
         """Beside the other native libraries."""
         return self._file(LIBRARY_NAME)
 
+    def program(self) -> Path:
+        """Beside the native libraries."""
+        return self._file(PROGRAM_NAME)
+
     def room(self) -> Path:
         """In the user's runtime folder if there is one, else in /tmp: the name has to be short."""
         for parent in self._parents():
@@ -52,13 +56,13 @@ class LocalPools:
         """A child of ours."""
         from forebay.adapters.pool_daemon import start_own
 
-        return start_own(self._file(PROGRAM_NAME), place)
+        return start_own(self.program(), place)
 
     def start_detached(self, place: PoolPlace) -> int:
         """A process of its own."""
         from forebay.adapters.pool_daemon import start_detached
 
-        return start_detached(self._file(PROGRAM_NAME), place)
+        return start_detached(self.program(), place)
 
     def usual_socket(self) -> Path:
         """One of the user on this machine."""

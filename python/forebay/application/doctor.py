@@ -176,7 +176,20 @@ def _libraries(
         )
         for complaint in world.libraries.complaints(libraries, launchers)
     ]
-    return libraries, findings
+    return libraries, [*findings, *_pool(world)]
+
+
+def _pool(world: World) -> Iterator[Finding]:
+    """What `forebay run --pool` needs."""
+    parts = (
+        (world.pools.library, "libforebay_posix.so", "preloaded for a pool"),
+        (world.pools.program, "forebayd", "the daemon of a pool"),
+    )
+    for find, name, what in parts:
+        try:
+            yield _good(Topic.LIBRARIES, find().name, what)
+        except SetupError as error:
+            yield _note(Topic.LIBRARIES, name, str(error), "Build or install Forebay again.")
 
 
 def _forwarding(

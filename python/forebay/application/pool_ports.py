@@ -47,6 +47,9 @@ class Pools(Protocol):
     def library(self) -> Path:
         """What is preloaded so that files go through a pool. SetupError: it is missing."""
 
+    def program(self) -> Path:
+        """The daemon. SetupError: it is missing."""
+
     def room(self) -> Path:
         """A socket's path, in a new folder that only the user can enter."""
 
