@@ -14,6 +14,7 @@ echo "$*" >> asked
 case $1 in --preset) mkdir -p build/release; touch build/release/build.ninja ;; esac
 """
 DPKG = "#!/bin/sh\ncat installed\n"
+CCACHE = "#!/bin/sh\nprintf 'files_in_cache\\t%s\\n' $(cat cached)\n"
 
 
 @pytest.fixture
@@ -22,7 +23,8 @@ def tree(tmp_path: Path) -> Path:
     shutil.copy(CI / "build.sh", tmp_path / "tools" / "ci")
     (tmp_path / "apt-packages.txt").write_text("# names\ncmake   build\nlibsimgrid-dev   test\n")
     (tmp_path / "CMakePresets.json").touch()
-    for name, text in (("cmake", CMAKE), ("dpkg-query", DPKG)):
+    (tmp_path / "cached").write_text("2000")
+    for name, text in (("cmake", CMAKE), ("dpkg-query", DPKG), ("ccache", CCACHE)):
         (tmp_path / "bin").mkdir(exist_ok=True)
         (tmp_path / "bin" / name).write_text(text)
         (tmp_path / "bin" / name).chmod(0o755)
@@ -47,4 +49,10 @@ def test_a_tree_configured_before_simgrid_came_is_configured_anew(tree: Path) ->
 
 def test_where_there_are_no_packages_it_is_configured_once(tree: Path) -> None:
     assert configured(tree) == ["--preset release -Wno-dev"]
+    assert configured(tree) == []
+
+
+def test_where_ccache_has_nothing_headers_are_precompiled(tree: Path) -> None:
+    (tree / "cached").write_text("3")
+    assert configured(tree) == ["--preset release -Wno-dev -DFOREBAY_PRECOMPILED=ON"]
     assert configured(tree) == []
