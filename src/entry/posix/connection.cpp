@@ -328,8 +328,10 @@ std::optional<wire::Reply> Connection::ask(const wire::Question& question,
 
 void Connection::mourn() noexcept {
     if (!told_.exchange(true, relaxed)) {
+        const bool dead = life() == Life::dead;
         say("files of the pool fail from now on",
-            "the daemon of this node has died, with what was not drained yet",
+            dead ? "the daemon of this node has died, with what was not drained yet"
+                 : "the daemon does not listen to this process any more",
             "Look at its messages, and run the program again from its last complete output.");
     }
 }
