@@ -141,7 +141,7 @@ def _fresh(folder: Path) -> Path:
     ("mpi", "ranks", "pooled"),
     [
         pytest.param(m.MPICH, 2, False, id="mpich402-2", marks=FULL),
-        pytest.param(m.OPEN_MPI, 2, False, id="ompi414-2"),
+        pytest.param(m.OPEN_MPI, 2, False, id="ompi414-2", marks=FULL),
         pytest.param(m.OPEN_MPI, 3, False, id="ompi414-3", marks=FULL),
         *(pytest.param(mpi, 2, True, id=f"{mpi.name}-2-pool", marks=FULL) for mpi in m.ALL),
     ],

@@ -204,9 +204,10 @@ def test_a_killed_daemon_is_named_with_what_it_took_along(own: int, folder: Path
 def started(
     folder: Path, *words: str | Path, more: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[str]]:
-    """`forebay run` whose program has written, and waits for a line."""
+    """`forebay run` whose program has written, and waits for a line. Interrupts are heard, also
+    where the tests run in the background."""
     process = subprocess.Popen(
-        [*FOREBAY, "run", *map(str, words)],
+        ["env", "--default-signal=INT", *FOREBAY, "run", *map(str, words)],
         cwd=folder,
         env=environment(**(more or {})),
         stdin=subprocess.PIPE,
