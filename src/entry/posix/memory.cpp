@@ -91,7 +91,12 @@ std::size_t Memory::look(std::uintptr_t begin, std::size_t bytes) noexcept {
     while (first <= last && remembered(readable_, first)) {
         ++first;
     }
-    if (first > last) {
+    const std::uintptr_t last_page = (begin + bytes - 1) / page_bytes;
+    std::uintptr_t page = begin / page_bytes;
+    while (first <= last && page <= last_page && remembered(readable_pages_, page)) {
+        ++page;
+    }
+    if (first > last || page > last_page) {
         return bytes;
     }
     const int before = errno;
@@ -100,7 +105,11 @@ std::size_t Memory::look(std::uintptr_t begin, std::size_t bytes) noexcept {
         for (std::uintptr_t granule = first; granule <= last; ++granule) {
             readable_[granule % places].store(granule, std::memory_order_relaxed);
         }
-    } else if (bring_in(pages_of(begin, bytes), MADV_POPULATE_READ) != 0) {
+    } else if (bring_in(pages_of(begin, bytes), MADV_POPULATE_READ) == 0) {
+        for (page = begin / page_bytes; page <= last_page; ++page) {
+            readable_pages_[page % places].store(page, std::memory_order_relaxed);
+        }
+    } else {
         there = probe_readable(begin, bytes);
     }
     errno = before;
@@ -150,6 +159,7 @@ void Memory::forget(const void* at, std::size_t bytes) noexcept {
     const std::uintptr_t end = begin + bytes;
     if (bytes > 0 && end > begin) {
         forget(readable_, begin / granule_bytes, (end - 1) / granule_bytes);
+        forget(readable_pages_, begin / page_bytes, (end - 1) / page_bytes);
         forget(writable_, begin / page_bytes, (end - 1) / page_bytes);
     }
 }

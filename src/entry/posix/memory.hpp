@@ -39,8 +39,8 @@ public:
 
 private:
     static constexpr std::uintptr_t user_end = std::uintptr_t{1} << 56U;
-    // What is read is looked at in whole granules; what is written to, by the page: a page that
-    // nobody asked for is not to be made.
+    // What is read is looked at in whole granules, or by the page where a granule is not all there;
+    // what is written to, by the page: a page that nobody asked for is not to be made.
     static constexpr std::size_t granule_bytes = std::size_t{1} << 16;
     static constexpr std::size_t page_bytes = std::size_t{1} << 12;
     static constexpr std::size_t places = 1024;
@@ -54,6 +54,7 @@ private:
     [[nodiscard]] std::size_t look(std::uintptr_t begin, std::size_t bytes) noexcept;
 
     Places readable_{};
+    Places readable_pages_{};
     Places writable_{};
 };
 

@@ -83,6 +83,18 @@ TEST(Memory, ForgetsALongerRangeThanItRemembers) {
     EXPECT_EQ(memory.readable(pages.at(0), 1), 0U);
 }
 
+// A buffer whose neighbours are not there cost two calls of the kernel for each write.
+TEST(Memory, RemembersAPageOfAGranuleThatIsNotAllThere) {
+    const Pages pages;
+    Memory memory;
+    pages.protect(4096, granule - 4096, PROT_NONE);
+    EXPECT_EQ(memory.readable(pages.at(0), 4096), 4096U);
+    pages.protect(0, 4096, PROT_NONE);  // by a call that nobody tells us of
+    EXPECT_EQ(memory.readable(pages.at(0), 4096), 4096U);
+    memory.forget(pages.at(0), 4096);
+    EXPECT_EQ(memory.readable(pages.at(0), 4096), 0U);
+}
+
 TEST(Memory, AsksNothingWhereThereIsNothing) {
     Memory memory;
     EXPECT_EQ(memory.readable(nullptr, 0), 0U);
