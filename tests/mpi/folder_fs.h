@@ -4,6 +4,7 @@
 #pragma once
 
 #define FUSE_USE_VERSION 312
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse3/fuse.h>
@@ -54,6 +55,28 @@ static inline int fs_truncate(const char* path, off_t length, struct fuse_file_i
     char b[name_max];
     (void)info;
     return answer(truncate(below(path, b, sizeof b), length));
+}
+
+static inline int fs_mkdir(const char* path, mode_t mode) {
+    char b[name_max];
+    return answer(mkdir(below(path, b, sizeof b), mode));
+}
+
+static inline int fs_rmdir(const char* path) {
+    char b[name_max];
+    return answer(rmdir(below(path, b, sizeof b)));
+}
+
+static inline int fs_readdir(const char* path, void* to, fuse_fill_dir_t fill, off_t from,
+                             struct fuse_file_info* info, enum fuse_readdir_flags flags) {
+    char b[name_max];
+    DIR* const folder = opendir(below(path, b, sizeof b));
+    (void)from, (void)info, (void)flags;
+    if (folder == NULL) return -errno;
+    for (struct dirent* one = readdir(folder); one != NULL; one = readdir(folder))
+        if (fill(to, one->d_name, NULL, 0, 0) != 0) break;
+    closedir(folder);
+    return 0;
 }
 
 static inline int fs_unlink(const char* path) {
