@@ -32,7 +32,7 @@ struct Demand {
     bool operator==(const Demand&) const noexcept = default;
 };
 inline constexpr std::int64_t look_ns = 10'000'000;
-inline constexpr std::int64_t idle_looks_max = 100;  // then less is kept
+inline constexpr std::int64_t idle_looks_max = 3000;  // then less is kept; programs compute longer
 
 // It has used up so many blocks since the last look, and holds bytes in so many.
 [[nodiscard]] Demand next_demand(const Demand& demand, std::int64_t used,
