@@ -70,12 +70,12 @@ static inline int fs_rmdir(const char* path) {
 static inline int fs_readdir(const char* path, void* to, fuse_fill_dir_t fill, off_t from,
                              struct fuse_file_info* info, enum fuse_readdir_flags flags) {
     char b[name_max];
-    DIR* const folder = opendir(below(path, b, sizeof b));
+    DIR* const here = opendir(below(path, b, sizeof b));
     (void)from, (void)info, (void)flags;
-    if (folder == NULL) return -errno;
-    for (struct dirent* one = readdir(folder); one != NULL; one = readdir(folder))
+    if (here == NULL) return -errno;
+    for (struct dirent* one = readdir(here); one != NULL; one = readdir(here))
         if (fill(to, one->d_name, NULL, 0, 0) != 0) break;
-    closedir(folder);
+    closedir(here);
     return 0;
 }
 
