@@ -110,6 +110,31 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
     }
 }
 
+// Network file systems tell of some errors only then; nobody else would hear of it.
+TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
+    Node node{long_world};
+    adapters::Faults fails_at_close;
+    fails_at_close.close_error = EDQUOT;
+    adapters::MemoryFile broken{fails_at_close};
+    adapters::MemoryFile untouched{fails_at_close};
+    adapters::MemoryFile fine;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        for (adapters::MemoryFile* file : {&broken, &fine, &untouched}) {
+            const FileId id = self.open(*file, Access::write);
+            if (file != &untouched) {
+                EXPECT_EQ(self.write(id, *file, 0, bytes_of(1000, 1)).error, 0);
+            }
+            self.close(id);
+        }
+    });
+    node.run();
+    ASSERT_EQ(node.pool().failed_closes().size(), 1U);
+    EXPECT_EQ(node.pool().failed_closes()[0].error, EDQUOT);
+    EXPECT_EQ(node.pool().failed_closes()[0].bytes, 1000);
+    EXPECT_FALSE(node.pool().closing());
+}
+
 // It was written directly, and then over it what was older.
 TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
     Node node{long_world};
@@ -238,6 +263,22 @@ TEST(Faults, BackPressureComesAndEnds) {
     EXPECT_EQ(file.size().bytes(), 30 * mib);
     EXPECT_LE(node.most_provided(), 5) << "whoever has none gets one";
     EXPECT_EQ(node.directory().header.high, node.most_provided() * mib);
+}
+
+// A writer that was faster than the daemon had more there: all that it had credit for.
+TEST(Faults, AWriterThatIsFasterThanTheDaemonKeepsToTheWindow) {
+    Node node{long_world, {.window_bytes = 4 * mib}};
+    adapters::MemoryFile file;
+    node.client("writer", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(24 * mib, 1)).error, 0);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_LE(node.directory().files[id.slot].high, 4 * mib);
+        EXPECT_GT(node.directory().files[id.slot].waited_ns, 0);
+    });
+    node.daemon();
+    node.run();
+    EXPECT_TRUE(same(file.get({Offset{0}, Length{24 * mib}}), bytes_of(24 * mib, 1)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "pool/ledger.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace forebay::pool {
 
@@ -174,11 +175,15 @@ void Ledger::forget(File& file) {
     // Shared, since a function must be copied: the errand's.
     std::shared_ptr<ports::Storage> source = std::move(file.fetching.source);
     if (file.open->storage || source) {
-        ports.errands->begin(next_errand_++, [open = std::move(file.open), source] {
+        const std::uint64_t ticket = next_errand_++;
+        closes_[ticket] = {.path = file.open->path, .bytes = slot.drained.load(relaxed)};
+        ports.errands->begin(ticket, [open = std::move(file.open), source] {
             if (source) {
-                static_cast<void>(source->close());
+                static_cast<void>(source->close());  // it was only read
             }
-            return std::int64_t{!open->storage || open->storage->close() ? 0 : 1};
+            const auto closed = open->storage ? open->storage->close() : Result<void>{};
+            const int error = closed ? 0 : closed.error().system;
+            return std::int64_t{closed || error != 0 ? error : EIO};
         });
     }
     files[file.slot].reset();
@@ -243,11 +248,14 @@ bool Ledger::end_errands() {
     bool any = false;
     for (const ports::Errands::Ended& ended : ports.errands->ended()) {
         any = true;
-        const auto known = errands_.find(ended.ticket);
-        if (known == errands_.end()) {
-            counts.failed_closes += ended.answer == 0 ? 0 : 1;
+        if (auto closed = closes_.extract(ended.ticket)) {
+            closed.mapped().error = static_cast<int>(ended.answer);
+            if (closed.mapped().error != 0 && closed.mapped().bytes > 0) {
+                failed_closes.push_back(std::move(closed.mapped()));
+            }
             continue;
         }
+        const auto known = errands_.find(ended.ticket);
         File& file = *files[known->second];
         errands_.erase(known);
         const Errand errand = *std::exchange(file.errand, {});

@@ -75,6 +75,8 @@ public:
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots;  // by identity
     std::vector<std::uint32_t> busy;                                         // slots
     Clean clean;
+    std::vector<FailedClose> failed_closes;
+    [[nodiscard]] bool closing_files() const noexcept { return !closes_.empty(); }
 
 private:
     // Where no other errands are given.
@@ -94,6 +96,7 @@ private:
     AtOnce at_once_;
     std::uint64_t next_errand_ = 1;
     std::map<std::uint64_t, std::uint32_t> errands_;  // slots of the files, by ticket
+    std::map<std::uint64_t, FailedClose> closes_;     // under way, by ticket; no error yet
     std::uint32_t next_client_ = 0;
     std::uint64_t admissions_ = 0;
     std::uint32_t next_slot_ = 0;

@@ -191,13 +191,17 @@ std::vector<Done> Pool::done() { return state_->tasks.done(); }
 
 bool Pool::idle() const {
     const Ledger& ledger = state_->ledger;
-    return state_->tasks.idle() && ledger.busy.empty() && state_->fetch.idle() &&
+    return state_->tasks.idle() && ledger.busy.empty() && !closing() && state_->fetch.idle() &&
            std::ranges::all_of(ledger.admitted, [&](std::uint32_t number) {
                return ledger.clients[number]->open.empty();
            });
 }
 
 const Counts& Pool::counts() const { return state_->ledger.counts; }
+
+const std::vector<FailedClose>& Pool::failed_closes() const { return state_->ledger.failed_closes; }
+
+bool Pool::closing() const { return state_->ledger.closing_files(); }
 
 std::vector<Deposit> Pool::undrained(std::uint32_t slot) const {
     std::vector<Deposit> all;

@@ -129,6 +129,13 @@ struct Opened {
     std::uint32_t generation = 0;
 };
 
+// A file was drained, and the file system told only when it was closed that something is wrong.
+struct FailedClose {
+    std::string path;
+    std::int64_t bytes = 0;  // that were drained since it was opened: some may not have arrived
+    int error = 0;           // errno
+};
+
 // Since the pool began.
 struct Counts {
     std::uint64_t entries = 0;     // committed ones that were taken
@@ -136,7 +143,6 @@ struct Counts {
     std::uint64_t distrusted = 0;  // clients
     std::uint64_t jobs = 0;        // of draining
     std::uint64_t failed_jobs = 0;
-    std::uint64_t failed_closes = 0;  // of files that were drained
     std::int64_t drained_bytes = 0;
     std::uint64_t wishes = 0;  // to read ahead
     std::uint64_t fetches = 0;
@@ -183,9 +189,12 @@ public:
     bool advance();
     // Tickets that are answered; each comes once.
     [[nodiscard]] std::vector<Done> done();
-    // Nothing is deposited, on its way, or asked for.
+    // Nothing is deposited, on its way, or asked for, and no file is being closed.
     [[nodiscard]] bool idle() const;
     [[nodiscard]] const Counts& counts() const;
+    // Those that have ended; while any is under way, closing().
+    [[nodiscard]] const std::vector<FailedClose>& failed_closes() const;
+    [[nodiscard]] bool closing() const;
     // What is not drained of the file, and what could not be, for the rescue.
     [[nodiscard]] std::vector<Deposit> undrained(std::uint32_t slot) const;
 

@@ -319,7 +319,7 @@ std::uint64_t Desk::stop() {
 }
 
 bool Desk::drained_as_far_as_possible() const {
-    return std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
+    return !pool_.closing() && std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
         const pool::FileSlot& file = directory_.files[slot];
         return file.taken.load(relaxed) <= file.drained.load(relaxed) ||
                file.error.load(relaxed) != 0;
@@ -330,6 +330,13 @@ std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
     history_.look();
     RescueFolder folder{folders, calendar_.now_ns()};
     std::vector<Rescued> rescued;
+    for (const pool::FailedClose& one : pool_.failed_closes()) {
+        rescued.push_back({.path = one.path,
+                           .error = one.error,
+                           .bytes = one.bytes,
+                           .problem = "the file system told only when the file was closed, after "
+                                      "it had taken all of them"});
+    }
     for (const std::uint32_t slot : history_.slots()) {
         const std::vector<pool::Deposit> left = pool_.undrained(slot);
         if (!left.empty()) {

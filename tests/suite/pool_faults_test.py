@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
-from suite.file_systems import fuse_file_system, served_file_system
+from suite.file_systems import fuse_file_system, served_file_system, until
 from suite.on import FULL
 from suite.pool import Pool, pool
 from suite.pooled import EAGER
@@ -41,6 +42,10 @@ class Conversation:
         if self._process.stdin:
             self._process.stdin.write(code + "\n")
             self._process.stdin.flush()
+
+    def has_answered(self) -> bool:
+        stdout = self._process.stdout
+        return stdout is None or bool(select.select([stdout], [], [], 0)[0])
 
     def answer(self) -> str:
         line = self._process.stdout.readline() if self._process.stdout else ""
@@ -118,6 +123,8 @@ def test_who_writes_more_than_the_window_waits_until_the_file_system_goes_on(fol
             server.send_signal(signal.SIGSTOP)
             try:
                 program.tell(f"os.write({fd}, b'x' * {12 * MIB})")
+                ensure(until(lambda: one.taken() == 4 * MIB, 30), f"{one.taken()} bytes taken")
+                ensure(not program.has_answered(), "more was taken than the window is long")
             finally:
                 server.send_signal(signal.SIGCONT)
             ensure(program.answer() == str(12 * MIB), "write fell short")

@@ -8,19 +8,7 @@ trap 'rm -rf "$prefix"' EXIT
 cmake --install "${FOREBAY_BUILD:-build/release}" --prefix "$prefix/first" > "$prefix/log" \
     || { cat "$prefix/log"; exit 1; }
 mv "$prefix/first" "$prefix/moved"
-passed=0
-
-expect() {  # expect WHAT COMMAND…
-    local what=$1
-    shift
-    if ! "$@" > "$prefix/log" 2>&1; then
-        cat "$prefix/log"
-        echo "$what failed ($*). See above."
-        echo "$passed passed, 1 failed"
-        exit 1
-    fi
-    passed=$((passed + 1))
-}
+source tools/ci/expect.sh
 
 libraries_of() {  # the preloaded library and at least one core
     ls "$1"/libforebay_mpi.so && ls "$1"/libforebay_core_*.so

@@ -5,19 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
-passed=0
-
-expect() {  # expect WHAT COMMAND…
-    local what=$1
-    shift
-    if ! "$@" > "$prefix/log" 2>&1; then
-        cat "$prefix/log"
-        echo "$what failed ($*). See above."
-        echo "$passed passed, 1 failed"
-        exit 1
-    fi
-    passed=$((passed + 1))
-}
+source tools/ci/expect.sh
 
 python3 -m venv "$prefix/venv"
 # The release preset's compilers and flags, so that ccache knows the results.

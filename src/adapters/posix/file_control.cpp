@@ -12,6 +12,9 @@
 
 namespace forebay::adapters {
 
+PosixFileControl::PosixFileControl(OwnFd fd) noexcept
+    : fd_{std::move(fd)}, counts_names_{named()} {}
+
 int PosixFileControl::truncate(Length bytes) {
     int status = 0;
     do {
@@ -32,10 +35,12 @@ int PosixFileControl::set_modified(std::int64_t time_ns) {
     return kernel::futimens(fd_.get(), times.data()) == 0 ? 0 : errno;
 }
 
-bool PosixFileControl::has_name() {
+bool PosixFileControl::named() const noexcept {
     struct stat found{};
     return kernel::fstat(fd_.get(), &found) != 0 || found.st_nlink > 0;
 }
+
+bool PosixFileControl::has_name() { return !counts_names_ || named(); }
 
 std::int64_t PosixFileControl::room() {
     struct statfs found{};

@@ -10,17 +10,22 @@ namespace forebay::adapters {
 
 class PosixFileControl final : public ports::FileControl {
 public:
-    explicit PosixFileControl(OwnFd fd) noexcept : fd_{std::move(fd)} {}
+    explicit PosixFileControl(OwnFd fd) noexcept;
 
     [[nodiscard]] int truncate(Length bytes) override;
     // Its time of reading stays as it is. EPERM where the file is somebody else's.
     [[nodiscard]] int set_modified(std::int64_t time_ns) override;
+    // Of a file without a name at the beginning (O_TMPFILE, file systems that do not count names)
+    // it cannot be told that it has lost one.
     [[nodiscard]] bool has_name() override;
     // What the file system says of all its users together: a quota may end earlier.
     [[nodiscard]] std::int64_t room() override;
 
 private:
+    [[nodiscard]] bool named() const noexcept;
+
     OwnFd fd_;
+    bool counts_names_;
 };
 
 }  // namespace forebay::adapters

@@ -54,6 +54,14 @@ TEST_F(FileControlTest, KnowsWhetherAnybodyCanStillOpenIt) {
     EXPECT_FALSE(file.has_name());
 }
 
+// Deposits of what has no name are dropped: a file system that counts no names lost them all.
+TEST_F(FileControlTest, AFileThatHadNoNameWhenItWasOpenedHasNotLostOne) {
+    auto open = open_file(path, Direction::write);
+    ASSERT_EQ(::unlink(path.c_str()), 0);
+    PosixFileControl file{std::move(*open)};
+    EXPECT_TRUE(file.has_name());
+}
+
 TEST_F(FileControlTest, TellsTheRoomOfTheFileSystem) {
     EXPECT_GT(control().room(), 0);
     PosixFileControl proc{std::move(*open_file("/proc/self/status", Direction::read))};

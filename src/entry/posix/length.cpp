@@ -26,14 +26,15 @@ int synced(int fd, const Pass& pass) noexcept {
     return on(fd, pass, [&](Place place) noexcept { return done(sync(place)); });
 }
 
-// Everything in the pool, whoever wrote it.
-void drain_all() noexcept {
+// Everything in the pool, whoever wrote it. An errno.
+int drain_all() noexcept {
     if (!capturing() || !connection.reach() || connection.life() != Connection::Life::lives) {
-        return;
+        return 0;
     }
     wire::Question question;
     question.ask = wire::Ask::drain;
-    static_cast<void>(connection.ask(question));
+    const auto reply = connection.ask(question);
+    return reply ? reply->error : EIO;
 }
 
 // What changes where bytes lie, or takes some away, is not for a file with deposits, nor for one of
@@ -65,12 +66,13 @@ int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) noexcept {
 }
 
 int syncfs(int fd) noexcept {
-    drain_all();
-    return real::syncfs(fd);
+    const int error = drain_all();
+    const int synced = real::syncfs(fd);
+    return synced == 0 && error != 0 ? fail(error) : synced;
 }
 
 void sync() noexcept {
-    drain_all();
+    static_cast<void>(drain_all());  // sync tells nobody
     real::sync();
 }
 

@@ -42,13 +42,25 @@ Written::Rest Depositor::wait_for_window(FileId file, std::size_t bytes,
         if (rest != Written::Rest::none) {
             return rest;
         }
-        const std::int64_t held = slot.taken.load(relaxed) - slot.drained.load(relaxed);
+        const ClientSlot& self = directory_.clients[client_];
+        const std::uint32_t seen_self = self.progress.load(std::memory_order_acquire);
+        // First: what is counted meanwhile is counted twice, not left out.
+        const std::int64_t uncounted = uncounted_bytes();
+        const std::int64_t held = slot.taken.load(relaxed) - slot.drained.load(relaxed) + uncounted;
         // A write that is larger than the window goes when nothing else is there.
         if (held <= 0 || held + static_cast<std::int64_t>(bytes) <= slot.window.load(relaxed)) {
             return rest;
         }
-        waited_ns += sleep(slot.progress, seen);
+        waited_ns += uncounted > 0 ? sleep(self.progress, seen_self) : sleep(slot.progress, seen);
     }
+}
+
+std::int64_t Depositor::uncounted_bytes() noexcept {
+    const std::uint64_t committed = log_.header().commits.load(std::memory_order_seq_cst);
+    if (directory_.clients[client_].commits.load(std::memory_order_acquire) >= committed) {
+        committed_bytes_.store(0, relaxed);
+    }
+    return committed_bytes_.load(relaxed);
 }
 
 std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
@@ -121,6 +133,7 @@ Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byt
         entry.waited_ns.fetch_add(sleep(self.progress, seen), relaxed);
     }
     std::memcpy(memory_at(piece.position), bytes, piece.length);
+    committed_bytes_.fetch_add(piece.length, relaxed);
     entry.state.store(stated(number, EntryState::committed), std::memory_order_release);
     // Before the look whether anybody listens: who stops listening looks in the other order.
     log_.header().commits.fetch_add(1, std::memory_order_seq_cst);

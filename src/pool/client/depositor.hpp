@@ -65,6 +65,8 @@ private:
     [[nodiscard]] Written::Rest standing(FileId file) const noexcept;
     [[nodiscard]] Written::Rest wait_for_window(FileId file, std::size_t bytes,
                                                 std::int64_t& waited_ns) noexcept;
+    // Of what this process has deposited, at most so much is not yet among the files' taken bytes.
+    [[nodiscard]] std::int64_t uncounted_bytes() noexcept;
     // Until the word has changed, or for some time; nanoseconds.
     [[nodiscard]] std::int64_t sleep(const Word& word, std::uint32_t seen) noexcept;
     [[nodiscard]] Written::Rest deposit(FileId file, const Piece& piece,
@@ -80,6 +82,9 @@ private:
     std::uint64_t admission_;
     Daemon& daemon_;
     std::array<std::atomic<std::uint64_t>, blocks_max / 64> prepared_{};
+    // Since the index last had all that the log's processes had committed. Two threads may forget
+    // a piece that is just being committed: the window is then exceeded by as much.
+    std::atomic<std::int64_t> committed_bytes_ = 0;
 };
 
 }  // namespace forebay::pool
