@@ -45,7 +45,7 @@ std::int64_t used_by(const Client& client) noexcept {
 
 bool Credit::round() {
     Lending lending = survey();
-    look_at_demand();
+    look_at_demand(lending);
     for (const std::uint32_t number : ledger_.admitted) {
         release(number, *ledger_.clients[number], lending);
     }
@@ -83,7 +83,7 @@ Lending Credit::survey() {
     return lending;
 }
 
-void Credit::look_at_demand() {
+void Credit::look_at_demand(Lending& lending) {
     const std::int64_t now = ledger_.now_ns();
     if (now - looked_ns_ < look_ns) {
         return;
@@ -96,6 +96,15 @@ void Credit::look_at_demand() {
         client.reserved_before = reserved(client);
         client.demand =
             next_demand(client.demand, static_cast<std::int64_t>(used), used_by(client));
+        warm(number, client, lending);
+    }
+}
+
+// One block at a time, so that whoever opens a file and ends costs little.
+void Credit::warm(std::uint32_t number, Client& client, Lending& lending) {
+    const std::int64_t wanted = used_by(client) + kept(client.demand, used_by(client), lending);
+    if (writes(client) && held_by(client) < wanted && may_be_warmed(held_by(client), lending)) {
+        static_cast<void>(provide(number, client, lending));
     }
 }
 

@@ -22,10 +22,11 @@ public:
 
 private:
     [[nodiscard]] Lending survey();
-    void look_at_demand();
+    void look_at_demand(Lending& lending);
     [[nodiscard]] std::uint64_t wanted_end(const Client& client, const Lending& lending) const;
     [[nodiscard]] bool lend(std::uint32_t number, Client& client, Lending& lending);
     [[nodiscard]] bool provide(std::uint32_t number, Client& client, Lending& lending);
+    void warm(std::uint32_t number, Client& client, Lending& lending);
     void release(std::uint32_t number, Client& client, Lending& lending);
     void publish(const Lending& lending);
     [[nodiscard]] bool any_comes_free() const;

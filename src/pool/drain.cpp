@@ -51,11 +51,16 @@ std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
     return kept;
 }
 
-// So many deposited bytes ask to be drained: half of the window, and no more than what leaves room
-// for a writer that has to wait otherwise.
+// So many deposited bytes are enough for large requests: a file system that waits until the burst
+// has ended, is done later by as much.
+constexpr std::int64_t worthwhile_bytes = std::int64_t{16} << 20;
+
+// So many deposited bytes ask to be drained: no more than half of the window, nor than what leaves
+// room for a writer that has to wait otherwise.
 std::int64_t pressing_bytes(std::int64_t window_bytes) {
     const auto write = static_cast<std::int64_t>(reservation_max);
-    return std::max<std::int64_t>(std::min(window_bytes / 2, window_bytes - write), 1);
+    const std::int64_t most = std::min(window_bytes / 2, window_bytes - write);
+    return std::max<std::int64_t>(std::min(most, worthwhile_bytes), 1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What files go through: they leave, are cut, grow, are made again, lie far out, and are read while
 // all of this happens.
+#include "pool/plan/credit.hpp"
 #include "pool/pool_check.hpp"
 
 #include <gtest/gtest.h>
@@ -320,6 +321,22 @@ TEST(Life, WhatIsOverwrittenWhileItIsBeingDrainedEndsNewest) {
         });
         node.run();
         EXPECT_TRUE(same(file.get({Offset{250'000}, Length{100'000}}), bytes_of(100'000, 160)));
+        EXPECT_EQ(node.provided(), 0);
+    }
+}
+
+TEST(Life, MemoryIsTouchedBeforeTheFirstBurstOfWhoMayWrite) {
+    for (const Access access : {Access::write, Access::read}) {
+        Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
+        adapters::MemoryFile file;
+        node.daemon();
+        node.client("client", [&](NodeClient& self) {
+            const FileId id = self.open(file, access);
+            node.world().sleep(4 * first_peak * look_ns);
+            EXPECT_EQ(node.provided(), access == Access::write ? first_peak : 0);
+            self.close(id);
+        });
+        node.run();
         EXPECT_EQ(node.provided(), 0);
     }
 }

@@ -27,6 +27,10 @@ bool may_have_more(std::int64_t holds, const Lending& lending) noexcept {
            (holds < fair_share(lending) || !lending.others_wait);
 }
 
+bool may_be_warmed(std::int64_t holds, const Lending& lending) noexcept {
+    return 2 * (lending.held + lending.missing) < lending.cap && 2 * holds < fair_share(lending);
+}
+
 Demand next_demand(const Demand& demand, std::int64_t used, std::int64_t in_use) noexcept {
     Demand next = demand;
     next.peak = std::max(next.peak, in_use);

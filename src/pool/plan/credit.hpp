@@ -10,6 +10,9 @@ namespace forebay::pool {
 inline constexpr std::int64_t minimum_blocks = 2;  // obtainable for each client that writes
 inline constexpr std::int64_t first_ahead = 16;    // credit beyond what is reserved, at first
 inline constexpr std::int64_t ahead_max = 64;
+// Memory that nobody has touched costs ten times as much as copying into it: so many blocks are
+// touched for a client before its first burst, one now and then.
+inline constexpr std::int64_t first_peak = 64;
 
 struct Lending {
     std::int64_t cap = 0;      // blocks
@@ -23,11 +26,13 @@ struct Lending {
 [[nodiscard]] std::int64_t fair_share(const Lending& lending) noexcept;
 // A client that holds so many blocks may have one more.
 [[nodiscard]] bool may_have_more(std::int64_t holds, const Lending& lending) noexcept;
+// The same for a block that it does not need yet.
+[[nodiscard]] bool may_be_warmed(std::int64_t holds, const Lending& lending) noexcept;
 
 // What a client lately needed; one more look at it every `look_ns`.
 struct Demand {
     std::int64_t ahead = first_ahead;  // credit to be kept beyond what it has reserved, in blocks
-    std::int64_t peak = 0;             // blocks in use at once; memory for as many is kept warm
+    std::int64_t peak = first_peak;    // blocks in use at once; memory for as many is kept warm
     std::int64_t idle_looks = 0;       // in a row
     bool operator==(const Demand&) const noexcept = default;
 };

@@ -50,6 +50,13 @@ TEST(Credit, OneMoreBlockIsHadByThoseWhoMay) {
     }
 }
 
+TEST(Credit, BlocksThatNobodyNeedsYetAreFewerThanHalfOfAll) {
+    EXPECT_TRUE(may_be_warmed(15, {.cap = 64, .held = 31, .writers = 2}));
+    EXPECT_FALSE(may_be_warmed(16, {.cap = 64, .held = 31, .writers = 2})) << "half of a share";
+    EXPECT_FALSE(may_be_warmed(0, {.cap = 64, .held = 32, .writers = 2})) << "half of the cap";
+    EXPECT_FALSE(may_be_warmed(0, {.cap = 64, .held = 30, .missing = 2, .writers = 2}));
+}
+
 RC_GTEST_PROP(Credit, AllGetTheirMinimumAndTheCapIsKept, ()) {
     const auto cap = *rc::gen::inRange<std::int64_t>(2, 200);
     const auto writers = *rc::gen::inRange<std::int64_t>(1, cap / minimum_blocks + 1);
@@ -83,18 +90,18 @@ TEST(Credit, WhatIsKeptAheadDoublesForWhoUsesItUpAndHalvesForWhoIsIdle) {
     EXPECT_EQ(demand.ahead, first_ahead) << "half of it is not much";
     demand = next_demand(demand, first_ahead / 2 + 1, 8);
     EXPECT_EQ(demand.ahead, 2 * first_ahead);
-    EXPECT_EQ(demand.peak, 8);
-    demand = next_demand(demand, 1000, 40);
+    EXPECT_EQ(demand.peak, first_peak) << "who has not written yet may soon";
+    demand = next_demand(demand, 1000, 100);
     demand = next_demand(demand, 1000, 20);
     EXPECT_EQ(demand.ahead, ahead_max);
-    EXPECT_EQ(demand.peak, 40);
+    EXPECT_EQ(demand.peak, 100);
     for (std::int64_t i = 1; i < idle_looks_max; ++i) {
         demand = next_demand(demand, 0, 2);
     }
     EXPECT_EQ(demand.ahead, ahead_max) << "not at once";
     demand = next_demand(demand, 0, 2);
     EXPECT_EQ(demand.ahead, ahead_max / 2);
-    EXPECT_EQ(demand.peak, 30);
+    EXPECT_EQ(demand.peak, 75);
     for (std::int64_t i = 0; i < 40 * idle_looks_max; ++i) {
         demand = next_demand(demand, 0, 2);
     }

@@ -1,6 +1,6 @@
-// Which file is drained next, and why. While a program writes a burst it is left alone: requests
-// get larger, what is overwritten is never written, and the program does not share its way to the
-// file system. What makes waiting wrong is listed in Why.
+// Which file is drained next, and why. What a program has just begun to write is left alone:
+// requests get larger, and what is overwritten is never written. What makes waiting wrong is listed
+// in Why.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace forebay::pool {
 enum class Why {
     none,
     quiet,     // nobody wrote to it for a while
-    pressure,  // half of its window, or of the cap, is used, or a client waits for memory
+    pressure,  // enough for large requests, or half of the cap, is used, or a client waits
     age,       // its oldest byte is a third as old as any may get
     asked,     // somebody waits for it, or it leaves the pool
 };
