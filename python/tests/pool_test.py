@@ -278,7 +278,7 @@ def report(one: PoolOutcome) -> RunReport:
 def test_the_summary_has_a_line_for_each_file() -> None:
     files = (file(), file(path="/scratch/m\n", reason="mapped", taken=0, storage_seconds=0.0))
     text = as_text(report(outcome(status=status(files=files))))
-    assert "through the pool: 4.00 MiB of 2 files, at most 1.00 MiB of 1.00 GiB" in text
+    assert "through the pool: 4.00 MiB of 1 file, at most 1.00 MiB of 1.00 GiB" in text
     assert re.search(r"4\.00 MiB +2\.00 MiB +0\.500 s +2\.000 s +75 % +2\.0 +/scratch/out", text)
     assert "/scratch/m\\n  mapped into memory (mmap)" in text
 

@@ -36,14 +36,47 @@ RIGHT = (
     ),
     Case(_RUN.format("--format json"), says=(r'^\{.*"schema".*\}$',)),
     Case(
+        "forebay run --pool . -- tar -cf pooled.tar site.toml",
+        says=("through the pool: 10.0 KiB of 1 file",),
+    ),
+    Case(  # its output is its standard output, to which C stdio may write
         "forebay run --pool . -- dd if=/dev/zero of=pooled bs=3333 count=3",
-        says=("through the pool: 9.8 KiB of 1 file",),
+        says=("through the pool: 0 B of 1 file", "written by C stdio"),
     ),
     Case(
         'eval "$(forebay pool start {tmp})"; forebay pool status; forebay pool drain; '
         "forebay pool stop",
         says=("daemon", "drained in"),
     ),
+    Case(
+        'eval "$(forebay pool start --settings site.toml {tmp})" && S=$FOREBAY_POOL_SOCKET; '
+        "timeout -s INT 3 forebay pool status --watch --socket $S; "
+        "forebay pool drain --socket $S && forebay pool stop --socket $S",
+        says=("daemon", "drained in"),
+    ),
+    Case("forebay probe --simulate lustre-96-ost --seed 2 --drift 5% -o scratch.toml"),
+    Case(
+        "forebay probe . --seconds 20 --bytes 64m --files 100 --share 1% --targets 1 --reads "
+        "--dry-run -- mpiexec -n 2",
+        says=("at most 60 probes",),
+    ),
+    Case("forebay probe . --clean"),
+    Case(
+        "forebay advise --portrait scratch.toml --ranks 8192 --nodes 256 --bytes 512g "
+        "--collective --transfer 1m --stripes 1 --files 1 --output-dir . -o advice.json",
+        says=("write",),
+    ),
+    Case(
+        "forebay advise --rules rules.toml --ranks 64 --bytes 1g --collective --may-change program "
+        "--format json",
+        says=(r"at most two aggregators a node",),
+    ),
+    Case(
+        "forebay verify advice.json --output-dir run --pairs 6 --margin 50% --seed 2 "
+        "--run-time 60 --time '^real +([0-9.]+)' -- sh -c 'echo real 1; echo >{out}/f'",
+        says=("equivalent|inconclusive",),
+    ),
+    Case("forebay report run.jsonl", says=("2 ranks",)),
     Case("forebay layout show .", says=("target",)),
     Case("forebay layout show --format json ./program", says=('"targets"',)),
     Case("forebay simulate laptop region_count=10", says=("forebay",)),
@@ -100,6 +133,13 @@ WRONG = (
     Case("forebay pool start", 2, says=("Name a folder",)),
     Case("forebay pool status --socket {tmp}/none", 1, says=("nobody listens",)),
     Case("forebay pool rescue ./program", 74, says=("no rescue file",)),
+    Case("forebay pool rescue --force --dry-run --into f ./program", 74, says=("no rescue file",)),
+    Case("forebay probe . -- mpiexec -n 1000000", 1, says=("Run it alone",), never=("--\\)",)),
+    Case("forebay probe .", 2),
+    Case("forebay advise", 2),
+    Case("forebay advise --portrait wrong.toml --ranks 2 --bytes 1g", 1),
+    Case("forebay apply nosuch.json -- ./program", 1, says=("forebay advise -o",)),
+    Case("forebay report site.toml", 1),
     Case("forebay pool rescue /nonexistent", 1),
     Case("forebay layout", 2),
     Case("forebay layout show /nonexistent", 1),

@@ -18,6 +18,9 @@ PLACES = (
     (r"/scratch/me\b|/home/me\b|/scratch\b(?=\s|$)", "."),
     (r"/scratch/", "./"),
     (r"mpiexec -n \d+ \./program\b.*", "mpiexec -n 2 ./program"),
+    (r"mpiexec -n (4|64)(?=$| forebay-ior)", "mpiexec -n 2"),
+    (r"--(level standard|resume)\b", r"--\1 --seconds 20"),
+    (r"--record run\.jsonl -o advice\.json", "--record run.jsonl -o keep.json"),
     (r"mpiexec -n 8 python .*", "mpiexec -n 2 ./program"),
     (r"-np \d+", "-np 2"),
     (r"-n 1000\b", "-n 10"),
@@ -25,9 +28,18 @@ PLACES = (
     (r"\bregion_count=\d+", "region_count=20"),
     (r"\$PREFIX", "{prefix}"),
 )
-NO_SUCH_HERE = re.compile(r"\bsrun\b|job\.sh|\.\.\. *$")
-# A file system without stripes; and what the machine lacks is a finding.
-ALSO_FINE = {"forebay layout set": {1}, "forebay doctor": {1}}
+# There is no rescue file without a defect of a file system.
+NO_SUCH_HERE = re.compile(r"\bsrun\b|job\.sh|\.\.\. *$|forebay-rescue-")
+# A file system without stripes; what the machine lacks is a finding; verdicts on an advice that is
+# for another machine. PyDarshan is there or not.
+ALSO_FINE = {
+    "forebay layout set": {1},
+    "forebay doctor": {1},
+    "forebay verify": {3, 4},
+    "forebay report --format json job.darshan": {1, 125},
+    "forebay report job.darshan": {1, 125},
+    "forebay advise --portrait scratch.toml --darshan": {1, 125},
+}
 
 
 class Trial:
@@ -100,7 +112,7 @@ class Trial:
 
 def examples(text: str) -> Iterator[str]:
     """The lines of a help text that begin with the command, without what is said about them."""
-    joined = text.replace("\\\n", " ")
+    joined = re.sub(r" *\\\n +", " ", text)
     for line in re.findall(r"^ +(forebay (?:run|doctor|\w+ ).*|forebay settings.*)$", joined, re.M):
         words = re.sub(
             r"(?<=\S) {3,}\S.*$| {2,}(?=[a-z]\w+ ).*$", "", re.sub(r" {5,}(?=\S+=)", " ", line)
@@ -121,11 +133,20 @@ def prepare(trial: Trial) -> None:
     for mpi in ("mpich", "openmpi"):
         status, output = trial.run(f"mpicc.{mpi} -O1 {here}/program.c -o program.{mpi}")
         trial.expect(f"a program for {mpi}", status == 0, output)
-    of_default = "openmpi" if "Open MPI" in trial.run("mpiexec --version")[1] else "mpich"
+    told = trial.run("mpiexec --version")[1]
+    of_default = "openmpi" if "Open MPI" in told or "OpenRTE" in told else "mpich"
     shutil.copy(f"program.{of_default}", "program")
-    Path("restarts").mkdir()
-    for name in ("f", "restart.nc"):
+    Path("serial").write_text("#!/usr/bin/env python3\nopen('serial.out', 'wb', 0).write(b'x')\n")
+    Path("serial").chmod(0o755)
+    for name in ("restarts", "run"):
+        Path(name).mkdir()
+    for name in ("f", "restart.nc", "job.darshan"):
         Path(name).write_text("a file\n", encoding="utf-8")
+    Path("rules.toml").write_text(
+        '[[rule]]\nname = "at most two aggregators a node"\nsource = "the handbook"\nprior = 0.7\n'
+        'when = ["collective"]\nthen = ["per_node <= 2"]\n',
+        encoding="utf-8",
+    )
     Path("site.toml").write_text('cb_nodes = 2\ncb_buffer_size = "1 MiB"\n', encoding="utf-8")
     Path("wrong.toml").write_text("cb_node = 2\n", encoding="utf-8")
 
@@ -139,7 +160,7 @@ def try_help(trial: Trial) -> None:
     for page, text in pages.items():
         for names in options(text):
             typed = any(
-                line.startswith(page) and re.search(rf"(?<!\S){re.escape(name)}(?![\w-])", line)
+                re.search(rf"{page}\b[^;|&]*(?<!\S){re.escape(name)}(?![\w-])", line)
                 for line in trial.typed
                 for name in names
             )

@@ -308,7 +308,7 @@ class RealSystem:
         if ended.status != 0 or not left.text:
             said = left.complaint or ended.errors.strip() or ended.output.strip()
             raise ProbeError(
-                f"forebay-ior failed with status {ended.status} ({_last_line(said)}). Run it "
+                f"forebay-ior failed with status {ended.status} ({_complaint(said)}). Run it "
                 f"alone to see more: {' '.join(plan.words)}"
             )
         rows = [
@@ -353,10 +353,11 @@ def _drop_pages(folder: Path) -> None:
                 os.close(file)
 
 
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+def _complaint(text: str) -> str:
+    """The line that says what is wrong. A launcher begins with it, between lines of dashes."""
+    lines = [line.strip() for line in text.splitlines() if any(map(str.isalpha, line))]
     errors = [line for line in lines if "rror" in line or "annot" in line]
-    return (errors or lines or ["it said nothing"])[-1][:300]
+    return (errors[-1:] or lines[:1] or ["it said nothing"])[0][:300]
 
 
 def _one_line(text: str) -> str:

@@ -79,7 +79,7 @@ def outcome_lines(outcome: PoolOutcome) -> Iterator[str]:
 
 def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
     """All files together."""
-    files = counted(len(status.files), "file")
+    files = counted(sum(file.taken > 0 for file in status.files), "file")
     return (
         f"through the pool: {human_bytes(status.taken)} of {files}, at most "
         f"{human_bytes(status.high)} of {human_bytes(status.cap)} at a time, drained "
@@ -88,13 +88,15 @@ def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
 
 
 def files_lines(files: Sequence[PoolFile]) -> Iterator[str]:
-    """A table of the files that gave most, and which went past the pool."""
-    ranked = sorted(files, key=lambda one: (not one.error, -one.taken, one.path))
+    """A table of the files that gave most, and which went past the pool. Those that were only read
+    are left out."""
+    told = [file for file in files if file.taken or file.error or file.past_the_pool]
+    ranked = sorted(told, key=lambda one: (not one.error, -one.taken, one.path))
     chosen = ranked[:FILES_SHOWN_MAX]
-    shown = [file for file in files if file in chosen]
+    shown = [file for file in told if file in chosen]
     if shown:
         yield from aligned([_COLUMNS, *(_cells(file) for file in shown)], left={6}, indent="  ")
-    hidden = len(files) - len(shown)
+    hidden = len(told) - len(shown)
     if hidden:
         yield f"  and {counted(hidden, 'more file')} (all of them: --format json)"
     past = [file for file in shown if file.past_the_pool]

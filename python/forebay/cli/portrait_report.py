@@ -8,7 +8,7 @@ from forebay.domain.tuning.point import Point
 from forebay.domain.tuning.portrait import SCHEMA, Portrait
 from forebay.domain.tuning.quantity import spell_rate, spell_seconds
 from forebay.domain.tuning.search import Choice
-from forebay.domain.units import exact_bytes
+from forebay.domain.units import counted, exact_bytes
 
 
 def as_text(portrait: Portrait, path: Path) -> str:
@@ -32,9 +32,10 @@ def as_text(portrait: Portrait, path: Path) -> str:
 def point_text(point: Point) -> str:
     """For people."""
     return (
-        f"{point.processes} processes, {point.per_node} a node, "
+        f"{point.processes} process{'' if point.processes == 1 else 'es'}, "
+        f"{point.per_node} a node, "
         f"{exact_bytes(point.process_bytes)} each in calls of {exact_bytes(point.transfer_bytes)}, "
-        f"{point.stripe_count} stripes of {exact_bytes(point.stripe_bytes)}, "
+        f"{counted(point.stripe_count, 'stripe')} of {exact_bytes(point.stripe_bytes)}, "
         f"{'one file' if point.shared else 'a file each'}"
     )
 

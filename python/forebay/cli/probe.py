@@ -37,7 +37,7 @@ from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
 from forebay.domain.tuning.portrait import Portrait
 from forebay.domain.tuning.search import Sample
-from forebay.domain.units import exact_bytes, human_bytes
+from forebay.domain.units import counted, exact_bytes, human_bytes
 
 HELP = """Find out what a file system likes, and keep that as its portrait.
 
@@ -257,11 +257,13 @@ def _clean(journal: Path) -> None:
 
 def _estimate(plan: ProbePlan) -> str:
     estimate, identity = plan.estimate, plan.ground.identity
+    targets = counted(identity.targets, "target")
+    ranks = f"{counted(identity.nodes, 'node')} × {counted(identity.ranks_per_node, 'rank')}"
     return (
-        f"{identity.directory} ({identity.file_system}, {identity.targets} targets, "
-        f"{identity.nodes} nodes × {identity.ranks_per_node} ranks): at most {estimate.probes} "
-        f"probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} written, "
-        f"{human_bytes(plan.space.bytes_max)} at a time, {estimate.files} files; all are removed"
+        f"{identity.directory} ({identity.file_system}, {targets}, {ranks}): at most "
+        f"{estimate.probes} probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} "
+        f"written, {human_bytes(plan.space.bytes_max)} at a time, "
+        f"{counted(estimate.files, 'file')}; all are removed"
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from forebay.domain.tuning.point import Direction, Point, Space
 from forebay.domain.tuning.response import Response
 from forebay.domain.tuning.search import Choice, Sample
+from forebay.domain.units import counted
 
 SCHEMA = "forebay.portrait/1"
 DAYS_FRESH = 90
@@ -90,7 +91,7 @@ def findings_of(
             "not count as the file system's rate."
         )
     if discarded:
-        told.append(f"{discarded} probes do not count; the list says why.")
+        told.append(f"{counted(discarded, 'probe')} left out; the list says why.")
     told += [
         f"target {one.target} is sick: {one.slower:.1f} × slower than the others' median, "
         f"over {one.files} files."
