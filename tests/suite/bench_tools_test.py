@@ -254,25 +254,27 @@ def test_wrong_data(mpi: m.Mpi, folder: Path) -> None:
 def test_full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
     """Somebody else fills the disk between two repetitions."""
     with mounted_tmpfs(folder / "small", "12m") as small:
+        over = threading.Event()
         empty = small.stat().st_mtime_ns  # changes with the first file, however soon it goes
 
         def fill() -> None:
-            begun = until(lambda: small.stat().st_mtime_ns != empty, PATIENCE)
-            ensure(begun, "nothing was begun")
-            ensure(until(lambda: not any(small.iterdir()), PATIENCE), "the file stays")
-            with (small / "ballast").open("wb", buffering=0) as file:
-                try:
-                    while file.write(bytes(1 << 16)):
-                        pass
-                except OSError:
-                    return
+            if not until(lambda: small.stat().st_mtime_ns != empty, PATIENCE):
+                return
+            while any(small.iterdir()) and not over.wait(0.02):
+                pass
+            with (small / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+                for _ in range(12 * 16):
+                    file.write(bytes(1 << 16))
 
         other = threading.Thread(target=fill)
         other.start()
         words = ["-n", "0001", "-m", method, "-c", "1k", "-s", "1k", "-p", "64", "-O", "10"]
         words += ["-r", "2", "-w", "2", "-d", str(small)]
-        ended = run(mpi, "hpio", 2, words, INPUT_OUTPUT)
-        other.join()
+        try:
+            ended = run(mpi, "hpio", 2, words, INPUT_OUTPUT)
+        finally:  # or it would fill what lies beneath
+            over.set()
+            other.join()
         ensure("space" in ended.text or "full" in ended.text, ended.tail)
         ensure_clean(small, "ballast")
 

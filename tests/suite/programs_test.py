@@ -180,7 +180,10 @@ def test_limits_are_remembered(mpi: m.Mpi, folder: Path) -> None:
     ensure(found > 0, "the record does not say what was found")
     program.run(mpi, 2, folder, m.forebay(None, **settings))
     cache.write_text("forebay.limits/1\nnonsense\n")
-    program.run(mpi, 2, folder, m.forebay(None, **settings))
+    for _ in range(5):  # on a busy machine one run may find nothing
+        program.run(mpi, 2, folder, m.forebay(None, **settings))
+        if " write " in cache.read_text():
+            break
     ensure(" write " in cache.read_text(), "a damaged cache is not mended")
     unusable = m.forebay(None, **{**settings, "limits_cache": "/proc/none/limits"})
     told = program.run(mpi, 2, folder, unusable).text
