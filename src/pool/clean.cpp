@@ -197,6 +197,7 @@ void Clean::drop(File& file, const Extent& range) {
 
 void Clean::drop_all(File& file) {
     file.fetching.queue.clear();
+    file.fetching.line.clear();
     while (!file.clean.empty()) {
         drop(file, file.clean.begin()->second);
     }

@@ -22,47 +22,6 @@ std::byte* memory_of(const Ledger& ledger, const Deposit& deposit) {
     return ledger.client(deposit.client)->log.block(block) + deposit.position % block_bytes;
 }
 
-// The full stripes of a run of deposits that follow one another.
-Extent full_stripes(const Extent& run, std::int64_t stripe_bytes) {
-    const std::int64_t begin = (run.begin.bytes() + stripe_bytes - 1) / stripe_bytes * stripe_bytes;
-    const std::int64_t end = run.end().bytes() / stripe_bytes * stripe_bytes;
-    return {Offset{begin}, Length{std::max<std::int64_t>(end - begin, 0)}};
-}
-
-std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
-                                       std::int64_t stripe_bytes) {
-    std::vector<Deposit> kept;
-    for (std::size_t begin = 0; begin < deposits.size();) {
-        std::size_t end = begin + 1;
-        while (end < deposits.size() &&
-               deposits[end].extent.begin == deposits[end - 1].extent.end()) {
-            ++end;
-        }
-        const Offset from = deposits[begin].extent.begin;
-        const Extent full =
-            full_stripes({from, deposits[end - 1].extent.end() - from}, stripe_bytes);
-        for (; begin < end; ++begin) {
-            const Deposit part = part_of(deposits[begin], full);
-            if (!part.extent.empty()) {
-                kept.push_back(part);
-            }
-        }
-    }
-    return kept;
-}
-
-// So many deposited bytes are enough for large requests: a file system that waits until the burst
-// has ended, is done later by as much.
-constexpr std::int64_t worthwhile_bytes = std::int64_t{16} << 20;
-
-// So many deposited bytes ask to be drained: no more than half of the window, nor than what leaves
-// room for a writer that has to wait otherwise.
-std::int64_t pressing_bytes(std::int64_t window_bytes) {
-    const auto write = static_cast<std::int64_t>(reservation_max);
-    const std::int64_t most = std::min(window_bytes / 2, window_bytes - write);
-    return std::max<std::int64_t>(std::min(most, worthwhile_bytes), 1);
-}
-
 }  // namespace
 
 bool Drain::collect() {
@@ -113,16 +72,14 @@ void Drain::finish(File& file) {
         ++ledger_.counts.failed_jobs;
         ++file.pass.failures;
         file.pass.error = failure.system == 0 ? EIO : failure.system;
-        // On behind the deposit that could not be written.
-        for (const Deposit& deposit : job->deposits) {
-            if (deposit.extent.end().bytes() > failure.at) {
-                file.pass.at = deposit.extent.end();
-                break;
-            }
+        const auto failed = std::ranges::find_if(job->deposits, [&](const Deposit& deposit) {
+            return deposit.extent.end().bytes() > failure.at;
+        });
+        if (failed != job->deposits.end()) {
+            queue_->failed(file, *failed);
         }
     }
-    const auto next = ledger_.extents.next(ledger_.slot_of(file), file.pass.at);
-    if (!next || next->extent.begin >= file.pass.end || file.held_bytes == 0) {
+    if (file.held_bytes == 0 || queue_->over(file)) {
         end_pass(file);
     }
     ledger_.stir(file);
@@ -132,7 +89,7 @@ void Drain::end_pass(File& file) {
     Pass& pass = file.pass;
     FileSlot& slot = ledger_.slot_of(file);
     pass.under_way = false;
-    file.resumes_at = pass.failures < failures_max ? Offset{0} : pass.at;
+    queue_->end(file, pass.failures >= failures_max);
     if (pass.failures > 0) {
         file.told = file.told && slot.error.load(relaxed) == pass.error;
         file.healed = false;
@@ -140,7 +97,7 @@ void Drain::end_pass(File& file) {
         file.failed_ns = pass.began_ns;
         file.patience_ns = std::clamp(2 * file.patience_ns, patience_ns_min, patience_ns_max);
         file.retry_ns = ledger_.now_ns() + file.patience_ns;
-    } else if (pass.whole && pass.began_at == Offset{0}) {
+    } else if (pass.whole && pass.from_start) {
         file.patience_ns = 0;
         file.retry_ns = 0;
         file.drained_until_ns = pass.began_ns;
@@ -159,7 +116,7 @@ Candidate Drain::candidate(const File& file) {
         file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
     const bool alone = file.errand && file.errand->company == Errand::Company::alone;
     return {.held_bytes = file.held_bytes,
-            .pressing_bytes = pressing_bytes(ledger_.slot_of(file).window.load(relaxed)),
+            .pressing_bytes = queue_->pressing_bytes(ledger_.slot_of(file).window.load(relaxed)),
             .oldest_ns = file.oldest_ns,
             .written_ns = file.written_ns,
             .retry_ns = file.retry_ns,
@@ -199,15 +156,6 @@ bool Drain::start(bool pressed) {
     return any;
 }
 
-void Drain::begin_pass(File& file, Why why) {
-    file.pass = {.under_way = true,
-                 .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
-                 .began_at = file.resumes_at,
-                 .at = file.resumes_at,
-                 .end = Offset{ledger_.slot_of(file).size.load(relaxed)},
-                 .began_ns = ledger_.taken_until_ns};
-}
-
 // False: there was nothing (more) to be written in this pass.
 bool Drain::start_job(File& file, Why why) {
     const bool too_late = std::ranges::any_of(file.asked, [&](const Asked& one) {
@@ -215,17 +163,11 @@ bool Drain::start_job(File& file, Why why) {
     });
     const bool stripes_only = !file.pass.whole && why != Why::pressure;
     if (!file.pass.under_way || too_late || stripes_only) {
-        begin_pass(file, why);
+        queue_->begin(file, why);
     }
     std::vector<Deposit> deposits;
     if (file.pass.failures < failures_max) {
-        deposits = next_deposits(file);
-    }
-    if (deposits.empty() && !file.pass.whole && file.pass.drained_bytes == 0 &&
-        file.pass.failures == 0) {
-        file.pass.whole = true;  // no stripe is complete
-        file.pass.at = file.pass.began_at;
-        deposits = next_deposits(file);
+        deposits = queue_->next(file);
     }
     if (deposits.empty()) {
         end_pass(file);
@@ -233,31 +175,6 @@ bool Drain::start_job(File& file, Why why) {
     }
     submit(file, std::move(deposits));
     return true;
-}
-
-// Of the pass, in the order of offsets; it goes on behind them.
-std::vector<Deposit> Drain::next_deposits(File& file) {
-    const FileSlot& slot = ledger_.slot_of(file);
-    const std::int64_t most = job_bytes(slot.window.load(relaxed), ledger_.options.cap_bytes,
-                                        ledger_.options.request_bytes_max);
-    std::vector<Deposit> deposits;
-    while (deposits.empty() && file.pass.at < file.pass.end) {
-        std::int64_t bytes = 0;
-        while (bytes < most && file.pass.at < file.pass.end) {
-            const auto next = ledger_.extents.next(slot, file.pass.at);
-            if (!next || next->extent.begin >= file.pass.end) {
-                file.pass.at = file.pass.end;
-                break;
-            }
-            deposits.push_back(*next);
-            bytes += next->extent.length.bytes();
-            file.pass.at = next->extent.end();
-        }
-        if (!file.pass.whole) {
-            deposits = only_full_stripes(deposits, file.open->stripes.stripe_bytes);
-        }
-    }
-    return deposits;
 }
 
 void Drain::submit(File& file, std::vector<Deposit> deposits) {

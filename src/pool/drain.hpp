@@ -1,10 +1,12 @@
 // Writes deposits to the file system: one job at a time for a file, a few files at once. Which file
-// is next is decided in pool/plan/drain_order.hpp.
+// is next is decided in pool/plan/drain_order.hpp, and what of it in pool/queue.hpp.
 #pragma once
 
 #include "pool/ledger.hpp"
 #include "pool/plan/drain_order.hpp"
+#include "pool/queue.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace forebay::pool {
@@ -14,7 +16,7 @@ inline constexpr std::int64_t stalled_ns = 2'000'000'000;
 
 class Drain {
 public:
-    explicit Drain(Ledger& ledger) : ledger_{ledger} {}
+    explicit Drain(Ledger& ledger) : ledger_{ledger}, queue_{make_queue(ledger)} {}
 
     // Takes completions, ends jobs.
     bool collect();
@@ -24,13 +26,12 @@ public:
 private:
     void finish(File& file);
     bool start_job(File& file, Why why);
-    void begin_pass(File& file, Why why);
     void end_pass(File& file);
-    [[nodiscard]] std::vector<Deposit> next_deposits(File& file);
     void submit(File& file, std::vector<Deposit> deposits);
     [[nodiscard]] Candidate candidate(const File& file);
 
     Ledger& ledger_;
+    std::unique_ptr<const Queue> queue_;
 };
 
 }  // namespace forebay::pool

@@ -7,6 +7,7 @@
 #include "pool/shared/clean.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace forebay::pool {
@@ -53,7 +54,7 @@ void Fetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uin
     if (ledger_.clean.room() == 0 || offset < 0 || length == 0 ||
         __builtin_add_overflow(offset, std::int64_t{length}, &end) ||
         !file.clients.contains(client) || ledger_.state_of(file) != FileState::pooled ||
-        file.fetching.gave_up) {
+        file.fetching.gave_up || (ledger_.excludes() && file.held_bytes > 0)) {
         return;
     }
     ++ledger_.counts.wishes;
@@ -80,10 +81,26 @@ void Fetch::wish_block(File& file, std::int64_t number, CleanRange range) {
         ledger_.clean.drop(file, *known);
         range = {0, block_bytes};
     }
+    if (ledger_.excludes()) {
+        make_room(file);
+        file.fetching.line.push_back(number);
+    }
     const FetchedBlock taken = ledger_.clean.take(file, number, range);
     if (taken.number != no_clean) {
         file.fetching.queue.push_back(taken);
         list(file);
+    }
+}
+
+// First in, first out: where the file's window is full, its first block goes.
+void Fetch::make_room(File& file) {
+    std::deque<std::int64_t>& line = file.fetching.line;
+    const std::int64_t most = ledger_.slot_of(file).window.load(relaxed) / block;
+    while (!line.empty() && std::ssize(line) >= most) {
+        if (const auto first = ledger_.clean.find(file, line.front())) {
+            ledger_.clean.drop(file, *first);
+        }
+        line.pop_front();
     }
 }
 

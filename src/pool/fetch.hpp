@@ -26,6 +26,7 @@ private:
     void count_reader(std::uint32_t client);
     void publish_share();
     void wish_block(File& file, std::int64_t block, CleanRange range);
+    void make_room(File& file);
     bool collect(File& file);
     bool start(File& file);
     void end(File& file, std::size_t job, int error);

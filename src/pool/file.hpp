@@ -23,6 +23,9 @@ inline constexpr std::int64_t never_ns = -1;
 struct Opens {
     std::int32_t count = 0;
     bool writes = false;
+    // Where writing and reading exclude each other: how, each time, the first time first. What is
+    // closed is the first: as long as the file is pooled, all that are open together are of a kind.
+    std::vector<Access> each;
 };
 
 // Something that a client asked for.
@@ -39,19 +42,27 @@ struct Job {
     std::int64_t news_ns = 0;  // when something of it last happened
 };
 
-// Once over the whole file, job by job, in the order of offsets. What was taken before `began_ns`
-// is drained when it has ended, or has failed. After many failures it ends early, and the next one
-// begins where it did: ranges behind those that fail are drained, too.
+// Once over the whole file, job by job, in the order that Queue says. What was taken before
+// `began_ns` is drained when it has ended, or has failed. After many failures it ends early, and
+// the next one begins where it did: what is behind those that fail is drained, too.
 struct Pass {
     bool under_way = false;
-    bool whole = true;  // false: stripes of which only a part is there are left out
-    Offset began_at;
+    bool whole = true;       // false: stripes of which only a part is there are left out
+    bool from_start = true;  // false: it begins where another one ended early
+    Offset began_at;         // these three: by offset
     Offset at;
     Offset end;
     std::int64_t began_ns = 0;
     std::int64_t drained_bytes = 0;
     std::int32_t failures = 0;
     int error = 0;
+};
+
+// What is left of a pass in the order in which it was deposited.
+struct Line {
+    std::vector<Deposit> deposits;
+    std::size_t next = 0;
+    bool resumes = false;  // the next pass goes on with it
 };
 
 // A call that takes long, and what follows its answer. There is one at a time.
@@ -81,6 +92,9 @@ struct Fetching {
     std::array<FetchedBlock, jobs> under_way;  // by the channel's job; number 0: none
     std::size_t in_flight = 0;
     std::deque<FetchedBlock> queue;
+    // Places of the blocks that are there or were, the oldest first; kept where these leave in this
+    // order, and no longer than the file's window.
+    std::deque<std::int64_t> line;
     bool gave_up = false;
     bool listed = false;  // among the files that fetch
 };
@@ -95,6 +109,10 @@ struct File {
     std::int64_t oldest_ns = 0;   // no deposit was taken before
     std::int64_t written_ns = 0;  // when the newest was taken
 
+    // Opened for reading and for writing at this time, where these exclude each other: what was
+    // closed before is not known until then. never_ns: it was not.
+    std::int64_t mixed_ns = never_ns;
+
     // Leaving: a look at the logs that began after round `left_in` must find no reserved entry.
     std::uint64_t left_in = 0;
     std::uint64_t reserved_in = 0;  // the last round that found one
@@ -103,7 +121,8 @@ struct File {
     std::unique_ptr<transfer::Gate> gate;
     std::unique_ptr<Job> job;
     Pass pass;
-    Offset resumes_at;                         // where the next pass begins
+    Line line;                                 // first in, first out
+    Offset resumes_at;                         // by offset: where the next pass begins
     std::int64_t drained_until_ns = never_ns;  // the last whole pass without a failure began then
     std::int64_t failed_ns = never_ns;         // the last one with a failure did
     std::int64_t retry_ns = 0;                 // not before; 0: at any time

@@ -13,6 +13,18 @@ constexpr std::int64_t room_look_ns = 1'000'000'000;
 constexpr std::int64_t room_look_bytes = std::int64_t{16} << 20;
 constexpr std::int64_t name_look_ns = 10'000'000;
 
+bool read_and_written(const File& file) {
+    bool reads = false;
+    bool writes = false;
+    for (const auto& [client, opens] : file.clients) {
+        for (const Access access : opens.each) {
+            reads = reads || access != Access::write;
+            writes = writes || access != Access::read;
+        }
+    }
+    return reads && writes;
+}
+
 bool nobody_needs(const File& file) {
     return file.clients.empty() && !file.job && file.asked.empty() && !file.errand &&
            !file.fetching.listed;
@@ -20,7 +32,15 @@ bool nobody_needs(const File& file) {
 
 }  // namespace
 
+void FileLife::note_opened(Ledger& ledger, File& file) {
+    if (read_and_written(file)) {
+        file.mixed_ns = ledger.now_ns();
+        ledger.stir(file);
+    }
+}
+
 bool FileLife::look_at(File& file) {
+    judge_mixed(file);
     look_at_room(file);
     look_at_name(file);
     if (file.held_bytes == 0 && !file.job && !file.errand) {
@@ -28,6 +48,17 @@ bool FileLife::look_at(File& file) {
     }
     const bool through = go_through(file);
     return forget(file) || through;
+}
+
+// Not when it is opened: that it was closed before stands in a log, perhaps.
+void FileLife::judge_mixed(File& file) {
+    if (file.mixed_ns == never_ns || file.mixed_ns >= ledger_.taken_until_ns) {
+        return;
+    }
+    file.mixed_ns = never_ns;
+    if (read_and_written(file)) {
+        ledger_.leave(file, Reason::read_and_written);
+    }
 }
 
 // Bytes that the file system has no room for are not to be promised.

@@ -10,10 +10,14 @@ class FileLife {
 public:
     explicit FileLife(Ledger& ledger) : ledger_{ledger} {}
 
+    // It was opened once more, where cached writes and read-ahead exclude each other: if it is open
+    // for both, it will leave.
+    static void note_opened(Ledger& ledger, File& file);
     // True when anything changed. The file may be forgotten then.
     bool look_at(File& file);
 
 private:
+    void judge_mixed(File& file);
     void look_at_room(File& file);
     void judge_room(File& file, std::int64_t room);
     void look_at_name(File& file);

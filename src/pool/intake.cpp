@@ -23,7 +23,13 @@ constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
 
 void close_file(Ledger& ledger, std::uint32_t client, File& file) {
     const auto opens = file.clients.find(client);
-    if (opens == file.clients.end() || --opens->second.count > 0) {
+    if (opens == file.clients.end()) {
+        return;
+    }
+    if (std::vector<Access>& each = opens->second.each; !each.empty()) {
+        each.erase(each.begin());
+    }
+    if (--opens->second.count > 0) {
         return;
     }
     if (opens->second.writes) {

@@ -23,12 +23,22 @@ std::atomic<std::uint64_t>& word_of(Directory& directory, std::uint32_t slot) no
 
 std::uint64_t bit_of(std::uint32_t slot) noexcept { return std::uint64_t{1} << slot % 64; }
 
+// Requests as the chosen way of caching makes them.
+PoolOptions settled(PoolOptions options) noexcept {
+    if (options.consistency == Consistency::paper) {
+        options.request_bytes_max =
+            std::min(options.request_bytes_max, static_cast<std::int64_t>(block_bytes));
+        options.requests_in_flight = 1;
+    }
+    return options;
+}
+
 }  // namespace
 
 Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& wanted)
     : directory{shared},
       ports{node},
-      options{wanted},
+      options{settled(wanted)},
       extents{shared},
       files(files_max),
       clean{{shared, node, files}, clean_blocks(wanted)} {
@@ -36,6 +46,7 @@ Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& want
         ports.errands = &at_once_;
     }
     directory.header.cap.store(options.cap_bytes, relaxed);
+    directory.header.consistency.store(options.consistency, relaxed);
     directory.header.format.store(format, std::memory_order_release);
 }
 
@@ -98,6 +109,9 @@ void Ledger::distrust(std::uint32_t number) {
 }
 
 Result<File*> Ledger::make_known(OpenFile& open) {
+    if (excludes()) {
+        open.stripes = {};
+    }
     const auto known = slots.find(key_of(open.identity));
     if (known != slots.end()) {
         File& file = *files[known->second];

@@ -34,6 +34,10 @@ public:
     bool short_of_extents = false;  // some entries wait for room in the lists
     bool closing = false;
 
+    // Cached writes and read-ahead of a file exclude each other.
+    [[nodiscard]] bool excludes() const noexcept {
+        return options.consistency == Consistency::paper;
+    }
     [[nodiscard]] std::int64_t now_ns() const { return ports.clock.now_ns(); }
 
     [[nodiscard]] Client* client(std::uint32_t number) noexcept;

@@ -59,7 +59,8 @@ bool Pool::State::look_at_files() {
             return true;
         }
         file->busy = file->held_bytes > 0 || file->job || file->errand || !file->asked.empty() ||
-                     file->news || ledger.state_of(*file) == FileState::leaving;
+                     file->news || file->mixed_ns != never_ns ||
+                     ledger.state_of(*file) == FileState::leaving;
         return !file->busy;
     });
     return any;
@@ -126,13 +127,17 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
     Opens& opens = opened.clients[client];
     ++opens.count;
     FileSlot& slot = ledger.slot_of(opened);
-    if (access == Access::write && !opens.writes) {
+    if (access != Access::read && !opens.writes) {
         opens.writes = true;
         ++one->writes;
         slot.writers.fetch_or(std::uint64_t{1} << client % 64, std::memory_order_seq_cst);
     }
-    if (access == Access::write && !opened.open->storage) {
+    if (access != Access::read && !opened.open->storage) {
         ledger.leave(opened, Reason::asked);  // nobody could drain it
+    }
+    if (ledger.excludes()) {
+        opens.each.push_back(access);
+        FileLife::note_opened(ledger, opened);
     }
     return Opened{opened.slot, slot.generation.load(relaxed)};
 }

@@ -38,6 +38,8 @@ struct PoolOptions {
     std::int32_t files_at_once = 4;       // that are being drained
     // Clean blocks of all files, read ahead; of the cap, and no more than a quarter of it.
     std::int64_t read_ahead_bytes = std::int64_t{256} << 20;
+    // paper: a request is a block at most, and one is under way for a file in each direction.
+    Consistency consistency = Consistency::pool;
 };
 
 // Clean blocks that there may be at a time.
@@ -105,7 +107,7 @@ struct OpenFile {
     std::function<std::unique_ptr<ports::Storage>()> open_for_reading{};
 };
 
-enum class Access { read, write };
+enum class Access { read, write, both };
 
 // What a client asks of a file; answered by a later advance().
 struct Task {

@@ -169,7 +169,7 @@ private:
     std::map<std::uint32_t, std::pair<std::uint64_t, Log>> others_;  // mapped once, with process
     Depositor depositor_;
     Reader reader_;
-    ReadAhead guess_;  // of all files: a client of a test reads one
+    Foresight guess_;  // of all files: a client of a test reads one
 };
 
 class Node final : private Memory, private CleanMemory, private Sleepers {

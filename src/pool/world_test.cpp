@@ -39,6 +39,7 @@ struct Drawn {
             faults.error_at_request = draw(60);
         }
         files = 1 + draw(3);
+        pool.consistency = draw(3) == 0 ? Consistency::paper : Consistency::pool;
     }
     std::int64_t draw(std::int64_t end) {
         return static_cast<std::int64_t>(adapters::scramble(seed, 77, ++drawn) %
@@ -110,7 +111,7 @@ private:
     void thread(NodeClient& self) {
         std::vector<FileId> ids;
         for (const auto& one : files_) {
-            ids.push_back(self.open(one->file, Access::write));
+            ids.push_back(open(self, *one));
         }
         for (int i = 0; i < 25 && !testing::Test::HasFailure(); ++i) {
             const auto which = static_cast<std::size_t>(draw(drawn_.files));
@@ -138,10 +139,15 @@ private:
             self.depositor().tell(id, EntryKind::wanted, draw(file_bytes_max), 1000);
         } else if (what < 97) {
             close(self, id);
-            id = self.open(one.file, Access::write);
+            id = open(self, one);
         } else {
             node_.world().sleep(draw(3'000'000));
         }
+    }
+
+    FileId open(NodeClient& self, Watched& one) {
+        const bool leaves = drawn_.pool.consistency == Consistency::paper && draw(8) == 0;
+        return self.open(one.file, leaves ? Access::both : Access::write);
     }
 
     void close(NodeClient& self, FileId id) {

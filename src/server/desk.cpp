@@ -208,8 +208,7 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
         refuse(answer, EBADF);
         return;
     }
-    const auto access =
-        (question.flags & wire::for_writing) != 0 ? pool::Access::write : pool::Access::read;
+    const auto access = access_of(descriptors.front(), (question.flags & wire::for_writing) != 0);
     Result<pool::OpenFile> file = open_again(
         descriptors.front(), {std::string{question.path.data()}, access}, options_.storage);
     if (!file) {
@@ -228,7 +227,7 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
         return;
     }
     history_.opened(opened->slot, identity, std::move(meter));
-    if (access == pool::Access::write) {
+    if (access != pool::Access::read) {
         session.writes[opened->slot] = opened->generation;
     }
     answer.reply.slot = opened->slot;

@@ -66,6 +66,14 @@ std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& pa
 
 }  // namespace
 
+pool::Access access_of(const OwnFd& received, bool writes) {
+    if (!writes) {
+        return pool::Access::read;
+    }
+    const int flags = ::fcntl(received.get(), F_GETFL);
+    return (flags & O_ACCMODE) == O_RDWR ? pool::Access::both : pool::Access::write;
+}
+
 Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
                                   adapters::Preference preference) {
     struct stat found{};
@@ -79,7 +87,7 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
                                     "directly.",
                                     wish.path)});
     }
-    const bool writes = wish.access == pool::Access::write;
+    const bool writes = wish.access != pool::Access::read;
     if (writes && !may_write(flags)) {
         return failure({ErrorCode::argument, EBADF,
                         fmt::format("cannot pool {} (its descriptor may not write). Open it for "

@@ -16,6 +16,9 @@ struct Wish {
     pool::Access access = pool::Access::read;
 };
 
+// What a client says that it will do with its descriptor, and what it may do by it.
+[[nodiscard]] pool::Access access_of(const OwnFd& received, bool writes);
+
 // The same inode as the received descriptor's, whatever the path says by now. Fails where it is no
 // plain file (EINVAL), where the client asks for writing and its descriptor may not (EBADF), and
 // where the daemon cannot write to it although the client can.

@@ -62,7 +62,9 @@ DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
     desk.pool.files_at_once =
         static_cast<std::int32_t>(settings.number(Setting::pool_files_at_once));
     desk.pool.read_ahead_bytes = settings.number(Setting::pool_read_ahead);
-    // The choices of both stand in the order of the enum.
+    desk.pool.consistency =
+        static_cast<pool::Consistency>(settings.number(Setting::pool_consistency));
+    // The choices stand in the order of the enum, here and above.
     desk.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
     desk.through = settings.text(Setting::pool_durability) == "global";
     return desk;

@@ -31,6 +31,7 @@ TEST(ServerOptions, ComeFromSettings) {
     ASSERT_TRUE(settings.set(Setting::pool_age, "7"));
     ASSERT_TRUE(settings.set(Setting::pool_quiet, "9"));
     ASSERT_TRUE(settings.set(Setting::pool_durability, "global"));
+    ASSERT_TRUE(settings.set(Setting::pool_consistency, "paper"));
     ASSERT_TRUE(settings.set(Setting::storage, "posix"));
     const auto options = read({"--socket", "s/x"}, settings);
     ASSERT_TRUE(options.has_value());
@@ -40,6 +41,8 @@ TEST(ServerOptions, ComeFromSettings) {
     EXPECT_EQ(options->desk.pool.quiet_ns, 9'000'000);
     EXPECT_EQ(options->desk.storage, adapters::Preference::posix);
     EXPECT_TRUE(options->desk.through);
+    EXPECT_EQ(options->desk.pool.consistency, pool::Consistency::paper);
+    EXPECT_EQ(read({"--socket", "s/x"})->desk.pool.consistency, pool::Consistency::pool);
     EXPECT_EQ(options->desk.pool.cap_bytes, 10 * gibibyte);
 }
 

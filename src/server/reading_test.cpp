@@ -109,7 +109,7 @@ private:
     adapters::SteadyClock clock_;
     pool::Depositor depositor_;
     pool::FileId file_;
-    pool::ReadAhead guess_;
+    pool::Foresight guess_;
     void* clean_ = nullptr;
     std::size_t clean_bytes_ = 0;
 };

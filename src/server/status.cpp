@@ -37,6 +37,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::no_room: return "no_room";
         case pool::Reason::closing: return "closing";
         case pool::Reason::no_memory: return "no_memory";
+        case pool::Reason::read_and_written: return "read_and_written";
         case pool::Reason::none: break;
     }
     return "";

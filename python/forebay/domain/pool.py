@@ -27,6 +27,7 @@ REASONS: Mapping[str, str] = {
     "asked": "the program or a setting asked for it",
     "switched": "the program switched it by ioctl",
     "no_memory": "no memory came free, since what filled it could not be drained",
+    "read_and_written": "read and written (pool_consistency=paper)",
     "no_room": "the file system had less room than what was in the pool",
 }
 

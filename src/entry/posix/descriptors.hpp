@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pool/client/daemon.hpp"
-#include "pool/client/read_ahead.hpp"
+#include "pool/client/foresight.hpp"
 
 #include <array>
 #include <atomic>
@@ -47,7 +47,7 @@ struct alignas(64) Description {
 // What is guessed of the reads by a description. One call at a time has a part in it.
 struct alignas(64) Guess {
     std::atomic<bool> taken;
-    pool::ReadAhead ahead;
+    pool::Foresight ahead;
 };
 
 // While it lives, nobody else has the guess; null, where somebody else has it.
@@ -62,7 +62,7 @@ public:
             guess_.taken.store(false, std::memory_order_release);
         }
     }
-    [[nodiscard]] pool::ReadAhead* get() const noexcept { return got_ ? &guess_.ahead : nullptr; }
+    [[nodiscard]] pool::Foresight* get() const noexcept { return got_ ? &guess_.ahead : nullptr; }
 
 private:
     Guess& guess_;

@@ -81,12 +81,20 @@ bool Reader::copy(const Deposit& deposit, std::byte* to) noexcept {
     return true;
 }
 
+// Blocks that may be fetched ahead of this reader.
+std::int32_t Reader::share_of(const FileSlot& slot) const noexcept {
+    const auto share = static_cast<std::int64_t>(
+        std::min<std::uint32_t>(directory_.header.clean_share.load(relaxed), clean_max));
+    const bool bounded = consistency_ == Consistency::paper;  // one window for both directions
+    const std::int64_t window = slot.window.load(relaxed) / static_cast<std::int64_t>(block_bytes);
+    return static_cast<std::int32_t>(bounded ? std::min(share, std::max<std::int64_t>(window, 0))
+                                             : share);
+}
+
 // Tells the daemon what is to be fetched; mostly there is nothing new.
 void Reader::wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept {
-    const std::uint32_t share = directory_.header.clean_share.load(relaxed);
-    const Wishes wishes =
-        source.guess->note({Offset{offset}, Length{static_cast<std::int64_t>(bytes)}},
-                           static_cast<std::int32_t>(std::min<std::uint32_t>(share, clean_max)));
+    const Wishes wishes = source.guess->note(
+        {Offset{offset}, Length{static_cast<std::int64_t>(bytes)}}, share_of(source.slot));
     if (wishes.count == 0 || source.slot.state.load(relaxed) != FileState::pooled) [[likely]] {
         return;
     }
@@ -251,13 +259,16 @@ bool Reader::still_there(const FileSlot& slot, const Extent& range,
                               place_of, place_of);
 }
 
-std::int64_t Reader::read(FileId file, Backing& backing, ReadAhead* guess, std::int64_t offset,
+std::int64_t Reader::read(FileId file, Backing& backing, Foresight* guess, std::int64_t offset,
                           std::span<std::byte> bytes) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     if (!catch_up(slot)) {
         return -EIO;
     }
     const Source source{file, slot, backing, ahead_.blocks == nullptr ? nullptr : guess};
+    if (source.guess != nullptr) {
+        source.guess->use(consistency_);
+    }
     std::size_t done = 0;
     std::size_t told = 0;
     std::size_t most = part_max;

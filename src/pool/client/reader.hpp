@@ -4,7 +4,7 @@
 
 #include "pool/client/daemon.hpp"
 #include "pool/client/depositor.hpp"
-#include "pool/client/read_ahead.hpp"
+#include "pool/client/foresight.hpp"
 #include "pool/shared/search.hpp"
 
 #include <cstddef>
@@ -44,7 +44,10 @@ struct Ahead {
 class Reader {
 public:
     Reader(const Directory& directory, Daemon& daemon, const Ahead& ahead) noexcept
-        : directory_{directory}, daemon_{daemon}, ahead_{ahead} {}
+        : directory_{directory},
+          daemon_{daemon},
+          ahead_{ahead},
+          consistency_{directory.header.consistency.load(std::memory_order_relaxed)} {}
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
     ~Reader() = default;
@@ -52,7 +55,7 @@ public:
     // Sees everything that any process of the node had written to the file before. Bytes read,
     // fewer at the file's end only, or minus an errno: the file's own, or EIO when the daemon is
     // dead. `guess`: of who reads by this descriptor; null: nothing is fetched ahead.
-    [[nodiscard]] std::int64_t read(FileId file, Backing& backing, ReadAhead* guess,
+    [[nodiscard]] std::int64_t read(FileId file, Backing& backing, Foresight* guess,
                                     std::int64_t offset, std::span<std::byte> bytes) noexcept;
     // One past the last byte that was deposited, 0 without deposits; minus EIO: the daemon is dead.
     [[nodiscard]] std::int64_t deposited_size(FileId file) noexcept;
@@ -65,8 +68,9 @@ private:
         FileId file;
         const FileSlot& slot;
         Backing& backing;
-        ReadAhead* guess;
+        Foresight* guess;
     };
+    [[nodiscard]] std::int32_t share_of(const FileSlot& slot) const noexcept;
     void wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept;
     [[nodiscard]] std::int64_t look(const Source& source, std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept;
@@ -83,6 +87,7 @@ private:
     const Directory& directory_;
     Daemon& daemon_;
     Ahead ahead_;
+    Consistency consistency_;
 };
 
 }  // namespace forebay::pool

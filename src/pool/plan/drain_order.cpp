@@ -53,6 +53,17 @@ std::optional<Choice> next_to_drain(std::span<const Candidate> candidates,
     return best;
 }
 
+Length FifoBlock::add(const Extent& next) noexcept {
+    if (left_.pieces == 0 || (end_ && next.begin != *end_)) {
+        return Length{0};
+    }
+    const Length length{std::min(next.length.bytes(), left_.bytes)};
+    left_.bytes -= length.bytes();
+    --left_.pieces;
+    end_ = next.begin + length;
+    return length;
+}
+
 std::int64_t job_bytes(std::int64_t window_bytes, std::int64_t cap_bytes,
                        std::int64_t request_bytes_max) noexcept {
     const std::int64_t part = std::min(window_bytes, cap_bytes) / job_part;

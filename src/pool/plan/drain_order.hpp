@@ -3,6 +3,9 @@
 // in Why.
 #pragma once
 
+#include "base/units.hpp"
+
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -49,6 +52,32 @@ struct Choice {
 // The most urgent one; of several, the one with the oldest byte. nullopt: none now.
 [[nodiscard]] std::optional<Choice> next_to_drain(std::span<const Candidate> candidates,
                                                   const Situation& situation) noexcept;
+
+// Where a deposit stands in a line that is first in, first out: what came at one time came from one
+// client in the order of its log.
+struct Turn {
+    std::int64_t time_ns = 0;
+    std::uint32_t client = 0;
+    std::uint64_t position = 0;
+    auto operator<=>(const Turn&) const noexcept = default;
+};
+
+// One block of such a line: the first, and what follows it there and in the file as well.
+class FifoBlock {
+public:
+    struct Limits {
+        std::int64_t bytes = 0;
+        std::size_t pieces = 0;
+    };
+    explicit FifoBlock(const Limits& most) noexcept : left_{most} {}
+
+    // So much of the next one, from its begin on, belongs to the block; 0: nothing more does.
+    [[nodiscard]] Length add(const Extent& next) noexcept;
+
+private:
+    Limits left_;
+    std::optional<Offset> end_;
+};
 
 // Bytes of one job: so many that requests are in flight all the time, so few that memory comes back
 // while a writer waits for it.

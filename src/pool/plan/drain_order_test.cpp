@@ -129,5 +129,37 @@ TEST(DrainOrder, AJobIsAPartOfWhatBoundsItAndAtLeastARequest) {
     }
 }
 
+constexpr std::int64_t KiB = 1 << 10;
+
+Extent at(std::int64_t begin, std::int64_t length) { return {Offset{begin}, Length{length}}; }
+
+TEST(FirstInFirstOut, TimeCountsThenTheOrderOfTheLog) {
+    EXPECT_LT((Turn{5, 9, 900}), (Turn{6, 1, 100}));
+    EXPECT_LT((Turn{5, 1, 100}), (Turn{5, 1, 200})) << "one write in parts";
+    EXPECT_LT((Turn{5, 1, 900}), (Turn{5, 2, 100}));
+}
+
+TEST(FirstInFirstOut, ABlockTakesWhatFollowsUntilItIsFull) {
+    FifoBlock block{{.bytes = 1024 * KiB, .pieces = 100}};
+    EXPECT_EQ(block.add(at(5, 600 * KiB)), Length{600 * KiB});
+    EXPECT_EQ(block.add(at(5 + 600 * KiB, 600 * KiB)), Length{424 * KiB}) << "its beginning";
+    EXPECT_EQ(block.add(at(5 + 1024 * KiB, KiB)), Length{0}) << "it is full";
+}
+
+TEST(FirstInFirstOut, ABlockEndsBeforeWhatLiesElsewhere) {
+    for (const std::int64_t begin : {0L, 7 * KiB, 9 * KiB, 100 * KiB}) {
+        FifoBlock block{{.bytes = 1024 * KiB, .pieces = 100}};
+        EXPECT_EQ(block.add(at(4 * KiB, 4 * KiB)), Length{4 * KiB});
+        EXPECT_EQ(block.add(at(begin, KiB)), Length{0}) << begin;
+    }
+}
+
+TEST(FirstInFirstOut, ABlockHasNoMorePiecesThanItMay) {
+    FifoBlock block{{.bytes = 1024 * KiB, .pieces = 2}};
+    EXPECT_EQ(block.add(at(0, KiB)), Length{KiB});
+    EXPECT_EQ(block.add(at(KiB, KiB)), Length{KiB});
+    EXPECT_EQ(block.add(at(2 * KiB, KiB)), Length{0});
+}
+
 }  // namespace
 }  // namespace forebay::pool

@@ -27,6 +27,12 @@ enum class FileState : std::uint32_t {
     through = 3,  // they go to the file system; there are no deposits
 };
 
+// How bytes are cached.
+enum class Consistency : std::uint32_t {
+    pool,   // reads overlay deposits, what was read ahead, and the file, range by range
+    paper,  // as He et al. (2022); see docs/decisions/0020-the-papers-cache-is-a-mode.md
+};
+
 // Why a file is not pooled; told in the report.
 enum class Reason : std::uint32_t {
     none,
@@ -42,6 +48,8 @@ enum class Reason : std::uint32_t {
     no_room,    // the file system has less room than what is deposited
     closing,    // the pool drains because the job ends
     no_memory,  // none comes free: what fills it cannot be drained
+    // opened for both at a time, where cached writes and read-ahead exclude each other
+    read_and_written,
 };
 
 inline constexpr std::size_t levels = 6;
@@ -129,6 +137,7 @@ struct DirectoryHeader {
     pthread_mutex_t alive;
     std::atomic<std::uint32_t> closing;  // no more deposits: write through
     std::atomic<std::uint32_t> extents_used;
+    std::atomic<Consistency> consistency;
     std::atomic<std::int64_t> cap;  // bytes of blocks that may be leased
     std::atomic<std::int64_t> leased;
     std::atomic<std::int64_t> high;           // most that was leased

@@ -1,0 +1,370 @@
+// pool_consistency = paper: the block cache of 2022, which docs/decisions/0020 describes.
+#include "pool/pool_check.hpp"
+
+#include <gtest/gtest.h>
+#include <utility>
+#include <vector>
+
+namespace forebay::pool {
+namespace {
+
+constexpr std::int64_t KiB = 1 << 10;
+constexpr std::int64_t MiB = 1 << 20;
+constexpr std::int64_t never = 1'000'000'000'000;
+constexpr Stripes striped{.targets = 3, .stripe_bytes = 64 * KiB};
+
+PoolOptions paper() {
+    return {.cap_bytes = 64 * MiB,
+            .window_bytes = 16 * MiB,
+            .requests_in_flight = 5,
+            .consistency = Consistency::paper};
+}
+
+PoolOptions never_quiet() {
+    PoolOptions options = paper();
+    options.quiet_ns = never;
+    options.age_max_ns = never;
+    return options;
+}
+
+Extent at(std::int64_t begin, std::int64_t length) { return {Offset{begin}, Length{length}}; }
+
+std::vector<std::byte> bytes_of(const Extent& range, int salt = 0) {
+    std::vector<std::byte> bytes(range.length.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const auto place = static_cast<std::uint64_t>(range.begin.bytes()) + i;
+        bytes[i] = static_cast<std::byte>((place * 0x9e3779b97f4a7c15ULL >> 56U) +
+                                          static_cast<unsigned>(salt));
+    }
+    return bytes;
+}
+
+void put(NodeClient& self, FileId id, adapters::MemoryFile& file, const Extent& range,
+         int salt = 0) {
+    EXPECT_EQ(self.write(id, file, range.begin.bytes(), bytes_of(range, salt)).error, 0);
+}
+
+// Takes its time for each request, and counts those that it has at once.
+struct Traffic {
+    std::int32_t in_flight = 0;
+    std::int32_t most = 0;
+    std::int64_t longest = 0;  // bytes of a request
+};
+
+class SlowStorage final : public ports::Storage {
+public:
+    SlowStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Traffic& its)
+        : world_{world}, file_{file}, its_{its} {}
+    [[nodiscard]] int depth() const noexcept override { return 64; }
+    void submit(const ports::Request& request) override {
+        std::int64_t bytes = 0;
+        for (const auto& piece : request.pieces) {
+            bytes += static_cast<std::int64_t>(piece.bytes.size());
+        }
+        its_.longest = std::max(its_.longest, bytes);
+        its_.most = std::max(its_.most, ++its_.in_flight);
+        world_.after(5'000'000, [this, request] {
+            --its_.in_flight;
+            done_.push_back(file_.perform(request, 0));
+        });
+    }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        world_.step({"poll"});
+        const std::size_t count = std::min(out.size(), done_.size());
+        std::copy_n(done_.begin(), count, out.begin());
+        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
+        return count;
+    }
+    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
+    Result<void> sync() override { return {}; }
+    [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
+    Result<void> close() override { return {}; }
+    [[nodiscard]] const char* name() const noexcept override { return "slow"; }
+
+private:
+    adapters::MemoryWorld& world_;
+    adapters::MemoryFile& file_;
+    Traffic& its_;
+    std::vector<ports::Completion> done_;
+};
+
+const std::vector<Extent> scattered{at(700 * KiB, 90 * KiB), at(0, 8 * KiB), at(300 * KiB, 8 * KiB),
+                                    at(8 * KiB, 8 * KiB), at(200 * KiB, 50 * KiB)};
+
+TEST(PaperWrites, GoOutInTheOrderInWhichTheyCame) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        Node node{{.seed = seed}, never_quiet(), {.stripes = striped}};
+        adapters::MemoryFile file;
+        node.daemon();
+        node.client("client", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            for (const Extent& one : scattered) {
+                put(self, id, file, one);
+            }
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        });
+        node.run();
+        EXPECT_EQ(file.log(Direction::write), scattered) << "seed " << seed;
+    }
+}
+
+TEST(PaperWrites, OfTwoClientsGoOutInOneOrder) {
+    Node node{{.seed = 2}, never_quiet()};
+    adapters::MemoryFile file;
+    int turn = 0;
+    std::vector<Extent> written;
+    node.daemon();
+    for (int number = 0; number < 2; ++number) {
+        node.client("client " + std::to_string(number), [&, number](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            for (int i = number; i < 8; i += 2) {
+                while (turn != i) {
+                    node.world().wait(&turn, {"the other's turn"});
+                }
+                written.push_back(at((7 - i) * 50 * KiB, 20 * KiB));
+                put(self, id, file, written.back());
+                ++turn;
+                node.world().wake(&turn);
+            }
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        });
+    }
+    node.run();
+    EXPECT_EQ(file.log(Direction::write), written);
+}
+
+TEST(PaperWrites, WhatIsOverwrittenGoesToTheEndOfTheLine) {
+    Node node{{.seed = 1}, never_quiet()};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        put(self, id, file, at(0, 30 * KiB));
+        put(self, id, file, at(100 * KiB, 30 * KiB));
+        put(self, id, file, at(10 * KiB, 10 * KiB), 1);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+    });
+    node.run();
+    EXPECT_EQ(file.log(Direction::write),
+              (std::vector{at(0, 10 * KiB), at(20 * KiB, 10 * KiB), at(100 * KiB, 30 * KiB),
+                           at(10 * KiB, 10 * KiB)}));
+}
+
+TEST(PaperWrites, AreABlockAtMostAndOneAtATime) {
+    Traffic its;
+    Node node{{.seed = 3}, paper(), {.stripes = striped}};
+    adapters::MemoryFile file;
+    node.set_storage([&](adapters::MemoryFile& of) {
+        return std::make_unique<SlowStorage>(node.world(), of, its);
+    });
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        for (std::int64_t begin = 0; begin < 24 * MiB; begin += 3 * MiB) {
+            put(self, id, file, at(begin, 3 * MiB));
+        }
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+    });
+    node.run();
+    EXPECT_EQ(its.most, 1);
+    EXPECT_EQ(its.longest, MiB);
+    EXPECT_EQ(file.log(Direction::write).size(), 24U) << "stripes do not cut them";
+    EXPECT_TRUE(same(file.get(at(3 * MiB, 3 * MiB)), bytes_of(at(3 * MiB, 3 * MiB))));
+}
+
+TEST(PaperWrites, BeginWithAWholeBlock) {
+    Node node{{.seed = 1}, never_quiet()};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        put(self, id, file, at(0, MiB - 1));
+        node.world().sleep(100'000'000);
+        EXPECT_EQ(file.size(), Length{0});
+        put(self, id, file, at(MiB - 1, 11));
+        while (node.directory().files[id.slot].drained.load() < MiB) {
+            node.world().sleep(1'000'000);
+        }
+        EXPECT_EQ(file.size(), Length{MiB});
+    });
+    node.run();
+    EXPECT_EQ(file.size(), Length{MiB + 10});
+}
+
+TEST(PaperWrites, ABlockThatCannotBeWrittenDoesNotKeepOthersBack) {
+    adapters::Faults faults;
+    for (std::int64_t i = 0; i < 12; ++i) {
+        faults.bad.push_back(at(i * 100 * KiB, KiB));
+    }
+    adapters::MemoryFile file{faults};
+    Node node{{.seed = 1, .quiet_ns_max = 100'000'000'000}, paper()};
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        for (std::int64_t i = 0; i < 24; ++i) {
+            put(self, id, file, at(i * 100 * KiB, 10 * KiB));
+        }
+        const Extent last = at(23 * 100 * KiB, 10 * KiB);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), EIO);
+        while (file.get(last) != bytes_of(last)) {
+            node.world().sleep(100'000'000);
+        }
+        file.set_faults({});
+        while (node.directory().files[id.slot].extents.load() > 0) {
+            node.world().sleep(100'000'000);
+        }
+    });
+    node.run();
+    for (std::int64_t i = 0; i < 24; ++i) {
+        const Extent one = at(i * 100 * KiB, 10 * KiB);
+        EXPECT_TRUE(same(file.get(one), bytes_of(one))) << i;
+    }
+}
+
+FileState state_of(Node& node, FileId id) { return node.directory().files[id.slot].state.load(); }
+
+void expect_left(Node& node, FileId id) {
+    while (state_of(node, id) != FileState::through) {
+        node.world().sleep(1'000'000);
+    }
+    EXPECT_EQ(node.directory().files[id.slot].reason.load(), Reason::read_and_written);
+}
+
+TEST(PaperExclusion, WhatIsReadAndWrittenAtATimeLeavesThePool) {
+    using enum Access;
+    for (const auto& [first, second] : {std::pair{write, read}, {read, write}}) {
+        Node node{{.seed = 1}, never_quiet()};
+        adapters::MemoryFile file;
+        file.put(Offset{0}, bytes_of(at(0, MiB)));
+        bool opened = false;
+        bool over = false;
+        node.daemon();
+        node.client("first", [&, access = first](NodeClient& self) {
+            const FileId id = self.open(file, access);
+            if (access == write) {
+                put(self, id, file, at(0, KiB), 5);
+            }
+            EXPECT_EQ(state_of(node, id), FileState::pooled);
+            opened = true;
+            node.world().wake(&opened);
+            while (!over) {
+                node.world().wait(&over, {"the second"});
+            }
+        });
+        node.client("second", [&, access = second](NodeClient& self) {
+            while (!opened) {
+                node.world().wait(&opened, {"the first"});
+            }
+            const FileId id = self.open(file, access);
+            expect_left(node, id);
+            if (access == write) {
+                put(self, id, file, at(0, KiB), 5);
+            }
+            std::vector<std::byte> got(KiB);
+            EXPECT_EQ(self.read(id, file, 0, got), KiB);
+            EXPECT_TRUE(same(got, bytes_of(at(0, KiB), 5)));
+            over = true;
+            node.world().wake(&over);
+        });
+        node.run();
+    }
+}
+
+TEST(PaperExclusion, OneDescriptorForBothIsEnough) {
+    Node node{{.seed = 1}, paper()};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::both);
+        expect_left(node, id);
+    });
+    node.run();
+}
+
+TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        Node node{{.seed = seed}, paper()};
+        adapters::MemoryFile file;
+        node.daemon();
+        node.client("client", [&](NodeClient& self) {
+            for (int i = 0; i < 6; ++i) {
+                const FileId id = self.open(file, i % 2 == 0 ? Access::write : Access::read);
+                const FileId too = self.open(file, i % 2 == 0 ? Access::write : Access::read);
+                if (i % 2 == 0) {
+                    put(self, id, file, at(i * KiB, KiB));
+                }
+                node.world().sleep(node.world().draw(2'000'000));
+                EXPECT_EQ(state_of(node, id), FileState::pooled) << "seed " << seed;
+                // The daemon hears of it later than of the next open.
+                self.depositor().tell(id, EntryKind::closed, 0, 0);
+                self.depositor().tell(too, EntryKind::closed, 0, 0);
+            }
+        });
+        node.run();
+    }
+}
+
+TEST(PaperExclusion, InThePoolsOwnWayFilesAreBoth) {
+    Node node{{.seed = 1}};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::both);
+        node.world().sleep(100'000'000);
+        EXPECT_EQ(state_of(node, id), FileState::pooled);
+    });
+    node.run();
+}
+
+TEST(PaperReads, WholeBlocksAreReadAheadWithinTheWindow) {
+    PoolOptions options = paper();
+    options.window_bytes = 3 * MiB;
+    Node node{{.seed = 1}, options, {.stripes = striped}};
+    adapters::MemoryFile file;
+    file.put(Offset{0}, bytes_of(at(0, 12 * MiB)));
+    node.changed_ns[&file] = -never;
+    std::uint32_t most = 0;
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::read);
+        for (std::int64_t begin = 0; begin < 12 * MiB; begin += 256 * KiB) {
+            std::vector<std::byte> got(256 * KiB);
+            EXPECT_EQ(self.read(id, file, begin, got), 256 * KiB);
+            EXPECT_TRUE(same(got, bytes_of(at(begin, 256 * KiB)))) << "at " << begin;
+            most = std::max(most, node.directory().files[id.slot].clean.load());
+        }
+        self.close(id);
+    });
+    node.run();
+    EXPECT_EQ(most, 3U);
+    EXPECT_EQ(node.read_directly, 256 * KiB) << "the first read; the second asks";
+    std::vector<Extent> blocks;
+    for (std::int64_t i = 0; i < 12; ++i) {
+        blocks.push_back(at(i * MiB, MiB));
+    }
+    EXPECT_EQ(file.log(Direction::read), blocks) << "each once, in order";
+}
+
+TEST(PaperReads, NothingIsReadAheadWhileDepositsAreThere) {
+    Node node{{.seed = 1}, never_quiet()};
+    adapters::MemoryFile file;
+    file.put(Offset{0}, bytes_of(at(0, 4 * MiB)));
+    node.changed_ns[&file] = -never;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        FileId id = self.open(file, Access::write);
+        put(self, id, file, at(0, KiB), 1);
+        self.close(id);
+        id = self.open(file, Access::read);
+        for (std::int64_t begin = 0; begin < 4 * MiB; begin += 512 * KiB) {
+            std::vector<std::byte> got(512 * KiB);
+            EXPECT_EQ(self.read(id, file, begin, got), 512 * KiB);
+        }
+        EXPECT_TRUE(file.log(Direction::read).empty());
+        self.close(id);
+    });
+    node.run();
+}
+
+}  // namespace
+}  // namespace forebay::pool
