@@ -6,7 +6,8 @@ burst       2 ranks × 10 steps × 64 MiB with time to compute between (--comput
 calls       nanoseconds of a 4 KiB write and read on tmpfs
 bystanders  git status, gcc and python with the library preloaded, which touch no pool path
 transfers   the loads of the block cache of 2022: sequential 128 KiB and random 8 KiB transfers of
-            1, 4 and 16 processes, plain and with windows of 16 MiB and 1 GiB
+            1, 4 and 16 processes, plain and with windows of 16 MiB and 1 GiB, in the pool's way
+            and in that of the paper (pool_consistency)
 once        8 processes read one file of 512 MiB on a limited disk: what the disk delivers, and time
             beside plain reads by O_DIRECT and through the page cache
 collective  collective writes of 256 B and 1 KiB pieces: when they return, and when all is written,
@@ -80,6 +81,14 @@ def main() -> int:
     )
     parser.add_argument("--pairs", type=int, default=6, help="(6)")
     parser.add_argument("--compute", type=int, default=3000, help="milliseconds of a step (3000)")
+    parser.add_argument("--total", type=int, default=512, help="MiB of transfers (512)")
+    parser.add_argument(
+        "--latency",
+        type=float,
+        default=3,
+        help="of transfers: seconds of latency that a process waits for at most; fewer bytes where "
+        "they would be more (3)",
+    )
     parser.add_argument("--ceph", type=Path, help="a folder on CephFS")
     parser.add_argument("--docs", type=Path, help="put the table between this file's markers")
     chosen = parser.parse_args()

@@ -26,6 +26,8 @@ class Place:
     folder: Path
     device: str = ""
     """Of a limited disk: what /sys/block calls it."""
+    request_seconds: float = 0
+    """Latency of a request, where it has one."""
 
     def bytes_read(self) -> int:
         """What the disk has delivered so far."""
@@ -63,7 +65,7 @@ def fuse(slow_fs: Path) -> Iterator[Place]:
                 if server.poll() is not None:
                     raise RuntimeError("no FUSE file system here. Run as root, see /dev/fuse.")
                 time.sleep(0.01)
-            yield Place(folder=mount)
+            yield Place(folder=mount, request_seconds=int(FUSE[0]) / 1e6)
         finally:
             subprocess.run(["umount", "-l", str(mount)], check=False)
             server.wait()

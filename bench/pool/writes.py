@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from bench.pool.places import Place, drop_caches, places
-from bench.pool.runs import Programs, Run, pairs_of, ratio_of, run, run_in
+from bench.pool.runs import Programs, pairs_of, ratio_of, run, run_in
 from bench.tables import TextTable
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -57,66 +58,91 @@ def _burst(
 
 
 PROCESSES = (1, 4, 16)
-TOTAL_BYTES = 512 * MIB
 TRANSFERS = (("sequential", 128 * KIB), ("random", 8 * KIB))
+SMALL = {"pool_window": "16MiB"}
+LARGE = {"pool_window": "1GiB", "pool_cap": "4GiB"}
+# Its queues are each file's own: none waits for another's turn.
+PAPER = {"pool_consistency": "paper", "pool_files_at_once": str(max(PROCESSES))}
 SETTINGS: Mapping[str, Mapping[str, str] | None] = {
     "plain": None,
-    "pool, 16 MiB": {"pool_window": "16MiB"},
-    "pool, 1 GiB": {"pool_window": "1GiB", "pool_cap": "4GiB"},
+    "pool, 16 MiB": SMALL,
+    "paper, 16 MiB": {**SMALL, **PAPER},
+    "pool, 1 GiB": LARGE,
+    "paper, 1 GiB": {**LARGE, **PAPER},
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A row, but for the number of processes."""
+
+    name: str
+    place: Place
+    order: str
+    size: int
+    direction: str
+
+    def bytes_of_each(self, processes: int, chosen: argparse.Namespace) -> int:
+        """Fewer than its share where the latency of that many transfers would take too long."""
+        share: int = chosen.total * MIB // processes
+        if self.place.request_seconds == 0:
+            return share
+        most = int(chosen.latency / self.place.request_seconds) * self.size
+        return min(share, most // MIB * MIB)
+
+
 def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Rates with a small and a large window, and their gain over plain."""
+    """Rates with a small and a large window, in the pool's way and in the paper's, and their gain
+    over plain."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
             for order, size in TRANSFERS:
                 for direction in ("write", "read"):
-                    rows += _transfer_rows(programs, chosen, place, (name, order, size, direction))
+                    case = Case(name=name, place=place, order=order, size=size, direction=direction)
+                    rows += _transfer_rows(programs, chosen, case)
     return TextTable(
-        title=f"512 MiB of all processes, MB/s (median of {chosen.pairs}; gain over plain)",
-        header=("file system", "transfers", "processes", *SETTINGS),
+        title=f"MB/s of all processes together (median of {chosen.pairs}; gain over plain)",
+        header=("file system", "transfers", "processes", "MiB of each", *SETTINGS),
         rows=tuple(rows),
     )
 
 
 def _transfer_rows(
-    programs: Programs,
-    chosen: argparse.Namespace,
-    place: Place,
-    case: tuple[str, str, int, str],
+    programs: Programs, chosen: argparse.Namespace, case: Case
 ) -> Iterator[tuple[str, ...]]:
-    name, order, size, direction = case
     gains: dict[str, list[float]] = {way: [] for way in SETTINGS}
-    what = f"{order} {size // KIB} KiB {direction}"
+    what = f"{case.order} {case.size // KIB} KiB {case.direction}"
     for processes in PROCESSES:
-        words = ["transfers", str(processes), str(TOTAL_BYTES // processes), str(size), order]
-        rates: dict[str, list[float]] = {way: [] for way in SETTINGS}
-        for _ in range(chosen.pairs):
-            for way, settings in SETTINGS.items():
-                told = _transfers(programs, words, direction, place, settings).told
-                rates[way].append(told["bytes_per_s"] / 1e6)
+        each = case.bytes_of_each(processes, chosen)
+        words = ["transfers", str(processes), str(each)]
+        rates = _rates(programs, chosen, case, words)
         cells = []
         for way, found in rates.items():
             gain = median(found) / median(rates["plain"])
             gains[way].append(gain)
             cells.append(f"{median(found):.0f}" + ("" if way == "plain" else f" ({gain - 1:+.0%})"))
-        yield name, what, str(processes), *cells
+        yield case.name, what, str(processes), str(each // MIB), *cells
     means = [f"{sum(gains[way]) / len(gains[way]) - 1:+.0%}" for way in SETTINGS]
-    yield name, what, "mean", "", *means[1:]
+    yield case.name, what, "mean", "", "", *means[1:]
 
 
-def _transfers(
-    programs: Programs,
-    words: list[str],
-    direction: str,
-    place: Place,
-    settings: Mapping[str, str] | None,
-) -> Run:
-    with tempfile.TemporaryDirectory(dir=place.folder) as name:
+def _rates(
+    programs: Programs, chosen: argparse.Namespace, case: Case, words: list[str]
+) -> dict[str, list[float]]:
+    """Each way in turn; what is read was written once, plain, and is in no cache."""
+    rates: dict[str, list[float]] = {way: [] for way in SETTINGS}
+    load = [*words, str(case.size), case.order, case.direction]
+    with tempfile.TemporaryDirectory(dir=case.place.folder) as name:
         folder = Path(name).resolve()
-        if direction == "read":
-            run_in(programs, [*words, "write"], folder, None)
-            drop_caches()
-        return run_in(programs, [*words, direction], folder, settings)
+        if case.direction == "read":
+            run_in(programs, [*words, str(MIB), "sequential", "write"], folder, None)
+        for _ in range(chosen.pairs):
+            for way, settings in SETTINGS.items():
+                if case.direction == "read":
+                    drop_caches()
+                    told = run_in(programs, load, folder, settings).told
+                else:
+                    told = run(programs, load, folder, settings).told
+                rates[way].append(told["bytes_per_s"] / 1e6)
+    return rates
