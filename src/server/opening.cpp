@@ -60,7 +60,8 @@ std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& pa
     if (!fd.valid()) {
         return nullptr;
     }
-    auto storage = adapters::storage_of(std::move(fd), path, preference);
+    auto storage =
+        adapters::storage_of(std::move(fd), path, preference, adapters::Caller::never_waits);
     return storage ? std::move(*storage) : nullptr;
 }
 
@@ -114,7 +115,8 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
         return open_for_reading(from, path, preference);
     };
     if (writes) {
-        auto storage = adapters::storage_of(std::move(fd), wish.path, preference);
+        auto storage = adapters::storage_of(std::move(fd), wish.path, preference,
+                                            adapters::Caller::never_waits);
         if (!storage) {
             return failure(std::move(storage.error()));
         }

@@ -132,6 +132,26 @@ def test_who_writes_more_than_the_window_waits_until_the_file_system_goes_on(fol
         ensure((mount / "file").read_bytes() == b"x" * 12 * MIB, "other bytes")
 
 
+def test_a_hanging_file_system_does_not_stop_the_daemon_in_small_pieces(folder: Path) -> None:
+    """They were written by the daemon's only thread, which then answered nobody."""
+    with served_file_system(folder, "slow_fs.c", *FAST) as (mount, server):
+        with pool(mount, EAGER) as one, conversation(one) as program:
+            fd = opened(program, mount / "file")
+            server.send_signal(signal.SIGSTOP)
+            try:
+                for part in range(100):
+                    ensure(program.ask(f"os.pwrite({fd}, b'x', {5 * part})") == "1", "fell short")
+                tries = [file.storage_seconds for file in one.status().files]
+                ensure(
+                    until(lambda: [f.storage_seconds for f in one.status().files] > tries, 30),
+                    "nothing is drained",
+                )
+            finally:
+                server.send_signal(signal.SIGCONT)
+            ensure(program.ask(f"os.close({fd})") == "None", "close failed")
+        ensure((mount / "file").read_bytes() == b"x\0\0\0\0" * 99 + b"x", "other bytes")
+
+
 def test_an_error_of_one_block_is_told_and_the_others_arrive(folder: Path) -> None:
     """The file system takes eight of twelve MiB. What it refuses is kept for a rescue."""
     with fuse_file_system(folder, "failing_fs.c", str(8 * MIB)) as mount:

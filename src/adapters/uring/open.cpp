@@ -3,7 +3,6 @@
 
 #include "adapters/posix/storage.hpp"
 #include "adapters/posix/transfer.hpp"
-#include "adapters/uring/storage.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,12 +15,13 @@ namespace {
 // A descriptor, and a queue from the first request on that is not to be done at once.
 class DeferredStorage final : public ports::Storage {
 public:
-    DeferredStorage(OwnFd fd, std::string path) : fd_{std::move(fd)}, path_{std::move(path)} {}
+    DeferredStorage(OwnFd fd, std::string path, Caller caller)
+        : fd_{std::move(fd)}, path_{std::move(path)}, caller_{caller} {}
 
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
 
     void submit(const ports::Request& request) override {
-        if (!queue_ && request.at_once) {
+        if (!queue_ && request.at_once && caller_ == Caller::may_wait) {
             finished_.push_back(transfer(fd_.get(), request));
             return;
         }
@@ -62,7 +62,7 @@ private:
     static constexpr int depth_max = 16;  // what both queues take
 
     void make_queue() {
-        auto ring = UringStorage::create(fd_, path_);
+        auto ring = UringStorage::create(fd_, path_, caller_);
         if (ring) {
             queue_ = std::move(*ring);
         } else {
@@ -79,6 +79,7 @@ private:
 
     OwnFd fd_;  // the queue's, once there is one
     std::string path_;
+    Caller caller_;
     std::vector<ports::Completion> finished_;
     std::unique_ptr<ports::Storage> queue_;
 };
@@ -86,14 +87,14 @@ private:
 }  // namespace
 
 Result<std::unique_ptr<ports::Storage>> storage_of(OwnFd fd, const std::string& path,
-                                                   Preference preference) {
+                                                   Preference preference, Caller caller) {
     if (preference == Preference::posix) {
         return std::make_unique<PosixStorage>(std::move(fd), path);
     }
     if (preference == Preference::automatic) {
-        return std::make_unique<DeferredStorage>(std::move(fd), path);
+        return std::make_unique<DeferredStorage>(std::move(fd), path, caller);
     }
-    auto storage = UringStorage::create(fd, path);
+    auto storage = UringStorage::create(fd, path, caller);
     if (!storage) {
         return failure(std::move(storage.error()));
     }

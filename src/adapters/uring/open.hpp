@@ -1,6 +1,7 @@
 // Opens a file in the way that suits its kernel and its requests.
 #pragma once
 
+#include "adapters/uring/storage.hpp"
 #include "base/own_fd.hpp"
 #include "base/result.hpp"
 #include "ports/storage.hpp"
@@ -19,6 +20,7 @@ enum class Preference { automatic, uring, posix };
     const std::string& path, Direction direction, Preference preference = Preference::automatic);
 // The same for a file that is open already; `path` is for messages.
 [[nodiscard]] Result<std::unique_ptr<ports::Storage>> storage_of(
-    OwnFd fd, const std::string& path, Preference preference = Preference::automatic);
+    OwnFd fd, const std::string& path, Preference preference = Preference::automatic,
+    Caller caller = Caller::may_wait);
 
 }  // namespace forebay::adapters

@@ -43,8 +43,8 @@ bool worth_the_ring(std::span<const ports::Piece> pieces) noexcept {
 
 class UringStorage::Ring {
 public:
-    Ring(std::unique_ptr<KernelRing> kernel, int fd) noexcept
-        : kernel_{std::move(kernel)}, fd_{fd}, owner_{::getpid()} {}
+    Ring(std::unique_ptr<KernelRing> kernel, int fd, Caller caller) noexcept
+        : kernel_{std::move(kernel)}, fd_{fd}, caller_{caller}, owner_{::getpid()} {}
     Ring(const Ring&) = delete;
     Ring& operator=(const Ring&) = delete;
     // A forked child shares the ring's memory with its parent: it leaves the answers to it.
@@ -59,7 +59,9 @@ public:
     void submit(const ports::Request& request) {
         expects(in_flight_ < requests_max, "the depth is not exceeded");
         ++in_flight_;
-        if (owner_ != ::getpid() || request.at_once || !worth_the_ring(request.pieces)) {
+        const bool small =
+            caller_ == Caller::may_wait && (request.at_once || !worth_the_ring(request.pieces));
+        if (owner_ != ::getpid() || small) {
             finished_.push_back(transfer(fd_, request));
             return;
         }
@@ -180,6 +182,7 @@ private:
 
     std::unique_ptr<KernelRing> kernel_;
     int fd_;
+    Caller caller_;
     pid_t owner_;
     std::array<Slot, requests_max> slots_;
     std::vector<ports::Completion> finished_;
@@ -192,7 +195,8 @@ bool uring_allowed() {
     return ring.has_value() && (*ring)->knows_transfers();
 }
 
-Result<std::unique_ptr<UringStorage>> UringStorage::create(OwnFd& fd, std::string path) {
+Result<std::unique_ptr<UringStorage>> UringStorage::create(OwnFd& fd, std::string path,
+                                                           Caller caller) {
     auto kernel = KernelRing::create(ring_entries);
     const int system = kernel ? (*kernel)->knows_transfers() ? 0 : ENOSYS : kernel.error();
     if (system != 0) {
@@ -202,7 +206,7 @@ Result<std::unique_ptr<UringStorage>> UringStorage::create(OwnFd& fd, std::strin
                                  "filter or the limit on locked memory). Set storage = "
                                  "\"automatic\" or \"posix\"."});
     }
-    auto ring = std::make_unique<Ring>(std::move(*kernel), fd.get());
+    auto ring = std::make_unique<Ring>(std::move(*kernel), fd.get(), caller);
     return std::unique_ptr<UringStorage>{
         // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the constructor is private
         new UringStorage{std::move(fd), std::move(path), std::move(ring)}};

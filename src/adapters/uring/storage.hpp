@@ -1,5 +1,6 @@
 // A file whose large requests are done by the kernel's own threads through io_uring, and whose
-// small pieces are done at once: for a few KiB the ring costs three times a plain pwrite.
+// small pieces are done at once, unless the caller may never wait: for a few KiB the ring costs
+// three times a plain pwrite.
 #pragma once
 
 #include "adapters/posix/storage.hpp"
@@ -16,10 +17,14 @@ namespace forebay::adapters {
 // administrator has not switched it off, no seccomp filter and no memory limit forbids it.
 [[nodiscard]] bool uring_allowed();
 
+// Whether small pieces may be written by whoever submits them: it waits for the file system then.
+enum class Caller { may_wait, never_waits };
+
 class UringStorage final : public ports::Storage {
 public:
     // Fails where uring_allowed() is false, and leaves `fd` alone then.
-    [[nodiscard]] static Result<std::unique_ptr<UringStorage>> create(OwnFd& fd, std::string path);
+    [[nodiscard]] static Result<std::unique_ptr<UringStorage>> create(
+        OwnFd& fd, std::string path, Caller caller = Caller::may_wait);
     // Finishes what is in flight; its memory must live until then.
     ~UringStorage() override;
     UringStorage(const UringStorage&) = delete;

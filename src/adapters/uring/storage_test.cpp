@@ -5,7 +5,10 @@
 #include "adapters/posix/file_world.hpp"
 #include "adapters/uring/open.hpp"
 
+#include <array>
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace forebay::adapters {
 
@@ -71,6 +74,30 @@ TEST(UringStorage, SmallPiecesCompleteAtOnce) {
     ports::Completion completion;
     EXPECT_EQ((*storage)->poll({&completion, 1}), 1U);
     EXPECT_EQ(completion.bytes.bytes(), 200);
+}
+
+// The pool's daemon waits for no file system: all of its files would.
+TEST(UringStorage, ACallerThatNeverWaitsIsNotHeldUpBySmallPieces) {
+    if (!uring_allowed()) {
+        GTEST_SKIP() << "io_uring is not allowed here";
+    }
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+    const OwnFd from{ends[0]};
+    std::array<char, 4096> page{};
+    while (::write(ends[1], page.data(), page.size()) > 0) {
+    }
+    ASSERT_EQ(::fcntl(ends[1], F_SETFL, 0), 0);  // it blocks from now on
+    const auto storage =
+        storage_of(OwnFd{ends[1]}, "a full pipe", Preference::automatic, Caller::never_waits);
+    const ports::Batch batch{{extent(0, 100)}};
+    (*storage)->submit({Direction::write, 3, batch.pieces()});
+    ports::Completion completion;
+    EXPECT_EQ((*storage)->poll({&completion, 1}), 0U);
+    while (::read(from.get(), page.data(), page.size()) > 0) {
+    }
+    EXPECT_EQ((*storage)->wait({&completion, 1}), 1U);
+    EXPECT_EQ(completion.bytes.bytes(), 100);
 }
 
 // The ring's memory is shared with a forked child: it must not take the parent's answers.
