@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import sysconfig
@@ -131,4 +130,4 @@ def test_quota_is_told_to_people(user: User) -> None:
         ensure(done.returncode == 74, f"exit {done.returncode}\n{done.stderr}")
         line = f"DID NOT ARRIVE: 8.00 MiB of {out} (Disk quota exceeded)."
         ensure(line in done.stderr and "forebay pool rescue" in done.stderr, done.stderr)
-        ensure(os.path.getsize(limited.folder / "out") == QUOTA, "other bytes")
+        ensure(out.stat().st_size == QUOTA, "other bytes")

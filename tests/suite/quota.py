@@ -35,7 +35,7 @@ class Limited:
 
 @contextlib.contextmanager
 def _mounted(folder: Path, *make: str, options: str = "") -> Iterator[Path]:
-    """A new file system in a file, by a loop device. `make` makes it, and is followed by the file."""
+    """A new file system by a loop device. `make` is what makes it; the image comes behind it."""
     if os.geteuid() != 0 or shutil.which(make[0]) is None:
         pytest.skip(f"cannot make a file system (not root, or no {make[0]}). Install it, be root.")
     image, mount = folder / "image", folder / "mount"
