@@ -1,4 +1,4 @@
-"""What a sanitizer says of the processes of a test: of the daemon, and of every program that has the
+"""What a sanitizer says of the processes of a test: of the daemon, and of every program that has
 instrumented libraries loaded (tools/ci/pool_sanitized.sh)."""
 
 from __future__ import annotations

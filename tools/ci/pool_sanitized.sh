@@ -23,31 +23,30 @@ if (($# > 0)); then chosen=("$@"); fi
 run() { tools/ci/pytest.sh "${tests[@]}" -n 2 --dist worksteal "${chosen[@]}"; }
 
 asan() {
-    tools/ci/build.sh asan forebayd forebay_posix
-    local run_time
-    mkdir -p build/pool-asan
-    cc -O1 -Wall -shared -fPIC -o build/pool-asan/lenient.so tests/posix/lenient.c
+    local place=$PWD/build/pool-asan run_time
     run_time=$(clang++-19 -print-file-name="libclang_rt.asan-$(uname -m).so")
-    # Leaks, and how programs pair new and free, are not ours to mend.
-    FOREBAY_PRELOAD_FIRST="$PWD/build/pool-asan/lenient.so $run_time" \
+    tools/ci/build.sh asan forebayd forebay_posix || return 1
+    mkdir -p "$place"
+    cc -O1 -Wall -shared -fPIC -o "$place/lenient.so" tests/posix/lenient.c || return 1
+    # Leaks, and which new goes with which free, are the programs' own business.
+    local options=detect_leaks=0:alloc_dealloc_mismatch=0:detect_container_overflow=0
+    FOREBAY_PRELOAD_FIRST="$place/lenient.so $run_time" \
         FOREBAY_LIBDIR=$PWD/build/asan/lib FOREBAY_TEST_DIR=$PWD/build/tests-asan \
-        ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:verify_asan_link_order=0:alloc_dealloc_mismatch=0 \
-        run
+        ASAN_OPTIONS=$options:verify_asan_link_order=0 run
 }
 
 tsan() {
-    tools/ci/build.sh tsan forebayd
+    local place=$PWD/build/pool-tsan
+    tools/ci/build.sh release && tools/ci/build.sh tsan forebayd || return 1
     # All but the daemon is what users have.
-    rm -rf build/pool-tsan
-    mkdir -p build/pool-tsan
-    cp -rs "$PWD/build/release/lib" build/pool-tsan/lib
-    ln -sf "$PWD/build/tsan/lib/forebayd" build/pool-tsan/lib/forebayd
-    FOREBAY_LIBDIR=$PWD/build/pool-tsan/lib FOREBAY_TEST_DIR=$PWD/build/tests-tsan \
+    rm -rf "$place"
+    mkdir -p "$place"
+    cp -rs "$PWD/build/release/lib" "$place/lib"
+    ln -sf "$PWD/build/tsan/lib/forebayd" "$place/lib/forebayd"
+    FOREBAY_LIBDIR=$place/lib FOREBAY_TEST_DIR=$PWD/build/tests-tsan \
         TSAN_OPTIONS=second_deadlock_stack=1 run
 }
 
 failed=0
-for sanitizer in "${sanitizers[@]}"; do
-    ("$sanitizer") || failed=1
-done
+for sanitizer in "${sanitizers[@]}"; do "$sanitizer" || failed=1; done
 exit "$failed"
