@@ -20,32 +20,35 @@ tests=(tests/suite/pool_faults_test.py tests/suite/pool_quota_test.py
 chosen=(-m 'not full')
 if (($# > 0)); then chosen=("$@"); fi
 
-run() { tools/ci/pytest.sh "${tests[@]}" -n 2 --dist worksteal "${chosen[@]}"; }
+# prepare PRESET FILE…: makes build/pool-PRESET/lib of what users have, but for these of the preset.
+prepare() {
+    local preset=$1 place=$PWD/build/pool-$1 file
+    shift
+    tools/ci/build.sh release && tools/ci/build.sh "$preset" "${@/#/lib/}" || return 1
+    rm -rf "$place"
+    mkdir -p "$place"
+    cp -rs "$PWD/build/release/lib" "$place/lib"
+    for file in "$@"; do ln -sf "$PWD/build/$preset/lib/$file" "$place/lib/$file"; done
+    export FOREBAY_LIBDIR=$place/lib FOREBAY_TEST_DIR=$PWD/build/tests-$preset
+}
 
 asan() {
-    local place=$PWD/build/pool-asan run_time
+    local run_time options
+    prepare asan forebayd libforebay_posix.so || return 1
+    cc -O1 -Wall -shared -fPIC -o build/pool-asan/lenient.so tests/posix/lenient.c || return 1
     run_time=$(clang++-19 -print-file-name="libclang_rt.asan-$(uname -m).so")
-    tools/ci/build.sh asan forebayd forebay_posix || return 1
-    mkdir -p "$place"
-    cc -O1 -Wall -shared -fPIC -o "$place/lenient.so" tests/posix/lenient.c || return 1
     # Leaks, and which new goes with which free, are the programs' own business.
-    local options=detect_leaks=0:alloc_dealloc_mismatch=0:detect_container_overflow=0
-    FOREBAY_PRELOAD_FIRST="$place/lenient.so $run_time" \
-        FOREBAY_LIBDIR=$PWD/build/asan/lib FOREBAY_TEST_DIR=$PWD/build/tests-asan \
+    options=detect_leaks=0:alloc_dealloc_mismatch=0:detect_container_overflow=0
+    FOREBAY_PRELOAD_FIRST="$PWD/build/pool-asan/lenient.so $run_time" \
         ASAN_OPTIONS=$options:verify_asan_link_order=0 run
 }
 
 tsan() {
-    local place=$PWD/build/pool-tsan
-    tools/ci/build.sh release && tools/ci/build.sh tsan forebayd || return 1
-    # All but the daemon is what users have.
-    rm -rf "$place"
-    mkdir -p "$place"
-    cp -rs "$PWD/build/release/lib" "$place/lib"
-    ln -sf "$PWD/build/tsan/lib/forebayd" "$place/lib/forebayd"
-    FOREBAY_LIBDIR=$place/lib FOREBAY_TEST_DIR=$PWD/build/tests-tsan \
-        TSAN_OPTIONS=second_deadlock_stack=1 run
+    prepare tsan forebayd || return 1
+    TSAN_OPTIONS=second_deadlock_stack=1 run
 }
+
+run() { tools/ci/pytest.sh "${tests[@]}" -n 2 --dist worksteal "${chosen[@]}"; }
 
 failed=0
 for sanitizer in "${sanitizers[@]}"; do "$sanitizer" || failed=1; done
