@@ -103,7 +103,9 @@ def test_quota_is_told_and_rescue_finishes_the_work(
         ensure(done.returncode == 74, f"exit {done.returncode}\n{done.stderr}")
         taken, *words = done.stdout.split()
         ensure(words == [first, "EDQUOT", "EDQUOT", "EDQUOT"], f"the program was told {words}")
-        ensure(QUOTA < int(taken) <= blocks * 65536, f"{taken} bytes were taken")
+        # What the file system needs for itself may count, too.
+        ensure(QUOTA // 2 < int(taken) <= blocks * 65536, f"{taken} bytes were taken")
+        ensure(first != "none" or int(taken) == blocks * 65536, f"{taken} bytes were taken")
         pool = json.loads((user.folder / "summary.json").read_text())["pool"]
         (kept,) = pool["rescued"]
         ensure(kept["path"] == str(out) and kept["bytes"] > 0, kept)
