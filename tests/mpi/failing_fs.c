@@ -1,7 +1,7 @@
 /* A FUSE file system that shows a folder, and fails from a given byte of every file on. An error
  * that the kernel itself reports, whoever asks.
  *   failing_fs MOUNTPOINT FOLDER BYTE        EIO from reading and writing
- *   failing_fs MOUNTPOINT FOLDER BYTE QUOTA  EDQUOT from writing, as long as the file QUOTA exists */
+ *   failing_fs MOUNTPOINT FOLDER BYTE QUOTA  EDQUOT from writing, while the file QUOTA exists */
 #include "folder_fs.h"
 
 #include <sys/statvfs.h>
