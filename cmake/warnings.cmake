@@ -32,6 +32,14 @@ if(FOREBAY_SANITIZE)
         get_filename_component(run_times ${run_time} DIRECTORY)
         target_link_options(forebay_options INTERFACE -shared-libsan -Wl,-rpath,${run_times})
     endif()
+    if(FOREBAY_SANITIZE MATCHES thread)
+        target_compile_definitions(forebay_options INTERFACE FOREBAY_THREAD_SANITIZER)
+    endif()
+    # libforebay_posix.so has no type information (src/entry/posix), which this check reads; the
+    # layer below it is compiled with, and would find the objects wrong.
+    target_compile_options(
+        forebay_options
+        INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:NAME>,forebay_pool_client>:-fno-sanitize=vptr>)
     # GCC's -Wtsan and false maybe-uninitialized under instrumentation.
     target_compile_options(
         forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-error=tsan

@@ -224,7 +224,7 @@ class SmallDisk {
 public:
     explicit SmallDisk(const std::string& path) : path_{path} {
         ::mkdir(path.c_str(), 0755);
-        mounted = ::mount("none", path.c_str(), "tmpfs", 0, "size=4m") == 0;
+        mounted = ::mount("none", path.c_str(), "tmpfs", 0, "size=32m") == 0;
     }
     SmallDisk(const SmallDisk&) = delete;
     SmallDisk& operator=(const SmallDisk&) = delete;
@@ -240,7 +240,9 @@ private:
 };
 
 TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
-    Running daemon;
+    DeskOptions desk;
+    desk.pool.quiet_ns = 60'000'000'000;
+    Running daemon{std::move(desk)};
     const SmallDisk disk{daemon.world.folder.path("disk")};
     if (!disk.mounted) {
         GTEST_SKIP() << "needs a file system of its own (run as root)";
@@ -249,7 +251,11 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
     Client client{daemon.world, path};
     daemon.start();
     const auto bytes = pattern(6 << 20, 4);
+    // There is room while it is written: else the file leaves the pool, at once or a little later.
     const Written written = client.write(0, bytes);
+    EXPECT_EQ(written.taken, bytes.size());
+    const OwnFd other = check::open_file(daemon.world.folder.path("disk/other"), O_CREAT | O_RDWR);
+    EXPECT_EQ(::posix_fallocate(other.get(), 0, 28 << 20), 0);
     const int error = ask(client.greeted.socket, client.about(Ask::sync)).reply.error;
     EXPECT_EQ(error, ENOSPC);
     const int told = daemon.end();

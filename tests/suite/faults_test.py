@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import pytest
 
 from suite import mpi as m
 from suite.compare import RECORD, Output
-from suite.file_systems import fuse_file_system, mounted_tmpfs, until
+from suite.file_systems import as_nobody, fuse_file_system, mounted_tmpfs, until
 from suite.on import EACH, FULL, on
 from suite.programs import VARIANTS
 from suite.record import Record
@@ -22,7 +20,6 @@ from suite.verdict import ensure
 
 NO_SPACE = "MPI_ERR_NO_SPACE"
 SUCCESS = "MPI_SUCCESS"
-NOBODY = 65534
 
 
 def _left(name: str, mpi: m.Mpi) -> Sequence[pytest.MarkDecorator]:
@@ -247,23 +244,9 @@ def test_good_settings(mpi: m.Mpi, folder: Path) -> None:
     record.of("full.dat").ensure_all_left("path is excluded or not a plain file path")
 
 
-def _as_nobody(folder: Path) -> Sequence[str]:
-    if os.geteuid() != 0:
-        return []
-    if shutil.which("setpriv") is None:
-        pytest.skip("no setpriv")
-    os.chown(folder, NOBODY, NOBODY)
-    nobody = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    prefix = ["setpriv", *nobody, "env", f"HOME={folder}"]
-    program = subprocess.run([*prefix, "test", "-x", folder], check=False)
-    if program.returncode != 0:
-        pytest.skip(f"nobody cannot see {folder}. Set FOREBAY_TEST_DIR.")
-    return prefix
-
-
 @on(m.MPICH, full=[m.OPEN_MPI])
 def test_denied(mpi: m.Mpi, folder: Path) -> None:
-    prefix = _as_nobody(folder)
+    prefix = as_nobody(folder)
     (folder / "data").write_bytes(b"x")
     (folder / "data").chmod(0)
     program = m.build(mpi, "fault.c")
@@ -282,7 +265,7 @@ def test_missing(mpi: m.Mpi, folder: Path) -> None:
 
 @EACH
 def test_shut(mpi: m.Mpi, folder: Path) -> None:
-    prefix = _as_nobody(folder)
+    prefix = as_nobody(folder)
     program = m.build(mpi, "fault.c")
     command = [*mpi.start(3, m.forebay(folder / RECORD)), str(program), str(folder), "shut"]
     m.launch([*prefix, *command, str(folder / "data")], seconds_max=60).ensure_success()

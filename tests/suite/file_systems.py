@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from suite import mpi as m
+
+NOBODY = 65534
+
+
+def as_nobody(folder: Path) -> Sequence[str]:
+    """What comes before a command that is to run without root; the folder is given to that user."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("no setpriv")
+    os.chown(folder, NOBODY, NOBODY)
+    nobody = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    prefix = ["setpriv", *nobody, "env", f"HOME={folder}"]
+    program = subprocess.run([*prefix, "test", "-x", folder], check=False)
+    if program.returncode != 0:
+        pytest.skip(f"nobody cannot see {folder}. Set FOREBAY_TEST_DIR.")
+    return prefix
 
 
 @contextlib.contextmanager

@@ -57,7 +57,8 @@ def content(blocks: int) -> bytes:
 
 def environment(**more: str) -> dict[str, str]:
     own = {"FOREBAY_LIBDIR": str(m.LIBRARIES), "PYTHONPATH": str(m.ROOT / "python")}
-    return {**m.clean_environment(), **own, **more}
+    first = {"LD_PRELOAD": ":".join(m.PRELOAD_FIRST)} if m.PRELOAD_FIRST else {}
+    return {**m.clean_environment(), **own, **first, **more}
 
 
 def writer(path: Path, blocks: int, *, status: int = 0, mode: str = "") -> list[str]:

@@ -69,6 +69,7 @@ TEST_ALL = (
     Step("unit", ("tools/ci/unit.sh", "asan", "all"), 3600),
     INTERPOSER,
     Step("tsan", ("tools/ci/unit.sh", "tsan", "all"), 7200),
+    Step("pool-sanitized", ("tools/ci/pool_sanitized.sh",), 3600, needs=("release",)),
     Step("fuzz", ("tools/ci/fuzz.sh",), 1200),
     SIM,
     Step("tidy", ("tools/ci/tidy.sh",), 3600, needs=("release",)),
@@ -166,7 +167,7 @@ def main(words: Sequence[str]) -> int:
         if status != 0:
             print("\n".join(log.splitlines()[-TAIL_LINES:]))
         word = "FAILED" if outcome.failed else "fine"
-        line = f"{step.name:12} {seconds:6.0f} s  {word:6}  {outcome}"
+        line = f"{step.name:14} {seconds:6.0f} s  {word:6}  {outcome}"
         print(f"   {line}", flush=True)
         lines.append(line)
         results += found

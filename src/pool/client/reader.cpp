@@ -3,12 +3,12 @@
 // meets ever shorter looks.
 #include "pool/client/reader.hpp"
 
+#include "pool/client/copy.hpp"
 #include "pool/shared/clean.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 namespace forebay::pool {
 
@@ -77,7 +77,7 @@ bool Reader::copy(const Deposit& deposit, std::byte* to) noexcept {
     }
     const std::uint64_t number = deposit.position / block_bytes % blocks_max;
     const std::uint32_t block = directory_.leases[deposit.client][number].load(relaxed);
-    std::memcpy(to, log.block(block % blocks_max) + within, deposit.extent.length.size());
+    copy_changing(to, log.block(block % blocks_max) + within, deposit.extent.length.size());
     return true;
 }
 
@@ -140,7 +140,7 @@ std::size_t Reader::clean(const Source& source, std::int64_t offset,
         if (!source.backing.may_fill(bytes.first(count))) {
             return 0;  // the kernel says what is wrong with it
         }
-        std::memcpy(bytes.data(), ahead_.blocks + clean_place(found.number) + within, count);
+        copy_changing(bytes.data(), ahead_.blocks + clean_place(found.number) + within, count);
         std::atomic_thread_fence(std::memory_order_acquire);
         if (slot.state.load(relaxed) == found.word) [[likely]] {
             return count;
