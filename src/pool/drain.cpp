@@ -143,6 +143,11 @@ bool Drain::start(bool pressed) {
                               .age_max_ns = ledger_.options.age_max_ns,
                               .pressed = pressed,
                               .closing = ledger_.closing};
+    // Once the program has ended, nobody else needs the processors.
+    const ports::Clock* const effort = ledger_.ports.effort;
+    if (effort != nullptr && effort_.rests(now, effort->now_ns()) && !ledger_.closing) {
+        return false;
+    }
     bool any = false;
     while (jobs < ledger_.options.files_at_once) {
         const auto choice = next_to_drain(candidates, situation);

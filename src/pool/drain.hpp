@@ -4,6 +4,7 @@
 
 #include "pool/ledger.hpp"
 #include "pool/plan/drain_order.hpp"
+#include "pool/plan/effort.hpp"
 #include "pool/queue.hpp"
 
 #include <memory>
@@ -32,6 +33,7 @@ private:
 
     Ledger& ledger_;
     std::unique_ptr<const Queue> queue_;
+    Effort effort_;
 };
 
 }  // namespace forebay::pool

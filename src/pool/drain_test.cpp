@@ -1,5 +1,6 @@
 // How storage is asked: aligned to stripes, by target, so many requests at a time as each target
 // can use.
+#include "pool/plan/effort.hpp"
 #include "pool/pool_check.hpp"
 
 #include <gtest/gtest.h>
@@ -125,6 +126,39 @@ TEST(Draining, FindsThatASlowTargetIsToHaveFewerRequestsAtATime) {
     const double in_flight =
         static_cast<double>(slow.late) / static_cast<double>(slow.requests - its.late_from);
     EXPECT_LT(in_flight, 1.2);
+}
+
+// Twice as fast as the clock at which it is looked.
+struct TwoProcessors final : ports::Clock {
+    [[nodiscard]] std::int64_t now_ns() const noexcept override {
+        return processor_ns += 10 * Effort::burst_ns;
+    }
+    mutable std::int64_t processor_ns = 0;
+};
+
+TEST(Draining, RestsWhileItTakesMoreThanAProcessorAndArrivesAllTheSame) {
+    const TwoProcessors effort;
+    for (const bool bounded : {false, true}) {
+        Node node{{.seed = 3, .quiet_ns_max = std::int64_t{1} << 50},
+                  {.cap_bytes = 16 << 20, .window_bytes = 4 << 20, .quiet_ns = 1},
+                  {.effort = bounded ? &effort : nullptr}};
+        adapters::MemoryFile file;
+        node.daemon();
+        std::int64_t took_ns = 0;
+        node.client("client", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            const std::vector<std::byte> bytes(1 << 20, std::byte{1});
+            const std::int64_t began = node.world().now_ns();
+            for (int i = 0; i < 20; ++i) {
+                EXPECT_EQ(self.write(id, file, i << 20, bytes).error, 0);
+            }
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            took_ns = node.world().now_ns() - began;
+        });
+        node.run();
+        EXPECT_EQ(file.size().bytes(), 20 << 20);
+        EXPECT_EQ(took_ns >= Effort::rest_ns, bounded) << took_ns;
+    }
 }
 
 }  // namespace

@@ -85,6 +85,8 @@ struct PoolPorts {
     ports::Errands* errands = nullptr;
     // Null: nothing is read ahead.
     CleanMemory* clean = nullptr;
+    // Processor time of this process. Null: it may take as much as there is.
+    const ports::Clock* effort = nullptr;
 };
 
 // By which it is seen that somebody changed a file.

@@ -127,6 +127,7 @@ struct NodeOptions {
     enum class Errands { at_once, slow };
     Errands errands = Errands::at_once;
     std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
+    const ports::Clock* effort = nullptr;             // see PoolPorts
 };
 
 class Node;
@@ -423,7 +424,8 @@ inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& 
              .clock = clock_,
              .calendar = world_,
              .errands = node.errands == NodeOptions::Errands::slow ? &slow_errands_ : nullptr,
-             .clean = this},
+             .clean = this,
+             .effort = node.effort},
             options} {}
 
 inline Control::Facts& Node::facts(adapters::MemoryFile& file) {

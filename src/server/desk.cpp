@@ -105,7 +105,8 @@ Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clock
              .clock = clocks.steady,
              .calendar = clocks.calendar,
              .errands = &errands_,
-             .clean = &clean_},
+             .clean = &clean_,
+             .effort = clocks.effort},
             options.pool} {
     directory_.header.format.store(pool::format, relaxed);
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);

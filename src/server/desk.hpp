@@ -31,7 +31,8 @@ struct DeskOptions {
 
 struct Clocks {
     const ports::Clock& steady;
-    const ports::Clock& calendar;  // of files' times
+    const ports::Clock& calendar;          // of files' times
+    const ports::Clock* effort = nullptr;  // processor time of this process; null: not bounded
 };
 
 class Desk {

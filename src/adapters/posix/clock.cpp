@@ -19,4 +19,6 @@ std::int64_t SteadyClock::now_ns() const noexcept { return read(CLOCK_MONOTONIC)
 
 std::int64_t Calendar::now_ns() const noexcept { return read(CLOCK_REALTIME); }
 
+std::int64_t ProcessorTime::now_ns() const noexcept { return read(CLOCK_PROCESS_CPUTIME_ID); }
+
 }  // namespace forebay::adapters

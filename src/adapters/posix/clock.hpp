@@ -16,4 +16,10 @@ public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
 };
 
+// CLOCK_PROCESS_CPUTIME_ID: what all threads of this process have had of the processors.
+class ProcessorTime final : public ports::Clock {
+public:
+    [[nodiscard]] std::int64_t now_ns() const noexcept override;
+};
+
 }  // namespace forebay::adapters

@@ -95,7 +95,8 @@ int run(std::span<char* const> words) {
     raise_descriptor_limit();
     const forebay::adapters::SteadyClock steady;
     const forebay::adapters::Calendar calendar;
-    auto server = Server::make(*options, {steady, calendar});
+    const forebay::adapters::ProcessorTime effort;
+    auto server = Server::make(*options, {steady, calendar, &effort});
     if (!server) {
         return fail(server.error(), not_all);
     }
