@@ -341,5 +341,23 @@ TEST(Life, MemoryIsTouchedBeforeTheFirstBurstOfWhoMayWrite) {
     }
 }
 
+// Who wrote as fast as memory was touched kept the daemon from everything else meanwhile.
+TEST(Life, ALookRoundTouchesLittleMemory) {
+    Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        for (int i = 0; i < 40; ++i) {
+            const std::int64_t before = node.provided();
+            node.pool().advance();
+            EXPECT_LE(node.provided() - before, 2);
+            EXPECT_EQ(self.write(id, file, i << 20, bytes_of(1 << 20, i)).error, 0);
+        }
+    });
+    node.run();
+    EXPECT_EQ(file.size().bytes(), 40 << 20);
+}
+
 }  // namespace
 }  // namespace forebay::pool
