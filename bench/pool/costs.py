@@ -26,7 +26,7 @@ def calls(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Nanoseconds of a call."""
     rows = []
     with tmpfs() as place:
-        words = ["calls", "20000"]
+        words = ["calls", "3500"]
         runs = pairs_of(
             lambda: run(programs, words, place.folder, None),
             lambda: run(programs, words, place.folder, {}),
