@@ -9,7 +9,8 @@ checkout=$PWD
 place=$(mktemp -d)
 chmod 755 "$place"
 mode=$(stat -c %a "$checkout")
-trap 'chmod "$mode" "$checkout"; rm -rf "$place"' EXIT
+# Examples of `forebay pool start` leave a daemon.
+trap 'chmod "$mode" "$checkout"; pkill -f "^$place/forebay/" || true; rm -rf "$place"' EXIT
 umask 077  # a careful root's
 if (($#)); then
     (umask 022 && cmake --install "$1" --prefix "$place/first") > "$place/log" \
