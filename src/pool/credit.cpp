@@ -44,8 +44,8 @@ std::int64_t used_by(const Client& client) noexcept {
 }  // namespace
 
 bool Credit::round() {
-    touched_ = 0;
     Lending lending = survey();
+    touches_left_ = std::max(touched_max, lending.writers);
     look_at_demand(lending);
     for (const std::uint32_t number : ledger_.admitted) {
         release(number, *ledger_.clients[number], lending);
@@ -139,12 +139,12 @@ bool Credit::lend(std::uint32_t number, Client& client, Lending& lending) {
 bool Credit::provide(std::uint32_t number, Client& client, Lending& lending) {
     const std::int64_t holds = held_by(client);
     const auto physical = client.blocks.absent();
-    if (!physical || touched_ == touched_max || !may_have_more(holds, lending) ||
+    if (!physical || touches_left_ == 0 || !may_have_more(holds, lending) ||
         !ledger_.ports.memory.provide(number, *physical)) {
         return false;
     }
     client.blocks.provide(*physical);
-    ++touched_;
+    --touches_left_;
     ++lending.held;
     lending.missing -= holds < minimum_blocks ? 1 : 0;
     return true;

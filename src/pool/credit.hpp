@@ -32,11 +32,12 @@ private:
     [[nodiscard]] bool any_comes_free() const;
     void let_waiting_files_leave();
 
-    // Blocks of one round: to touch memory takes long, and nothing else is done meanwhile.
-    static constexpr int touched_max = 2;
+    // Blocks of one round: to touch memory takes long, and nothing else is done meanwhile. With
+    // more writers it is one for each, or the first of them would get all.
+    static constexpr std::int64_t touched_max = 2;
 
     Ledger& ledger_;
-    int touched_ = 0;
+    std::int64_t touches_left_ = 0;
     bool wanting_ = false;
     std::int64_t in_use_ = 0;
     std::int64_t looked_ns_ = 0;

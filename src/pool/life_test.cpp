@@ -3,7 +3,10 @@
 #include "pool/plan/credit.hpp"
 #include "pool/pool_check.hpp"
 
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
+#include <string>
 #include <vector>
 
 namespace forebay::pool {
@@ -357,6 +360,48 @@ TEST(Life, ALookRoundTouchesLittleMemory) {
     });
     node.run();
     EXPECT_EQ(file.size().bytes(), 40 << 20);
+}
+
+// The writers that came first once got all that a round touches.
+TEST(Life, ARoundTouchesMemoryForEachWriterThatWaits) {
+    constexpr std::size_t writers = 5;
+    Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
+    adapters::MemoryFile file;
+    std::size_t ended = 0;
+    std::size_t waiting_most = 0;
+    const auto waits = [&](std::uint32_t n) {
+        const Log log = node.log_of(n);
+        return log.mapped() && log.header().reserved > node.directory().clients[n].credit;
+    };
+    const auto look = [&] {
+        node.world().sleep(1'000'000);  // no round meanwhile: they use up what they have
+        std::array<std::uint64_t, writers> least{};
+        for (std::uint32_t n = 0; n < writers; ++n) {
+            least[n] = waits(n) ? node.directory().clients[n].credit + 1 : 0;
+        }
+        const auto waiting = writers - std::ranges::count(least, std::uint64_t{0});
+        waiting_most = std::max<std::size_t>(waiting_most, waiting);
+        node.pool().advance();
+        for (std::uint32_t n = 0; n < writers; ++n) {
+            EXPECT_GE(node.directory().clients[n].credit, least[n]) << "of writer " << n;
+        }
+    };
+    node.daemon();
+    for (std::uint32_t i = 0; i < writers; ++i) {
+        node.client("writer " + std::to_string(i), [&, i](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            EXPECT_EQ(self.write(id, file, i * (40LL << 20), bytes_of(40 << 20, 1)).error, 0);
+            ++ended;
+        });
+    }
+    node.client("watcher", [&](NodeClient&) {
+        while (ended < writers) {
+            node.say(look);
+            node.world().sleep(1000);
+        }
+    });
+    node.run();
+    EXPECT_GT(waiting_most, 2);
 }
 
 }  // namespace

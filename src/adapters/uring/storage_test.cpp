@@ -76,7 +76,7 @@ TEST(UringStorage, SmallPiecesCompleteAtOnce) {
     EXPECT_EQ(completion.bytes.bytes(), 200);
 }
 
-// The pool's daemon waits for no file system: all of its files would.
+// Where the pool's daemon waited for one file system, all of its files would.
 TEST(UringStorage, ACallerThatNeverWaitsIsNotHeldUpBySmallPieces) {
     if (!uring_allowed()) {
         GTEST_SKIP() << "io_uring is not allowed here";
