@@ -115,12 +115,15 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     const auto known = slots.find(key_of(open.identity));
     if (known != slots.end()) {
         File& file = *files[known->second];
-        if (!file.open->storage && open.storage) {
+        const Stamp stamp = open.stamp;
+        auto other = std::make_shared<OpenFile>(std::move(open));
+        if (!file.open->storage && other->storage) {
             // As a whole: what was opened to be read cannot be truncated either, and errands that
             // are under way keep what they have.
-            file.open = std::make_shared<OpenFile>(std::move(open));
+            std::swap(file.open, other);
         }
-        look_at_stamp(file, open.stamp);
+        close_beside(std::move(other), {}, 0);
+        look_at_stamp(file, stamp);
         return &file;
     }
     if (slots.size() == files_max) {
@@ -186,21 +189,25 @@ void Ledger::forget(File& file) {
     slot.progress.fetch_add(1, std::memory_order_release);
     ports.sleepers.wake(slot.progress);
     slots.erase(key_of(file.open->identity));
-    // Shared, since a function must be copied: the errand's.
-    std::shared_ptr<ports::Storage> source = std::move(file.fetching.source);
-    if (file.open->storage || source) {
-        const std::uint64_t ticket = next_errand_++;
-        closes_[ticket] = {.path = file.open->path, .bytes = slot.drained.load(relaxed)};
-        ports.errands->begin(ticket, [open = std::move(file.open), source] {
-            if (source) {
-                static_cast<void>(source->close());  // it was only read
-            }
-            const auto closed = open->storage ? open->storage->close() : Result<void>{};
-            const int error = closed ? 0 : closed.error().system;
-            return std::int64_t{closed || error != 0 ? error : EIO};
-        });
-    }
+    close_beside(std::move(file.open), std::move(file.fetching.source), slot.drained.load(relaxed));
     files[file.slot].reset();
+}
+
+// Closing may take as long as anything else that a file system does.
+void Ledger::close_beside(std::shared_ptr<const OpenFile> open,
+                          std::unique_ptr<ports::Storage> source, std::int64_t bytes) {
+    const std::uint64_t ticket = next_errand_++;
+    closes_[ticket] = {.path = open->path, .bytes = bytes};
+    // Shared, since a function must be copied.
+    std::shared_ptr<ports::Storage> read = std::move(source);
+    ports.errands->begin(ticket, [open = std::move(open), read = std::move(read)] {
+        if (read) {
+            static_cast<void>(read->close());
+        }
+        const auto closed = open->storage ? open->storage->close() : Result<void>{};
+        const int error = closed ? 0 : closed.error().system;
+        return std::int64_t{closed || error != 0 ? error : EIO};
+    });
 }
 
 void Ledger::free(File& file, const std::vector<Deposit>& deposits) {

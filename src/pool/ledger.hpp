@@ -67,6 +67,9 @@ public:
     void begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
                       std::function<void(std::int64_t)> then);
     bool end_errands();
+    // `bytes` were drained to it; where there are none, an error is nobody's.
+    void close_beside(std::shared_ptr<const OpenFile> open, std::unique_ptr<ports::Storage> source,
+                      std::int64_t bytes);
     // A file about which something is to be done.
     void stir(File& file);
     void tell(File& file);

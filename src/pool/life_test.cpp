@@ -367,6 +367,7 @@ TEST(Life, ARoundTouchesMemoryForEachWriterThatWaits) {
     constexpr std::size_t writers = 5;
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
     adapters::MemoryFile file;
+    std::size_t opened = 0;
     std::size_t ended = 0;
     std::size_t waiting_most = 0;
     const auto waits = [&](std::uint32_t n) {
@@ -374,7 +375,7 @@ TEST(Life, ARoundTouchesMemoryForEachWriterThatWaits) {
         return log.mapped() && log.header().reserved > node.directory().clients[n].credit;
     };
     const auto look = [&] {
-        node.world().sleep(1'000'000);  // no round meanwhile: they use up what they have
+        node.world().sleep(100'000'000);  // no round meanwhile: they use up what they have
         std::array<std::uint64_t, writers> least{};
         for (std::uint32_t n = 0; n < writers; ++n) {
             least[n] = waits(n) ? node.directory().clients[n].credit + 1 : 0;
@@ -390,6 +391,10 @@ TEST(Life, ARoundTouchesMemoryForEachWriterThatWaits) {
     for (std::uint32_t i = 0; i < writers; ++i) {
         node.client("writer " + std::to_string(i), [&, i](NodeClient& self) {
             const FileId id = self.open(file, Access::write);
+            ++opened;
+            while (opened < writers) {
+                node.world().sleep(1000);
+            }
             EXPECT_EQ(self.write(id, file, i * (40LL << 20), bytes_of(40 << 20, 1)).error, 0);
             ++ended;
         });

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -18,6 +19,10 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 using wire::Ask;
+
+// What opens at once is answered at once. Beyond this a file system holds up only those who wait
+// for it.
+constexpr auto opening_wait = std::chrono::milliseconds{1};
 
 void refuse(Answer& answer, int error) noexcept {
     answer.reply.error = error;
@@ -209,9 +214,33 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
         refuse(answer, EBADF);
         return;
     }
-    const auto access = access_of(descriptors.front(), (question.flags & wire::for_writing) != 0);
-    Result<pool::OpenFile> file = open_again(
-        descriptors.front(), {std::string{question.path.data()}, access}, options_.storage);
+    const bool writes = (question.flags & wire::for_writing) != 0;
+    const auto access = access_of(descriptors.front(), writes);
+    answer.opening = std::make_shared<Opening>(std::move(descriptors.front()),
+                                               Wish{std::string{question.path.data()}, access},
+                                               options_.storage);
+    if (options_.through) {
+        answer.leaves = pool::Reason::asked;
+    } else if ((question.flags & wire::through_only) != 0) {
+        answer.leaves = static_cast<pool::Reason>(question.number);
+    }
+    const std::uint64_t ticket = next_opening_++;
+    ++opening_;
+    openings_.begin(ticket, [opening = answer.opening] {
+        opening->run();
+        return std::int64_t{0};
+    });
+    if (answer.opening->over_within(opening_wait)) {
+        enter(session, answer);
+    } else {
+        answer.ticket = ticket;
+    }
+}
+
+// The file that was opened becomes known to the pool.
+void Desk::enter(Session& session, Answer& answer) {
+    const std::shared_ptr<Opening> opening = std::exchange(answer.opening, {});
+    Result<pool::OpenFile> file = opening->take();
     if (!file) {
         refuse(answer, errno_of(file.error()));
         return;
@@ -222,6 +251,7 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
     if (file->storage) {
         file->storage = std::make_unique<MeteredStorage>(std::move(file->storage), meter, clock_);
     }
+    const pool::Access access = opening->access();
     const Result<pool::Opened> opened = pool_.open(*session.client, std::move(*file), access);
     if (!opened) {
         refuse(answer, errno_of(opened.error()));
@@ -233,11 +263,8 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
     }
     answer.reply.slot = opened->slot;
     answer.reply.generation = opened->generation;
-    const bool leaves = (question.flags & wire::through_only) != 0 || options_.through;
-    if (leaves) {
-        const auto reason =
-            options_.through ? pool::Reason::asked : static_cast<pool::Reason>(question.number);
-        answer.ticket = pool_.ask(opened->slot, opened->generation, leaving(reason));
+    if (answer.leaves != pool::Reason::none) {
+        answer.ticket = pool_.ask(opened->slot, opened->generation, leaving(answer.leaves));
     }
     answer.reply.state =
         static_cast<std::uint32_t>(directory_.files[opened->slot].state.load(relaxed));
@@ -271,7 +298,26 @@ void Desk::adjust(const Session& session, const wire::Question& question, Answer
     }
 }
 
-void Desk::complete(Answer& answer) {
+std::vector<pool::Done> Desk::done() {
+    std::vector<pool::Done> done = pool_.done();
+    for (const ports::Errands::Ended& ended : openings_.ended()) {
+        --opening_;
+        done.push_back({ended.ticket, 0});
+    }
+    return done;
+}
+
+void Desk::complete(Session& session, Answer& answer) {
+    if (answer.opening) {
+        if (session.client) {
+            enter(session, answer);
+        } else {
+            refuse(answer, ENOTCONN);
+        }
+        if (answer.ticket || answer.reply.error != 0) {
+            return;
+        }
+    }
     const pool::FileSlot& file = directory_.files[answer.reply.slot];
     const bool about_a_file = answer.reply.ask == Ask::open || answer.reply.ask == Ask::sync ||
                               answer.reply.ask == Ask::leave || answer.reply.ask == Ask::truncate;
@@ -319,11 +365,12 @@ std::uint64_t Desk::stop() {
 }
 
 bool Desk::drained_as_far_as_possible() const {
-    return !pool_.closing() && std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
-        const pool::FileSlot& file = directory_.files[slot];
-        return file.taken.load(relaxed) <= file.drained.load(relaxed) ||
-               file.error.load(relaxed) != 0;
-    });
+    return !pool_.closing() && opening_ == 0 &&
+           std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
+               const pool::FileSlot& file = directory_.files[slot];
+               return file.taken.load(relaxed) <= file.drained.load(relaxed) ||
+                      file.error.load(relaxed) != 0;
+           });
 }
 
 std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {

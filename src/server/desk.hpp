@@ -48,15 +48,15 @@ public:
     // That of `stop` waits until the end: to bring it about is the caller's.
     [[nodiscard]] Answer answer(Session& session, const wire::Question& question,
                                 std::vector<OwnFd> descriptors);
-    // What an answer says that waited for its ticket.
-    void complete(Answer& answer);
+    // What an answer says that waited for its ticket; it may then wait for another one.
+    void complete(Session& session, Answer& answer);
     // The session is over; what its client committed counts.
     void leave(Session& session);
 
     // A round of the pool. True when anything was done.
     bool advance();
-    [[nodiscard]] std::vector<pool::Done> done() { return pool_.done(); }
-    [[nodiscard]] bool idle() const { return pool_.idle(); }
+    [[nodiscard]] std::vector<pool::Done> done();
+    [[nodiscard]] bool idle() const { return pool_.idle() && opening_ == 0; }
     // What its log says makes no sense.
     [[nodiscard]] bool distrusts(std::uint32_t client) const { return pool_.distrusted(client); }
 
@@ -74,12 +74,15 @@ public:
     [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
 
 private:
+    static constexpr std::uint64_t first_opening = std::uint64_t{1} << 63;  // the pool's are below
+
     Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks);
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
     void pass_log(const wire::Question& question, Answer& answer) const;
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
+    void enter(Session& session, Answer& answer);
     void ask(const Session& session, const wire::Question& question, Answer& answer);
     void adjust(const Session& session, const wire::Question& question, Answer& answer);
     void tell_status(Answer& answer);
@@ -98,6 +101,9 @@ private:
     std::int64_t started_ns_;
     Ending ending_ = Ending::badly;
     adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
+    adapters::ErrandThreads openings_;
+    std::uint64_t next_opening_ = first_opening;
+    std::int64_t opening_ = 0;  // openings that are under way
     pool::Pool pool_;
 };
 

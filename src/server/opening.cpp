@@ -54,9 +54,13 @@ std::int64_t nanoseconds_of(const timespec& time) noexcept {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+// Where the file is open for reading already, the file system is not asked again: the daemon's own
+// thread does this.
 std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& path,
                                                  adapters::Preference preference) {
-    OwnFd fd = reopen(from, O_RDONLY);
+    const int flags = ::fcntl(from, F_GETFL);
+    const bool may_read = flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
+    OwnFd fd = may_read ? OwnFd{::fcntl(from, F_DUPFD_CLOEXEC, 0)} : reopen(from, O_RDONLY);
     if (!fd.valid()) {
         return nullptr;
     }
@@ -124,6 +128,21 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
     }
     file.control = std::make_unique<adapters::PosixFileControl>(std::move(control));
     return file;
+}
+
+void Opening::run() {
+    Result<pool::OpenFile> file = open_again(received_, wish_, preference_);
+    received_ = OwnFd{};
+    {
+        const std::scoped_lock lock{mutex_};
+        file_.emplace(std::move(file));
+    }
+    news_.notify_one();
+}
+
+bool Opening::over_within(std::chrono::nanoseconds time) {
+    std::unique_lock lock{mutex_};
+    return news_.wait_for(lock, time, [this] { return file_.has_value(); });
 }
 
 }  // namespace forebay::server

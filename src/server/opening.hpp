@@ -7,7 +7,12 @@
 #include "base/result.hpp"
 #include "pool/pool.hpp"
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace forebay::server {
 
@@ -24,5 +29,28 @@ struct Wish {
 // where the daemon cannot write to it although the client can.
 [[nodiscard]] Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
                                                 adapters::Preference preference);
+
+// The same, done by another thread: a file system may hang at this, too.
+class Opening {
+public:
+    Opening(OwnFd received, Wish wish, adapters::Preference preference) noexcept
+        : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
+
+    // On that thread, once. Closes what was received.
+    void run();
+    // It has been run.
+    [[nodiscard]] bool over_within(std::chrono::nanoseconds time);
+    [[nodiscard]] pool::Access access() const noexcept { return wish_.access; }
+    // Once, when it is over.
+    [[nodiscard]] Result<pool::OpenFile> take() { return std::move(*file_); }
+
+private:
+    OwnFd received_;
+    Wish wish_;
+    adapters::Preference preference_;
+    std::mutex mutex_;
+    std::condition_variable news_;
+    std::optional<Result<pool::OpenFile>> file_;  // under the mutex until it is there
+};
 
 }  // namespace forebay::server

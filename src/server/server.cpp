@@ -244,7 +244,7 @@ void Server::answer_done() {
             if (Answer* const answer = session.waiting_for(done.ticket)) {
                 answer->ticket.reset();
                 answer->reply.error = done.error;
-                desk_->complete(*answer);
+                desk_->complete(session, *answer);
             }
         }
     }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "base/own_fd.hpp"
+#include "pool/shared/directory.hpp"
 #include "wire/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -15,14 +17,18 @@
 
 namespace forebay::server {
 
+class Opening;
+
 struct Answer {
     // In the place of a ticket: the reply waits for the end of the daemon.
     static constexpr std::uint64_t until_the_end = ~std::uint64_t{0};
 
     wire::Reply reply;
     std::vector<OwnFd> descriptors;
-    std::optional<std::uint64_t> ticket;  // of the pool; the reply waits for it
+    std::optional<std::uint64_t> ticket;  // of the desk; the reply waits for it
     std::int64_t asked_ns = 0;
+    std::shared_ptr<Opening> opening;          // it waits for this
+    pool::Reason leaves = pool::Reason::none;  // an opened file: at once, for this reason
 };
 
 class Session {

@@ -1,6 +1,7 @@
 /* A FUSE file system that shows a folder, written through, with a latency for every request and a
  * bandwidth that all requests share: slow_fs MOUNTPOINT FOLDER LATENCY_US BYTES_PER_SECOND.
- * Stopped (SIGSTOP), it is a file system that hangs. */
+ * Stopped (SIGSTOP), it is a file system that hangs. While FOLDER has a file "hang-at-open", only
+ * opening what is there hangs. */
 #include "folder_fs.h"
 
 #include <pthread.h>
@@ -30,6 +31,11 @@ static void wait_for(size_t bytes) {
 }
 
 static int open_slow(const char* path, struct fuse_file_info* info) {
+    char b[name_max];
+    const struct timespec moment = {.tv_nsec = 5000000};
+    while (access(below("/hang-at-open", b, sizeof b), F_OK) == 0) {
+        nanosleep(&moment, NULL);
+    }
     info->direct_io = 1;
     info->flags &= ~O_APPEND;
     return fs_open(path, info);

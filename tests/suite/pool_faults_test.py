@@ -152,6 +152,35 @@ def test_a_hanging_file_system_does_not_stop_the_daemon_in_small_pieces(folder: 
         ensure((mount / "file").read_bytes() == b"x\0\0\0\0" * 99 + b"x", "other bytes")
 
 
+def test_a_file_system_that_hangs_at_opening_holds_up_no_other(folder: Path) -> None:
+    """The daemon opens each file once more; it did so in its only thread."""
+    hangs = folder / "backing" / "hang-at-open"
+    with (
+        served_file_system(folder, "slow_fs.c", *FAST) as (mount, _),
+        pool(folder) as one,
+        conversation(one) as program,
+        conversation(one) as other,
+    ):
+        hangs.touch()
+        try:
+            program.tell(f"os.open({str(mount / 'file')!r}, {os.O_CREAT | os.O_RDWR}, 0o644)")
+            ensure(until((folder / "backing" / "file").exists, 30), "it was not even made")
+            other.tell(f"os.open({str(folder / 'good')!r}, {os.O_CREAT | os.O_RDWR}, 0o644)")
+            ensure(until(other.has_answered, 30), "another file system's file cannot be opened")
+            fd = int(other.answer())
+            ensure(other.ask(f"os.write({fd}, b'x' * {MIB})") == str(MIB), "write fell short")
+            ensure(other.ask(f"os.fsync({fd})") == "None", "fsync failed")
+            ensure((folder / "good").stat().st_size == MIB, "it is not there")
+            ensure(not program.has_answered(), "the file system does not hang")
+        finally:
+            hangs.unlink()
+        fd = int(program.answer())
+        ensure(program.ask(f"os.write({fd}, b'y' * {MIB})") == str(MIB), "write fell short")
+        ensure(program.ask(f"os.close({fd})") == "None", "close failed")
+        one.stop()
+        ensure((mount / "file").read_bytes() == b"y" * MIB, "other bytes")
+
+
 def test_an_error_of_one_block_is_told_and_the_others_arrive(folder: Path) -> None:
     """The file system takes eight of twelve MiB. What it refuses is kept for a rescue."""
     with fuse_file_system(folder, "failing_fs.c", str(8 * MIB)) as mount:

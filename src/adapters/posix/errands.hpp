@@ -1,11 +1,13 @@
-// Errands on threads, one each: a file system that hangs keeps nobody but those who asked it.
+// Errands on threads, one each: a file system that hangs keeps nobody but those who asked it. Where
+// the system allows no thread at all, they are done by whoever begins them.
 #pragma once
 
 #include "ports/errands.hpp"
 
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <list>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -29,14 +31,18 @@ private:
     struct Errand {
         std::uint64_t ticket = 0;
         std::function<std::int64_t()> call;
-        std::thread thread;
-        Ended answer;
-        bool over = false;  // under the mutex
     };
-    void start_waiting();
+    [[nodiscard]] bool somebody_is_free();
+    [[nodiscard]] bool add_thread();
+    void work();
 
-    std::list<Errand> errands_;  // in order; those without a thread wait
     std::mutex mutex_;
+    std::condition_variable news_;
+    std::deque<Errand> waiting_;  // with all below: under the mutex
+    std::vector<Ended> ended_;
+    std::size_t idle_ = 0;  // threads
+    bool ending_ = false;
+    std::vector<std::thread> threads_;  // only whoever owns the errands touches it
 };
 
 }  // namespace forebay::adapters
