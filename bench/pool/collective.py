@@ -9,7 +9,17 @@ from statistics import median
 
 from bench import mpis
 from bench.launch import Bench
-from bench.model import MPICH_402, OMPI_414, Case, Operation, Outcome, Sample, Stack, StorageKind
+from bench.model import (
+    INCUMBENTS,
+    MPICH_402,
+    OMPI_414,
+    Case,
+    Operation,
+    Outcome,
+    Sample,
+    Stack,
+    StorageKind,
+)
 from bench.pool.places import ROOT, Place, places
 from bench.pool.runs import BUILD, Programs, daemon, ratio_of
 from bench.suites import size_label
@@ -18,22 +28,7 @@ from bench.tables import TextTable
 MIB = 1 << 20
 PIECES = (256, 1024)
 RANKS, TOTAL_BYTES = 4, 256 * MIB
-PLAIN = (
-    Stack(name="mpich402", label="MPICH 4.0.2", mpi=MPICH_402),
-    Stack(
-        name="mpich402-all",
-        label="MPICH 4.0.2 `*:*`",
-        mpi=MPICH_402,
-        hints=("cb_config_list=*:*",),
-    ),
-    Stack(name="ompi414", label="Open MPI 4.1.4", mpi=OMPI_414),
-    Stack(
-        name="ompi414-romio",
-        label="Open MPI 4.1.4 romio321",
-        mpi=OMPI_414,
-        mca=(("io", "romio321"),),
-    ),
-)
+PLAIN = tuple(stack for stack in INCUMBENTS if stack.mpi in (MPICH_402, OMPI_414))
 POOLED = Stack(name="forebay+ompi414", label="pool", mpi=OMPI_414, forebay=True)
 
 

@@ -2,6 +2,7 @@
 // can use.
 #include "pool/plan/effort.hpp"
 #include "pool/pool_check.hpp"
+#include "pool/timed_storage_check.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>
@@ -29,13 +30,12 @@ public:
     std::int64_t late_from = 0;  // requests of a target
 };
 
-class TargetStorage final : public ports::Storage {
+class TargetStorage final : public TimedStorage {
 public:
     TargetStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Targets& its)
-        : world_{world}, file_{file}, its_{its} {}
-    [[nodiscard]] int depth() const noexcept override { return 64; }
+        : TimedStorage{world, file}, its_{its} {}
     void submit(const ports::Request& request) override {
-        world_.step({"write"});
+        world().step({"write"});
         const std::int64_t first = request.pieces.front().at.bytes();
         const auto& last = request.pieces.back();
         const std::int64_t end = last.at.bytes() + static_cast<std::int64_t>(last.bytes.size());
@@ -47,35 +47,17 @@ public:
         if (++target.requests > its_.late_from) {
             target.late += target.in_flight;
         }
-        std::int64_t due = world_.now_ns() + 20'000'000;
+        std::int64_t due = world().now_ns() + 20'000'000;
         if (static_cast<std::int32_t>(number) == its_.slow) {
             const std::int64_t time = 8'000'000 * (3 + target.in_flight);
-            due = std::max(world_.now_ns(), target.busy_until_ns) + time;
+            due = std::max(world().now_ns(), target.busy_until_ns) + time;
             target.busy_until_ns = due;
         }
-        world_.after(due - world_.now_ns(), [this, request, &target] {
-            --target.in_flight;
-            done_.push_back(file_.perform(request, 0));
-        });
+        perform_after(due - world().now_ns(), request, [&target] { --target.in_flight; });
     }
-    std::size_t poll(std::span<ports::Completion> out) override {
-        world_.step({"poll"});
-        const std::size_t count = std::min(out.size(), done_.size());
-        std::copy_n(done_.begin(), count, out.begin());
-        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
-    }
-    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
-    Result<void> sync() override { return {}; }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
-    Result<void> close() override { return {}; }
-    [[nodiscard]] const char* name() const noexcept override { return "targets"; }
 
 private:
-    adapters::MemoryWorld& world_;
-    adapters::MemoryFile& file_;
     Targets& its_;
-    std::vector<ports::Completion> done_;
 };
 
 void write_through(const PoolOptions& options, Targets& its, std::int64_t bytes) {

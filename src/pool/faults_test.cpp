@@ -2,6 +2,7 @@
 // and files that have nothing to do with it are not held up.
 #include "pool/pool_check.hpp"
 
+#include <functional>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -50,13 +51,22 @@ TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom)
     EXPECT_EQ(node.provided(), 0);
 }
 
-TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
-    Node node{long_world};
-    adapters::MemoryFile file{full_from(0)};
+// A client that has written 1000 bytes of 1 to a file for which there is no room, and goes on.
+void with_no_room(Node& node, adapters::MemoryFile& file,
+                  const std::function<void(NodeClient&, FileId)>& goes_on) {
     node.daemon();
     node.client("client", [&](NodeClient& self) {
         const FileId id = self.open(file, Access::write);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
+        goes_on(self, id);
+    });
+    node.run();
+}
+
+TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
+    Node node{long_world};
+    adapters::MemoryFile file{full_from(0)};
+    with_no_room(node, file, [&](NodeClient& self, FileId id) {
         while (node.directory().files[id.slot].error == 0) {
             node.world().sleep(1'000'000);
         }
@@ -73,7 +83,6 @@ TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, 0);
     });
-    node.run();
     EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 2)));
 }
 
@@ -139,10 +148,7 @@ TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
 TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
     Node node{long_world};
     adapters::MemoryFile file{full_from(0)};
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
-        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
+    with_no_room(node, file, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), ENOSPC);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, ENOSPC);
         const Written settled = self.depositor().settle(id);
@@ -152,7 +158,6 @@ TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
         EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 3)).error, 0);
     });
-    node.run();
     EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 3)));
 }
 

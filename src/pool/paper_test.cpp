@@ -1,5 +1,6 @@
 // pool_consistency = paper: the block cache of 2022, which docs/decisions/0020 describes.
 #include "pool/pool_check.hpp"
+#include "pool/timed_storage_check.hpp"
 
 #include <gtest/gtest.h>
 #include <utility>
@@ -51,11 +52,10 @@ struct Traffic {
     std::int64_t longest = 0;  // bytes of a request
 };
 
-class SlowStorage final : public ports::Storage {
+class SlowStorage final : public TimedStorage {
 public:
     SlowStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Traffic& its)
-        : world_{world}, file_{file}, its_{its} {}
-    [[nodiscard]] int depth() const noexcept override { return 64; }
+        : TimedStorage{world, file}, its_{its} {}
     void submit(const ports::Request& request) override {
         std::int64_t bytes = 0;
         for (const auto& piece : request.pieces) {
@@ -63,29 +63,11 @@ public:
         }
         its_.longest = std::max(its_.longest, bytes);
         its_.most = std::max(its_.most, ++its_.in_flight);
-        world_.after(5'000'000, [this, request] {
-            --its_.in_flight;
-            done_.push_back(file_.perform(request, 0));
-        });
+        perform_after(5'000'000, request, [this] { --its_.in_flight; });
     }
-    std::size_t poll(std::span<ports::Completion> out) override {
-        world_.step({"poll"});
-        const std::size_t count = std::min(out.size(), done_.size());
-        std::copy_n(done_.begin(), count, out.begin());
-        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
-    }
-    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
-    Result<void> sync() override { return {}; }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
-    Result<void> close() override { return {}; }
-    [[nodiscard]] const char* name() const noexcept override { return "slow"; }
 
 private:
-    adapters::MemoryWorld& world_;
-    adapters::MemoryFile& file_;
     Traffic& its_;
-    std::vector<ports::Completion> done_;
 };
 
 const std::vector<Extent> scattered{at(700 * KiB, 90 * KiB), at(0, 8 * KiB), at(300 * KiB, 8 * KiB),

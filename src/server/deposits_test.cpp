@@ -287,26 +287,12 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
 }
 
 TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
-    const check::Folder folder;
-    const std::string path = folder.path("home/socket");
-    std::array<int, 2> ends{};
-    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-    const pid_t daemon = ::fork();
-    if (daemon == 0) {
-        ::alarm(100);
-        const adapters::SteadyClock clock;
-        DeskOptions desk = small();
-        desk.pool.cap_bytes = 2 << 20;  // the client will wait for credit
-        desk.pool.quiet_ns = 1'000'000'000'000;
-        const auto server =
-            Server::make({.socket = path, .rescue_folders = {}, .desk = desk}, {clock, clock});
-        static_cast<void>(::write(ends[1], "y", 1));
-        (*server)->run();
-        ::_exit(0);
-    }
-    char ready = 'n';
-    ASSERT_EQ(::read(ends[0], &ready, 1), 1);
-    const OwnFd socket = check::connect_to(path);
+    DeskOptions desk = small();
+    desk.pool.cap_bytes = 2 << 20;  // the client will wait for credit
+    desk.pool.quiet_ns = 1'000'000'000'000;
+    const check::DaemonProcess daemon{desk};
+    const check::Folder& folder = daemon.folder;
+    const OwnFd socket = daemon.connect();
     const auto told = ask(socket, question(Ask::hello));
     ASSERT_EQ(told.descriptors.size(), 3U);
     const auto& shared = *static_cast<const pool::Directory*>(::mmap(
@@ -321,20 +307,18 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
     const FileId file{opened.reply.slot, opened.reply.generation};
     const auto bytes = pattern(1 << 20, 5);
     EXPECT_EQ(depositor.write(file, 0, bytes).rest, Written::Rest::none);
-    std::thread killer{[&] { ::kill(daemon, SIGKILL); }};
+    std::thread killer{[&] { daemon.kill(); }};
     Written written;
     while (written.rest == Written::Rest::none) {
         written = depositor.write(file, 0, bytes);
     }
     killer.join();
     EXPECT_EQ(written.rest, Written::Rest::lost);
-    EXPECT_EQ(::waitpid(daemon, nullptr, 0), daemon);
+    daemon.await_death();
     EXPECT_EQ(depositor.write(file, 0, bytes).rest, Written::Rest::lost);
     // What was lost can still be told from what is mapped.
     EXPECT_GE(shared.files[file.slot].taken.load(), shared.files[file.slot].drained.load());
     EXPECT_STREQ(shared.files[file.slot].path.data(), folder.path("file").c_str());
-    ::close(ends[0]);
-    ::close(ends[1]);
 }
 
 TEST(Deposits, AreToldOfInTheStatus) {

@@ -9,6 +9,7 @@
 #include "wire/messages.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -200,6 +202,56 @@ private:
 
     void* directory_at_ = nullptr;
     void* log_at_ = nullptr;
+};
+
+// A daemon as a process of its own, to be killed. It ends itself after 100 s.
+class DaemonProcess {
+public:
+    explicit DaemonProcess(const DeskOptions& desk = {}) {
+        std::array<int, 2> ends{};
+        EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+        const OwnFd ready{ends[0]};
+        const OwnFd tells{ends[1]};
+        process_ = ::fork();
+        if (process_ == 0) {
+            ::alarm(100);
+            run(desk, tells);
+        }
+        char answer = 'n';
+        EXPECT_EQ(::read(ready.get(), &answer, 1), 1);
+        EXPECT_EQ(answer, 'y') << "there is a server";
+    }
+    DaemonProcess(const DaemonProcess&) = delete;
+    DaemonProcess& operator=(const DaemonProcess&) = delete;
+    ~DaemonProcess() {
+        kill();
+        EXPECT_EQ(::waitpid(process_, nullptr, 0), process_);
+    }
+    [[nodiscard]] pid_t process() const noexcept { return process_; }
+    [[nodiscard]] OwnFd connect() const { return connect_to(socket_); }
+    // It may take a moment until it has died.
+    void kill() const noexcept { ::kill(process_, SIGKILL); }
+    void await_death() const {
+        siginfo_t ignored{};
+        EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(process_), &ignored, WEXITED | WNOWAIT), 0);
+    }
+
+    Folder folder;
+
+private:
+    [[noreturn]] void run(const DeskOptions& desk, const OwnFd& tells) const {
+        const adapters::SteadyClock clock;
+        const auto server =
+            Server::make({.socket = socket_, .rescue_folders = {}, .desk = desk}, {clock, clock});
+        static_cast<void>(::write(tells.get(), server ? "y" : "n", 1));
+        if (server) {
+            (*server)->run();
+        }
+        ::_exit(0);
+    }
+
+    std::string socket_ = folder.path("home/socket");
+    pid_t process_ = -1;
 };
 
 inline std::vector<OwnFd> one(OwnFd fd) {

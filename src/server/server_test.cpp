@@ -318,24 +318,8 @@ TEST(Server, ADaemonThatEndsLetsGoOfItsMutex) {
 
 // Futex words are what the kernel writes to when an owner dies.
 TEST(Server, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
-    const check::Folder folder;
-    const std::string path = folder.path("home/socket");
-    std::array<int, 2> ends{};
-    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-    const pid_t daemon = ::fork();
-    if (daemon == 0) {
-        ::alarm(60);
-        const adapters::SteadyClock clock;
-        const auto server =
-            Server::make({.socket = path, .rescue_folders = {}, .desk = {}}, {clock, clock});
-        static_cast<void>(::write(ends[1], server ? "y" : "n", 1));
-        (*server)->run();
-        ::_exit(0);
-    }
-    char ready = 'n';
-    ASSERT_EQ(::read(ends[0], &ready, 1), 1);
-    ASSERT_EQ(ready, 'y');
-    const OwnFd socket = check::connect_to(path);
+    const check::DaemonProcess daemon;
+    const OwnFd socket = daemon.connect();
     ASSERT_TRUE(check::send(socket, question(Ask::watch)));
     ASSERT_TRUE(check::readable(socket, 20000));
     const auto told = check::take(socket);
@@ -348,12 +332,10 @@ TEST(Server, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
         *reinterpret_cast<const std::atomic<std::uint32_t>*>(&directory.header.alive);
     constexpr std::uint32_t owner_died = 0x40000000;  // FUTEX_OWNER_DIED
     EXPECT_EQ(word.load() & owner_died, 0U);
-    EXPECT_EQ(word.load() & 0x3FFFFFFFU, static_cast<std::uint32_t>(daemon));
-    ASSERT_EQ(::kill(daemon, SIGKILL), 0);
-    ASSERT_EQ(::waitpid(daemon, nullptr, 0), daemon);
+    EXPECT_EQ(word.load() & 0x3FFFFFFFU, static_cast<std::uint32_t>(daemon.process()));
+    daemon.kill();
+    daemon.await_death();
     EXPECT_EQ(word.load() & owner_died, owner_died);
-    ::close(ends[0]);
-    ::close(ends[1]);
 }
 
 }  // namespace

@@ -89,42 +89,10 @@ class SlowTarget:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileRecord:
-    """One file from its opening to its closing (`closed` is False: the program ended before)."""
+class FileFacts:
+    """What is known of a file, opened once or often."""
 
     path: str
-    closed: bool
-    ranks: int
-    nodes: int
-    aggregators: tuple[int, ...]
-    targets: int
-    stripe_bytes: int
-    seconds_open: float
-    settings: Mapping[str, str]
-    write: Traffic
-    read: Traffic
-    passed_through: tuple[PassedThrough, ...] = ()
-    errors: tuple[ErrorNote, ...] = ()
-    slow_targets: tuple[SlowTarget, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Record:
-    """A record's jobs and files in their order; `damaged_lines` could not be decoded."""
-
-    jobs: tuple[JobRecord, ...] = ()
-    files: tuple[FileRecord, ...] = ()
-    damaged_lines: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileSummary:
-    """All openings of one path, added up."""
-
-    path: str
-    opened: int
-    closed: int
     ranks: int
     nodes: int
     aggregators: tuple[int, ...]
@@ -137,6 +105,31 @@ class FileSummary:
     errors: tuple[ErrorNote, ...] = ()
     slow_targets: tuple[SlowTarget, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRecord(FileFacts):
+    """One file from its opening to its closing (`closed` is False: the program ended before)."""
+
+    closed: bool
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A record's jobs and files in their order; `damaged_lines` could not be decoded."""
+
+    jobs: tuple[JobRecord, ...] = ()
+    files: tuple[FileRecord, ...] = ()
+    damaged_lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSummary(FileFacts):
+    """All openings of one path, added up."""
+
+    opened: int
+    closed: int
 
     @property
     def bytes_moved(self) -> int:

@@ -111,6 +111,24 @@ bool pending(const pool::FileSlot& slot) noexcept {
            slot.extents.load(relaxed) > 0 || slot.modified_ns.load(relaxed) != 0;
 }
 
+// What `act` says of a captured descriptor: 0 or an errno, and errno as it was.
+template <class Act>
+int if_captured(int fd, Act act) noexcept {
+    if (!descriptors.captured(fd)) {
+        return 0;
+    }
+    const int before = errno;
+    const Held held{fd};
+    int error = 0;
+    if (held) {
+        const Place place{*held, fd};
+        const Footing here = footing(place);
+        error = here == Footing::lost ? EIO : act(place, here);
+    }
+    errno = before;
+    return error;
+}
+
 }  // namespace
 
 int let_go(Description& held) noexcept {
@@ -257,18 +275,7 @@ int adjust(Place place, const Adjusting& wanted) noexcept {
 }
 
 int leave_if_captured(int fd, pool::Reason reason) noexcept {
-    if (!descriptors.captured(fd)) {
-        return 0;
-    }
-    const int before = errno;
-    const Held held{fd};
-    int error = 0;
-    if (held) {
-        const Footing here = footing({*held, fd});
-        error = here == Footing::lost ? EIO : leave({*held, fd}, reason);
-    }
-    errno = before;
-    return error;
+    return if_captured(fd, [&](Place place, Footing) noexcept { return leave(place, reason); });
 }
 
 int drain(Place place) noexcept {
@@ -282,18 +289,9 @@ int drain(Place place) noexcept {
 }
 
 int drain_if_captured(int fd) noexcept {
-    if (!descriptors.captured(fd)) {
-        return 0;
-    }
-    const int before = errno;
-    const Held held{fd};
-    int error = 0;
-    if (held) {
-        const Footing here = footing({*held, fd});
-        error = here == Footing::lost ? EIO : here == Footing::pooled ? drain({*held, fd}) : 0;
-    }
-    errno = before;
-    return error;
+    return if_captured(fd, [](Place place, Footing here) noexcept {
+        return here == Footing::pooled ? drain(place) : 0;
+    });
 }
 
 int sync(Place place) noexcept {

@@ -169,18 +169,28 @@ void give_back(Place place, std::int64_t end, std::int64_t bytes) noexcept {
     place.file.offset.compare_exchange_strong(end, end - bytes, std::memory_order_acq_rel);
 }
 
+ssize_t told(std::int64_t moved) noexcept {
+    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+}
+
+// From where the file stands, which goes on by as much.
+template <class MoveAt>
+ssize_t move_here(Place place, Pieces pieces, std::int64_t bytes, MoveAt move_at) noexcept {
+    const std::int64_t at = claim(place, bytes);
+    if (at < 0) {
+        return -1;
+    }
+    const std::int64_t moved = move_at(place, pieces, at);
+    give_back(place, at + bytes, bytes - std::max<std::int64_t>(moved, 0));
+    return told(moved);
+}
+
 ssize_t write_here(Place place, Pieces pieces) noexcept {
     const std::int64_t bytes = bytes_of(pieces);
     if (bytes < 0 || !may_write(place)) {
         return fail(bytes < 0 ? EINVAL : EBADF);
     }
-    const std::int64_t at = claim(place, bytes);
-    if (at < 0) {
-        return -1;
-    }
-    const std::int64_t moved = write_at(place, pieces, at);
-    give_back(place, at + bytes, bytes - std::max<std::int64_t>(moved, 0));
-    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+    return move_here(place, pieces, bytes, write_at);
 }
 
 ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
@@ -195,8 +205,7 @@ ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
     if (__builtin_add_overflow(at, bytes, &end)) {
         return fail(EINVAL);
     }
-    const std::int64_t moved = write_at(place, pieces, at);
-    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+    return told(write_at(place, pieces, at));
 }
 
 // -- reading
@@ -236,19 +245,13 @@ ssize_t read_here(Place place, Pieces pieces) noexcept {
         const bool over = at > std::numeric_limits<std::int64_t>::max() - bytes;
         const std::int64_t moved = over ? -EINVAL : read_at(place, pieces, at);
         if (moved <= 0) {
-            return moved < 0 ? fail(static_cast<int>(-moved)) : 0;
+            return told(moved);
         }
         if (place.file.offset.compare_exchange_strong(at, at + moved, std::memory_order_acq_rel)) {
             return moved;
         }
     }
-    at = claim(place, bytes);
-    if (at < 0) {
-        return -1;
-    }
-    const std::int64_t moved = read_at(place, pieces, at);
-    give_back(place, at + bytes, bytes - std::max<std::int64_t>(moved, 0));
-    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+    return move_here(place, pieces, bytes, read_at);
 }
 
 ssize_t read_there(Place place, Pieces pieces, off_t at) noexcept {
@@ -259,8 +262,7 @@ ssize_t read_there(Place place, Pieces pieces, off_t at) noexcept {
     if (!may_read(place)) {
         return fail(EBADF);
     }
-    const std::int64_t moved = read_at(place, pieces, at);
-    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+    return told(read_at(place, pieces, at));
 }
 
 // -- what the captured functions have in common

@@ -1,0 +1,52 @@
+// Storage of a memory file that answers when a test says, for tests of the pool's requests.
+#pragma once
+
+#include "adapters/memory/world.hpp"
+#include "adapters/memory/world_storage.hpp"
+#include "ports/storage.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace forebay::pool {
+
+class TimedStorage : public ports::Storage {
+public:
+    TimedStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file)
+        : world_{world}, file_{file} {}
+    [[nodiscard]] int depth() const noexcept override { return 64; }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        world_.step({"poll"});
+        const std::size_t count = std::min(out.size(), done_.size());
+        std::copy_n(done_.begin(), count, out.begin());
+        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
+        return count;
+    }
+    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
+    Result<void> sync() override { return {}; }
+    [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
+    Result<void> close() override { return {}; }
+    [[nodiscard]] const char* name() const noexcept override { return "timed"; }
+
+protected:
+    [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }
+    // `then` is called first.
+    template <class Then>
+    void perform_after(std::int64_t ns, const ports::Request& request, Then then) {
+        world_.after(ns, [this, request, then = std::move(then)] {
+            then();
+            done_.push_back(file_.perform(request, 0));
+        });
+    }
+
+private:
+    adapters::MemoryWorld& world_;
+    adapters::MemoryFile& file_;
+    std::vector<ports::Completion> done_;
+};
+
+}  // namespace forebay::pool
