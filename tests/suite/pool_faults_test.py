@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -200,6 +201,25 @@ def test_an_error_of_one_block_is_told_and_the_others_arrive(folder: Path) -> No
         ensure(
             good == b"".join(bytes([n]) * MIB for n in range(8)), "the good blocks are not there"
         )
+
+
+def test_syncfs_tells_the_errors_of_its_own_file_system(folder: Path) -> None:
+    syncfs = "[ctypes.CDLL(None, use_errno=True).syncfs({}), ctypes.get_errno()]"
+    with (
+        fuse_file_system(folder, "failing_fs.c", str(8 * MIB)) as mount,
+        pool(folder) as one,
+        conversation(one) as program,
+    ):
+        program.ask("globals().update(ctypes=__import__('ctypes'))")
+        bad, good = opened(program, mount / "file"), opened(program, folder / "good")
+        for fd in (bad, good):
+            ensure(program.ask(f"os.pwrite({fd}, b'x', {9 * MIB})") == "1", "fell short")
+        ensure(program.ask(syncfs.format(good)) == "[0, 0]", "another file system's error")
+        ensure((folder / "good").stat().st_size > 9 * MIB, "it was not drained")
+        said = program.ask(syncfs.format(bad))
+        ensure(said == f"[-1, {errno.EIO}]", f"the error was not told: {said}")
+        ensure(program.ask(f"os.close({bad})") == "EIO", "close said nothing")
+        ensure(one.end() == 1, "the daemon ended as if all had arrived")
 
 
 def test_a_full_shared_memory_folder_does_no_harm(folder: Path) -> None:
