@@ -168,10 +168,21 @@ void Fetch::end(File& file, std::size_t job, int error) {
     } else if (fetching.channel->bytes_moved(job) == 0) {
         end = std::clamp<std::int64_t>(fetching.channel->end_of_file() - begin, 0, end);
     }
+    if (end - slot.begin.load(relaxed) == block) {
+        note_time(file, ledger_.now_ns() - fetching.begun_ns[job]);
+    }
     --fetching.in_flight;
     --in_flight_;
     ledger_.counts.fetched_bytes += std::max<std::int64_t>(end - slot.begin.load(relaxed), 0);
     ledger_.clean.finish(ended, static_cast<std::uint32_t>(end));
+}
+
+// For those who weigh it against reading bit by bit.
+void Fetch::note_time(const File& file, std::int64_t ns) const {
+    std::atomic<std::uint32_t>& known = ledger_.slot_of(file).fetch_us;
+    const std::int64_t before = known.load(relaxed);
+    const std::int64_t us = std::clamp<std::int64_t>(ns / 1000, 1, 1'000'000'000);
+    known.store(static_cast<std::uint32_t>(before == 0 ? us : (3 * before + us) / 4), relaxed);
 }
 
 void Fetch::give_up(File& file) {
@@ -239,6 +250,7 @@ void Fetch::begin(File& file, std::size_t job, const FetchedBlock& taken,
     std::vector<ports::Piece> pieces{{Offset{place.block * block + place.range.begin},
                                       {memory, std::size_t{place.range.end - place.range.begin}}}};
     fetching.under_way[job] = taken;
+    fetching.begun_ns[job] = ledger_.now_ns();
     ++fetching.in_flight;
     ++in_flight_;
     ++ledger_.counts.fetches;

@@ -32,6 +32,7 @@ private:
     void end(File& file, std::size_t job, int error);
     [[nodiscard]] bool prepare(File& file);
     void give_up(File& file);
+    void note_time(const File& file, std::int64_t ns) const;
     void begin(File& file, std::size_t job, const FetchedBlock& block, const Clean::Place& place);
 
     Ledger& ledger_;

@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <numeric>
+#include <random>
 #include <string>
 
 namespace forebay::pool {
@@ -102,6 +104,48 @@ TEST(Fetch, ALongReadIsFetchedBehindItsFirstBlock) {
     node.run();
     EXPECT_LE(node.read_directly, 3 * MiB);
     EXPECT_LE(old.fetched(), 40 * MiB);
+}
+
+std::vector<std::int64_t> shuffled(std::int64_t count) {
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::shuffle(numbers.begin(), numbers.end(), std::mt19937{7});
+    return numbers;
+}
+
+TEST(Fetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
+    constexpr std::int64_t piece = 8 * KiB;
+    constexpr std::int64_t bytes = 16 * MiB;
+    Node node{{.seed = 1}};
+    OldFile old{node, bytes};
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
+        for (const std::int64_t number : shuffled(bytes / piece)) {
+            read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
+        }
+        self.close(id);
+    });
+    node.run();
+    EXPECT_EQ(old.fetched(), bytes) << "every block once";
+    EXPECT_LE(node.read_directly, bytes / 4);
+}
+
+TEST(Fetch, WhatIsReadHereAndThereIsNotFetched) {
+    constexpr std::int64_t piece = 8 * KiB;
+    Node node{{.seed = 1}};
+    OldFile old{node, 64 * MiB};
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
+        const std::vector<std::int64_t> numbers = shuffled(64 * MiB / piece);
+        for (const std::int64_t number : std::span{numbers}.first(300)) {  // some five of a block
+            read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
+        }
+        self.close(id);
+    });
+    node.run();
+    EXPECT_EQ(old.fetched(), 0);
 }
 
 TEST(Fetch, ThereIsNeverMoreThanTheBound) {

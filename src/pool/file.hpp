@@ -90,6 +90,7 @@ struct Fetching {
     std::unique_ptr<transfer::Gate> gate;
     std::unique_ptr<transfer::Channel> channel;
     std::array<FetchedBlock, jobs> under_way;  // by the channel's job; number 0: none
+    std::array<std::int64_t, jobs> begun_ns{};
     std::size_t in_flight = 0;
     std::deque<FetchedBlock> queue;
     // Places of the blocks that are there or were, the oldest first; kept where these leave in this

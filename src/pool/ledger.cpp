@@ -156,6 +156,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.high.store(0, relaxed);
     slot.writers.store(0, relaxed);
     slot.clean.store(0, relaxed);
+    slot.fetch_us.store(0, relaxed);
     slot.path.fill('\0');
     std::copy_n(file.open->path.begin(), std::min(file.open->path.size(), slot.path.size() - 1),
                 slot.path.begin());

@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-FORMAT = 0x666F726562617903
+FORMAT = 0x666F726562617904
 PATH_BYTES = 256
 _QUESTION = struct.Struct(f"=QIIIIq{PATH_BYTES}s")
 _REPLY = struct.Struct("=QIiIIIIq")

@@ -3,6 +3,7 @@
 
 #include "pool/client/paper_read_ahead.hpp"
 #include "pool/client/read_ahead.hpp"
+#include "pool/client/scattered_reads.hpp"
 #include "pool/shared/directory.hpp"
 
 #include <cstdint>
@@ -21,15 +22,25 @@ public:
     [[nodiscard]] Wishes note(const Extent& read, std::int32_t share) noexcept {
         return paper_way_ ? paper_.note(read, share) : own_.note(read, share);
     }
-    void direct(std::int64_t bytes, std::int64_t took_ns) noexcept { own_.direct(bytes, took_ns); }
+    // True: the block that it lies in is worth fetching. `fetch_ns` as in ScatteredReads.
+    [[nodiscard]] bool direct(const Extent& read, std::int64_t took_ns,
+                              std::int64_t fetch_ns) noexcept {
+        const bool slow = own_.direct(read.length.bytes(), took_ns);
+        return slow && !paper_way_ && read.length.bytes() <= ReadAhead::grain &&
+               scattered_.direct(read.begin.bytes(), took_ns, fetch_ns);
+    }
     [[nodiscard]] bool worthwhile() const noexcept { return paper_way_ || own_.worthwhile(); }
-    void found() noexcept { own_.found(); }
+    void found() noexcept {
+        own_.found();
+        scattered_.found();
+    }
     [[nodiscard]] bool asked(std::int64_t at) const noexcept {
         return paper_way_ ? paper_.asked(at) : own_.asked(at);
     }
 
 private:
     ReadAhead own_;
+    ScatteredReads scattered_;
     PaperReadAhead paper_;
     bool paper_way_ = false;
 };

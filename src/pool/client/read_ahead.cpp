@@ -213,9 +213,10 @@ void ReadAhead::ask_in_steps(std::int64_t window, Wishes& wishes) noexcept {
     }
 }
 
-void ReadAhead::direct(std::int64_t bytes, std::int64_t took_ns) noexcept {
+bool ReadAhead::direct(std::int64_t bytes, std::int64_t took_ns) noexcept {
     const bool slow = took_ns > latency_ns + bytes * 1000 / bytes_per_us;
     worth_ = slow ? std::min(worth_ + 2, worth_max) : std::max(worth_ - 1, 0);
+    return slow;
 }
 
 }  // namespace forebay::pool

@@ -33,8 +33,8 @@ public:
     // A read begins. What is to be fetched for it and behind it, at most `share` blocks ahead.
     [[nodiscard]] Wishes note(const Extent& read, std::int32_t share) noexcept;
     // What was read from the file system itself, in so many nanoseconds: what the kernel had in its
-    // cache anyway is not worth to be fetched.
-    void direct(std::int64_t bytes, std::int64_t took_ns) noexcept;
+    // cache anyway is not worth to be fetched. True: it was not.
+    bool direct(std::int64_t bytes, std::int64_t took_ns) noexcept;
     [[nodiscard]] bool worthwhile() const noexcept { return worth_ >= worth_enough; }
     // Somebody had it fetched.
     void found() noexcept { worth_ = worth_max; }

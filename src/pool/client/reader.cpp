@@ -95,7 +95,13 @@ std::int32_t Reader::share_of(const FileSlot& slot) const noexcept {
 void Reader::wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept {
     const Wishes wishes = source.guess->note(
         {Offset{offset}, Length{static_cast<std::int64_t>(bytes)}}, share_of(source.slot));
-    if (wishes.count == 0 || source.slot.state.load(relaxed) != FileState::pooled) [[likely]] {
+    if (wishes.count > 0) [[unlikely]] {
+        tell(source, wishes);
+    }
+}
+
+void Reader::tell(const Source& source, const Wishes& wishes) noexcept {
+    if (source.slot.state.load(relaxed) != FileState::pooled) {
         return;
     }
     for (const Extent& range : std::span{wishes.ranges}.first(wishes.count)) {
@@ -158,7 +164,14 @@ std::int64_t Reader::direct(const Source& source, std::int64_t offset,
     const std::int64_t before = daemon_.now_ns();
     const std::int64_t got = source.backing.read(offset, bytes);
     if (got > 0) {
-        source.guess->direct(got, daemon_.now_ns() - before);
+        const std::int64_t took = daemon_.now_ns() - before;
+        const std::int64_t fetching = std::int64_t{source.slot.fetch_us.load(relaxed)} * 1000;
+        if (source.guess->direct({Offset{offset}, Length{got}}, took, fetching)) {
+            Wishes wishes;
+            const std::int64_t block = offset / ReadAhead::block * ReadAhead::block;
+            wishes.ranges[wishes.count++] = {Offset{block}, Length{ReadAhead::block}};
+            tell(source, wishes);
+        }
     }
     return got;
 }

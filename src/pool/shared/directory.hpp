@@ -78,8 +78,9 @@ struct alignas(64) FileSlot {
     std::atomic<std::int64_t> high;       // most that was deposited and not drained
     // Clients that may have deposits of it on their way: bit c % 64 of client c.
     std::atomic<std::uint64_t> writers;
-    std::atomic<std::uint32_t> clean;   // blocks that were, or are being, read ahead
-    std::array<char, path_bytes> path;  // as it was opened; for messages
+    std::atomic<std::uint32_t> clean;     // blocks that were, or are being, read ahead
+    std::atomic<std::uint32_t> fetch_us;  // that reading a whole one took, lately; 0: none was
+    std::array<char, path_bytes> path;    // as it was opened; for messages
 };
 
 struct alignas(64) ClientSlot {
