@@ -1,0 +1,114 @@
+"""The whole loop: a portrait, advice from it, a program that runs with it, and the proof."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suite import mpi as m
+from suite.verdict import ensure
+
+RANKS = 2
+SECONDS_MAX = 100
+VERDICTS = ("improved", "equivalent", "worse", "inconclusive")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loop:
+    """The commands of one loop, in a folder of its own."""
+
+    folder: Path
+    launcher: Sequence[str]
+    program: Sequence[str]
+
+    def call(self, *words: str | Path, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+        """What a command says; another status than `status` is a failure."""
+        ended = subprocess.run(
+            [sys.executable, "-m", "forebay", *words],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+            check=False,
+            env={**m.clean_environment(), "PYTHONPATH": str(m.ROOT / "python")},
+        )
+        said = f"{' '.join(map(str, words))}: status {ended.returncode}\n{ended.stderr[-1500:]}"
+        ensure(status is None or ended.returncode == status, said)
+        return ended
+
+    def apply(self) -> dict[str, Any]:
+        """The report, which comes behind all that the program says."""
+        said = self._prove("apply", status=0).stderr
+        return dict(json.loads(said.splitlines()[-1]))
+
+    def verify(self, *options: str, status: int | None) -> str:
+        """What is found, as JSON if anything is."""
+        return self._prove("verify", "--pairs", "6", *options, status=status).stdout
+
+    def _prove(
+        self, command: str, *options: str, status: int | None
+    ) -> subprocess.CompletedProcess[str]:
+        where = ("--output-dir", "out", *options, "--format", "json")
+        words = (command, "advice.json", *where, "--", *self.launcher, *self.program)
+        return self.call(*words, status=status)
+
+
+def loop_in(folder: Path) -> Loop:
+    (folder / "out").mkdir()
+    ior = [str(m.LIBRARIES / "mpich" / "forebay-ior"), "-a", "MPIIO", "-c", "-w"]
+    return Loop(
+        folder=folder,
+        launcher=m.MPICH.start(RANKS, {}),
+        program=[*ior, "-t", "64k", "-b", "1m", "-o", "{out}/f"],
+    )
+
+
+def advised(loop: Loop, portrait: str) -> bool:
+    """Advice for the program, in advice.json. False: it is to keep everything."""
+    loop.call(
+        *("advise", "--portrait", portrait, "--ranks", "2", "--bytes", "2m", "--collective"),
+        *("-o", "advice.json"),
+    )
+    found = json.loads((loop.folder / "advice.json").read_text())["advice"]
+    ensure(len(found) == 1, f"{len(found)} advices")
+    return not found[0]["keep"]
+
+
+def prove(loop: Loop) -> None:
+    """Applied, read back, and verified: any verdict will do."""
+    applied = loop.apply()
+    ensure(applied["status"] == 0, "the program failed")
+    ensure(len(applied["effects"]) > 0, "nothing was read back")
+    for effect in applied["effects"]:
+        ensure(effect["took"] or bool(effect["reason"]), f"no reason: {effect}")
+    text = loop.verify("--margin", "50%", status=None)
+    found = json.loads(text)
+    ensure(found["verdict"] in VERDICTS and found["ratio"]["pairs"] == 6, text)
+    ensure(not any((loop.folder / "out").iterdir()), "files were left")
+
+
+def test_loop_on_a_modelled_system(folder: Path) -> None:
+    loop = loop_in(folder)
+    loop.call("probe", "--simulate", "lustre-96-ost", "-o", "model.toml")
+    ensure(advised(loop, "model.toml"), "96 targets, and nothing to advise")
+    with m.cores(m.MPICH, RANKS):
+        prove(loop)
+
+
+def test_loop_on_the_local_disk(folder: Path) -> None:
+    loop = loop_in(folder)
+    with m.cores(m.MPICH, RANKS):
+        within = ("--seconds", "8", "--bytes", "200m", "-o", "disk.toml")
+        loop.call("probe", "out", *within, "--", *loop.launcher)
+        ensure(not any((folder / "out").iterdir()), "probing left files")
+        if advised(loop, "disk.toml"):
+            prove(loop)
+            return
+        applied = loop.apply()
+        ensure(applied["status"] == 0 and applied["effects"] == [], str(applied))
+        loop.verify(status=1)
