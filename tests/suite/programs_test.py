@@ -159,6 +159,10 @@ def test_deadlock(mpi: m.Mpi, folder: Path) -> None:
     Record.read(folder / RECORD).of("deadlock.dat").ensure_taken(writes=3, reads=0)
 
 
+RUNS = 5
+"""At most: on a busy machine one run may find no limit, and then there is nothing to remember."""
+
+
 @EACH
 def test_limits_are_remembered(mpi: m.Mpi, folder: Path) -> None:
     """What one run finds of k, the next one reads; a damaged cache or none does no harm."""
@@ -180,14 +184,15 @@ def test_limits_are_remembered(mpi: m.Mpi, folder: Path) -> None:
     ensure(found > 0, "the record does not say what was found")
     program.run(mpi, 2, folder, m.forebay(None, **settings))
     cache.write_text("forebay.limits/1\nnonsense\n")
-    for _ in range(5):  # on a busy machine one run may find nothing
+    for _ in range(RUNS):
         program.run(mpi, 2, folder, m.forebay(None, **settings))
         if " write " in cache.read_text():
             break
     ensure(" write " in cache.read_text(), "a damaged cache is not mended")
     unusable = m.forebay(None, **{**settings, "limits_cache": "/proc/none/limits"})
-    told = program.run(mpi, 2, folder, unusable).text
-    ensure("requests in flight are not remembered" in told, f"nothing is said of it: {told}")
+    said = (program.run(mpi, 2, folder, unusable).text for _ in range(RUNS))
+    told = any("requests in flight are not remembered" in text for text in said)
+    ensure(told, "nothing is said of a cache that cannot be written")
 
 
 @pytest.mark.parametrize(
