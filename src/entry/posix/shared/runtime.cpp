@@ -2,10 +2,13 @@
 // is cancelled is unwound through our functions as through C's.
 extern "C" {
 
-int __gxx_personality_v0() noexcept;  // NOLINT(bugprone-reserved-identifier): the compiler's name
+// The compiler's name:
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
+int __gxx_personality_v0() noexcept;
 
-int __gxx_personality_v0() noexcept {  // NOLINT(bugprone-reserved-identifier): the compiler's name
+int __gxx_personality_v0() noexcept {
     constexpr int continue_unwinding = 8;
     return continue_unwinding;
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 }
