@@ -45,7 +45,7 @@ std::int64_t used_by(const Client& client) noexcept {
 
 bool Credit::round() {
     Lending lending = survey();
-    touches_left_ = std::max(touched_max, lending.writers);
+    touches_left_ = std::clamp(lending.writers, touched_least, touched_most);
     look_at_demand(lending);
     for (const std::uint32_t number : ledger_.admitted) {
         release(number, *ledger_.clients[number], lending);

@@ -32,9 +32,10 @@ private:
     [[nodiscard]] bool any_comes_free() const;
     void let_waiting_files_leave();
 
-    // Blocks of one round: to touch memory takes long, and nothing else is done meanwhile. With
-    // more writers it is one for each, or the first of them would get all.
-    static constexpr std::int64_t touched_max = 2;
+    // Blocks of one round: to touch memory takes long, and nothing else is done meanwhile. It is
+    // one for each writer, or the first of them would get all.
+    static constexpr std::int64_t touched_least = 2;
+    static constexpr std::int64_t touched_most = 16;
 
     Ledger& ledger_;
     std::int64_t touches_left_ = 0;

@@ -96,7 +96,7 @@ void FileLife::judge_room(File& file, std::int64_t room) {
 void FileLife::look_at_name(File& file) {
     const std::int64_t now = ledger_.now_ns();
     const bool asked = file.name_asked_ns != never_ns && now - file.name_asked_ns < name_look_ns;
-    if (!nobody_needs(file) || file.held_bytes == 0 || asked) {
+    if (!nobody_needs(file) || ledger_.being_opened > 0 || file.held_bytes == 0 || asked) {
         return;
     }
     file.name_asked_ns = now;
@@ -104,7 +104,7 @@ void FileLife::look_at_name(File& file) {
         file, Errand::Company::alone,
         [open = file.open] { return std::int64_t{open->control->has_name() ? 1 : 0}; },
         [this, &file](std::int64_t has_name) {
-            if (has_name != 0 || !nobody_needs(file)) {
+            if (has_name != 0 || !nobody_needs(file) || ledger_.being_opened > 0) {
                 return;
             }
             std::vector<Deposit> gone;

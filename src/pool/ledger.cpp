@@ -122,7 +122,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
             // are under way keep what they have.
             std::swap(file.open, other);
         }
-        close_beside(std::move(other), {}, 0);
+        close_beside(std::move(other), {}, slot_of(file).drained.load(relaxed));
         look_at_stamp(file, stamp);
         return &file;
     }
@@ -202,12 +202,12 @@ void Ledger::close_beside(std::shared_ptr<const OpenFile> open,
     // Shared, since a function must be copied.
     std::shared_ptr<ports::Storage> read = std::move(source);
     ports.errands->begin(ticket, [open = std::move(open), read = std::move(read)] {
-        if (read) {
-            static_cast<void>(read->close());
-        }
+        // Some file systems tell once, whoever closes first.
         const auto closed = open->storage ? open->storage->close() : Result<void>{};
-        const int error = closed ? 0 : closed.error().system;
-        return std::int64_t{closed || error != 0 ? error : EIO};
+        const auto also = read ? read->close() : Result<void>{};
+        const Result<void>& told = closed ? also : closed;
+        const int error = told ? 0 : told.error().system;
+        return std::int64_t{told || error != 0 ? error : EIO};
     });
 }
 

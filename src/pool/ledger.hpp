@@ -32,6 +32,7 @@ public:
     // Every entry that was committed before this moment is taken.
     std::int64_t taken_until_ns = 0;
     bool short_of_extents = false;  // some entries wait for room in the lists
+    std::int64_t being_opened = 0;  // files, beside
     bool closing = false;
 
     // Cached writes and read-ahead of a file exclude each other.
@@ -67,7 +68,7 @@ public:
     void begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
                       std::function<void(std::int64_t)> then);
     bool end_errands();
-    // `bytes` were drained to it; where there are none, an error is nobody's.
+    // `bytes` were drained to the file; where there are none, an error is nobody's.
     void close_beside(std::shared_ptr<const OpenFile> open, std::unique_ptr<ports::Storage> source,
                       std::int64_t bytes);
     // A file about which something is to be done.

@@ -174,6 +174,27 @@ TEST(Life, AFileThatIsMadeAgainIsAnother) {
     EXPECT_EQ(node.provided(), 0);
 }
 
+// Somebody had it open, and the daemon had not heard of it yet.
+TEST(Life, AFileWithoutANameIsKeptWhileFilesAreBeingOpened) {
+    Node node{{.seed = 1}, patient};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::both);
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(5000, 1)).error, 0);
+        node.say([&] { node.pool().being_opened(1); });
+        node.facts(file).has_name = false;
+        self.close(id);
+        node.world().sleep(1'000'000'000);
+        const FileId other = self.open(file, Access::read);
+        node.say([&] { node.pool().being_opened(0); });
+        std::vector<std::byte> seen(5000);
+        EXPECT_EQ(self.read(other, file, 0, seen), 5000);
+        EXPECT_TRUE(same(seen, bytes_of(5000, 1)));
+    });
+    node.run();
+}
+
 TEST(Life, OffsetsBeyondFourGigabytesAreOffsets) {
     Node node{{.seed = 1}, {.cap_bytes = 4 << 20}};
     adapters::MemoryFile file;

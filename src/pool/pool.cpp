@@ -146,6 +146,8 @@ void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generat
     state_->tasks.close(client, slot, generation);
 }
 
+void Pool::being_opened(std::int64_t files) { state_->ledger.being_opened = files; }
+
 std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const Task& task) {
     return state_->tasks.ask(state_->ledger.file(slot, generation), task);
 }

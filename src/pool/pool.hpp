@@ -177,6 +177,9 @@ public:
     // better storage of the two is kept (one that can write).
     [[nodiscard]] Result<Opened> open(std::uint32_t client, OpenFile file, Access access);
     void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
+    // So many files are being opened beside, and will be said by open() or not at all: any file
+    // that has lost its last name may be one of them.
+    void being_opened(std::int64_t files);
 
     // A ticket, which done() gives back. ENOENT comes as its error where there is no such file.
     [[nodiscard]] std::uint64_t ask(std::uint32_t slot, std::uint32_t generation, const Task& task);

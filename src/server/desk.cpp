@@ -225,7 +225,7 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
         answer.leaves = static_cast<pool::Reason>(question.number);
     }
     const std::uint64_t ticket = next_opening_++;
-    ++opening_;
+    pool_.being_opened(++opening_);
     openings_.begin(ticket, [opening = answer.opening] {
         opening->run();
         return std::int64_t{0};
@@ -304,6 +304,7 @@ std::vector<pool::Done> Desk::done() {
         --opening_;
         done.push_back({ended.ticket, 0});
     }
+    pool_.being_opened(opening_);  // whose time has come become known before the next round
     return done;
 }
 

@@ -104,7 +104,8 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
         return failure(system_error(errno, "open once more " + wish.path));
     }
     OwnFd control{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)};
-    if (!control.valid()) {
+    // Once more: opening may have taken long, and have brought news.
+    if (!control.valid() || kernel::fstat(fd.get(), &found) != 0) {
         return failure(system_error(errno, "open once more " + wish.path));
     }
     pool::OpenFile file;

@@ -295,6 +295,7 @@ void Server::stop() {
 
 void Server::give_up() {
     if (!ended_) {
+        gave_up_ = true;
         finish();
     }
 }

@@ -48,6 +48,8 @@ public:
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // What did not arrive.
     [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
+    // It was told to end twice: something may hang in the file system for ever.
+    [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:
     Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll);
@@ -77,6 +79,7 @@ private:
     int drain_error_ = 0;
     bool did_something_ = false;
     bool ended_ = false;
+    bool gave_up_ = false;
     std::vector<Rescued> rescued_;
 };
 

@@ -211,12 +211,13 @@ public:
         std::array<int, 2> ends{};
         EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
         const OwnFd ready{ends[0]};
-        const OwnFd tells{ends[1]};
+        OwnFd tells{ends[1]};
         process_ = ::fork();
         if (process_ == 0) {
             ::alarm(100);
             run(desk, tells);
         }
+        tells = OwnFd{};  // who dies before it tells is not waited for
         char answer = 'n';
         EXPECT_EQ(::read(ready.get(), &answer, 1), 1);
         EXPECT_EQ(answer, 'y') << "there is a server";
@@ -230,7 +231,11 @@ public:
     [[nodiscard]] pid_t process() const noexcept { return process_; }
     [[nodiscard]] OwnFd connect() const { return connect_to(socket_); }
     // It may take a moment until it has died.
-    void kill() const noexcept { ::kill(process_, SIGKILL); }
+    void kill() const noexcept {
+        if (process_ > 0) {
+            ::kill(process_, SIGKILL);
+        }
+    }
     void await_death() const {
         siginfo_t ignored{};
         EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(process_), &ignored, WEXITED | WNOWAIT), 0);

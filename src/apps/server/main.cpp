@@ -106,7 +106,7 @@ int run(std::span<char* const> words) {
     say_ready(options->socket);
     (*server)->run();
     const int status = tell(**server);
-    if (status != all_arrived) {
+    if (status != all_arrived || (*server)->gave_up()) {
         std::_Exit(status);  // what hangs in the file system is not waited for
     }
     return status;

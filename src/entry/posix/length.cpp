@@ -26,31 +26,15 @@ int synced(int fd, const Pass& pass) noexcept {
     return on(fd, pass, [&](Place place) noexcept { return done(sync(place)); });
 }
 
-// That of the first file in the pool which lies on the device and has one. 0: none has.
-int error_on(dev_t device) noexcept {
-    const Connection::Reading reading{connection};
-    const pool::Directory& directory = connection.directory();
-    for (const pool::FileSlot& file : directory.files) {
-        const bool known = file.state.load() != pool::FileState::free;
-        if (known && file.device.load() == device && file.error.load() != 0) {
-            return file.error.load();
-        }
-    }
-    return 0;
-}
-
-// Everything in the pool, whoever wrote it. An errno: what became of what lies on the device.
-int drain_all(dev_t device) noexcept {
+// Everything in the pool, whoever wrote it. An errno.
+int drain_all() noexcept {
     if (!capturing() || !connection.reach() || connection.life() != Connection::Life::lives) {
         return 0;
     }
     wire::Question question;
     question.ask = wire::Ask::drain;
     const auto reply = connection.ask(question);
-    if (!reply) {
-        return EIO;
-    }
-    return reply->error == 0 ? 0 : error_on(device);
+    return reply ? reply->error : EIO;
 }
 
 // What changes where bytes lie, or takes some away, is not for a file with deposits, nor for one of
@@ -82,14 +66,13 @@ int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) noexcept {
 }
 
 int syncfs(int fd) noexcept {
-    struct stat found{};
-    const int error = kernel::fstat(fd, &found) == 0 ? drain_all(found.st_dev) : 0;
+    const int error = drain_all();
     const int synced = real::syncfs(fd);
     return synced == 0 && error != 0 ? fail(error) : synced;
 }
 
 void sync() noexcept {
-    static_cast<void>(drain_all(0));  // sync tells nobody
+    static_cast<void>(drain_all());  // sync tells nobody
     real::sync();
 }
 

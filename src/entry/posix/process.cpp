@@ -27,7 +27,7 @@ constinit RealAddresses real_addresses{};
 }  // namespace forebay::entry
 
 extern "C" {
-// Of exports.S.inc. A child of vfork shares all that is above with its parent, so where there is a
+// Of shared/vfork.S. A child of vfork shares all that is above with its parent, so where there is a
 // pool, vfork is fork.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
 constinit unsigned forebay_vfork_is_fork = 0;

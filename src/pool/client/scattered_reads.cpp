@@ -7,8 +7,9 @@ namespace forebay::pool {
 bool ScatteredReads::direct(std::int64_t at, std::int64_t took_ns, std::int64_t fetch_ns) noexcept {
     read_ns_ = read_ns_ == 0 ? took_ns : (3 * read_ns_ + took_ns) / 4;
     const std::int64_t price = (fetch_ns > 0 ? fetch_ns : unknown_price * took_ns) * reluctance_;
-    const std::int64_t block = at / static_cast<std::int64_t>(block_bytes);
-    const auto place = static_cast<std::size_t>(block) % places;
+    // Of a file so long that blocks get equal numbers, two may be taken for one another.
+    const auto block = static_cast<std::uint32_t>(at / static_cast<std::int64_t>(block_bytes));
+    const auto place = block % places;
     // One read says nothing of others.
     const std::int64_t more =
         std::clamp<std::int64_t>(took_ns * parts / std::max<std::int64_t>(price, 1), 1, parts / 2);
@@ -25,7 +26,7 @@ bool ScatteredReads::direct(std::int64_t at, std::int64_t took_ns, std::int64_t 
 }
 
 void ScatteredReads::found() noexcept {
-    saved_ns_ += read_ns_;
+    saved_ns_ += spent_ns_ > 0 ? read_ns_ : 0;
     look();
 }
 

@@ -27,7 +27,7 @@ public:
 private:
     // What a block has cost, in so many parts of the price. Of blocks that share a place, the one
     // that is read most has it.
-    static constexpr std::size_t places = 512;
+    static constexpr std::size_t places = 256;
     static constexpr std::int32_t parts = 16384;
     static constexpr std::int64_t unknown_price = 16;  // reads
     static constexpr std::int32_t look_reads = 4096;
@@ -35,7 +35,7 @@ private:
 
     void look() noexcept;
 
-    std::array<std::int64_t, places> block_{};
+    std::array<std::uint32_t, places> block_{};
     std::array<std::uint16_t, places> cost_{};
     std::int32_t reluctance_ = 1;  // times the price
     std::int32_t reads_ = 0;       // since the last look
