@@ -49,7 +49,9 @@ class Conversation:
         return stdout is None or bool(select.select([stdout], [], [], 0)[0])
 
     def answer(self) -> str:
-        line = self._process.stdout.readline() if self._process.stdout else ""
+        stdout = self._process.stdout
+        ensure(not stdout or bool(select.select([stdout], [], [], 100)[0]), "no answer in 100 s")
+        line = stdout.readline() if stdout else ""
         ensure(line != "", "the program ended")
         return line.rstrip("\n")
 

@@ -36,13 +36,13 @@ private:
     [[nodiscard]] bool add_thread();
     void work();
 
+    std::vector<std::thread> threads_;  // only whoever begins errands touches it
     std::mutex mutex_;
     std::condition_variable news_;
     std::deque<Errand> waiting_;  // with all below: under the mutex
     std::vector<Ended> ended_;
     std::size_t idle_ = 0;  // threads
     bool ending_ = false;
-    std::vector<std::thread> threads_;  // only whoever owns the errands touches it
 };
 
 }  // namespace forebay::adapters
