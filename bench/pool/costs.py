@@ -32,15 +32,17 @@ def calls(programs: Programs, chosen: argparse.Namespace) -> TextTable:
             lambda: run(programs, words, place.folder, {}),
             chosen.pairs,
         )
-        for key in ("write_p50_ns", "write_p99_ns", "read_p50_ns", "read_p99_ns"):
-            plain = [one.told[key] for one, _ in runs]
-            pooled = [two.told[key] for _, two in runs]
-            rows.append(
-                (key, f"{median(plain):.0f}", f"{median(pooled):.0f}", ratio_of(plain, pooled))
-            )
+        for what in ("write", "read"):
+            for part in ("p50", "p99"):
+                plain = [one.told[f"{what}_{part}_ns"] for one, _ in runs]
+                pooled = [two.told[f"{what}_{part}_ns"] for _, two in runs]
+                copied = [two.told[f"{what}_copy_{part}_ns"] for _, two in runs]
+                medians = [f"{median(times):.0f}" for times in (plain, pooled, copied)]
+                ratios = (ratio_of(plain, pooled), ratio_of(pooled, copied))
+                rows.append((f"{what}, {part}", *medians, *ratios))
     return TextTable(
         title=f"A call of 4 KiB on tmpfs, {chosen.pairs} pairs",
-        header=("what", "plain, ns", "pool, ns", "plain by pool"),
+        header=("call", "plain, ns", "pool, ns", "memcpy, ns", "plain by pool", "pool by memcpy"),
         rows=tuple(rows),
     )
 

@@ -5,8 +5,8 @@
  *       each step: compute (a busy loop), a barrier, then every rank writes BYTES of its own file
  * in calls of 1 MiB. Beside each step the same bytes are copied by memcpy into warm memory. One
  * JSON line: seconds of output, of the loop and of memcpy, each of the slowest rank. pool_loads
- * calls DIR COUNT 4 KiB write, then 4 KiB read of what was just written: nanoseconds of a call,
- * each timed (p10, p50, p99), the clock's own cost taken off. pool_loads transfers DIR RANKS BYTES
+ * calls DIR COUNT 4 KiB write, then 4 KiB read of what was just written, then the same by memcpy:
+ * nanoseconds of a call, each timed (p10, p50, p99), the clock's own cost taken off. pool_loads transfers DIR RANKS BYTES
  * TRANSFER sequential|random write|read each rank its own file; bytes a second of all. pool_loads
  * once DIR RANKS BYTES cached|direct all ranks read DIR/transfers.0 from its begin to its end, in
  * calls of 1 MiB; direct: by O_DIRECT. */
@@ -130,6 +130,25 @@ static void print_calls(const char* name, double* ns, long count, double clock_n
            ns[count * 99 / 100] - clock_ns);
 }
 
+/* The same bytes by memcpy alone, to memory that processes share and back: what no call can beat. */
+static void copies(char* buffer, double* ns, long count, double clock_ns) {
+    char* memory = mmap(NULL, (size_t)count * 4096, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) {
+        fail("allocate");
+    }
+    for (int back = 0; back < 2; ++back) {
+        for (long i = 0; i < count; ++i) {
+            char* there = memory + i * 4096;
+            const double begin = now();
+            memcpy(back ? buffer : there, back ? there : buffer, 4096);
+            ns[i] = (now() - begin) * 1e9;
+        }
+        printf(", ");
+        print_calls(back ? "read_copy" : "write_copy", ns, count, clock_ns);
+    }
+}
+
 static void calls(char** argv) {
     const long count = atol(argv[3]);
     char path[4096];
@@ -146,24 +165,19 @@ static void calls(char** argv) {
     if (fd < 0) {
         fail("open");
     }
-    for (long i = 0; i < count; ++i) {
-        const double begin = now();
-        if (write(fd, buffer, 4096) != 4096) {
-            fail("write");
-        }
-        ns[i] = (now() - begin) * 1e9;
-    }
     printf("{");
-    print_calls("write", ns, count, clock_ns);
-    for (long i = 0; i < count; ++i) {
-        const double begin = now();
-        if (pread(fd, buffer, 4096, i * 4096) != 4096) {
-            fail("read");
+    for (int reads = 0; reads < 2; ++reads) {
+        for (long i = 0; i < count; ++i) {
+            const double begin = now();
+            if ((reads ? pread(fd, buffer, 4096, i * 4096) : write(fd, buffer, 4096)) != 4096) {
+                fail(reads ? "read" : "write");
+            }
+            ns[i] = (now() - begin) * 1e9;
         }
-        ns[i] = (now() - begin) * 1e9;
+        printf(reads ? ", " : "");
+        print_calls(reads ? "read" : "write", ns, count, clock_ns);
     }
-    printf(", ");
-    print_calls("read", ns, count, clock_ns);
+    copies(buffer, ns, count, clock_ns);
     printf(", \"clock_ns\": %.0f}\n", clock_ns);
     close(fd);
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <new>
 
 namespace forebay::pool {
 
@@ -30,6 +31,19 @@ struct Place {
 Place place_of(const Deposit& deposit) noexcept {
     return {deposit.extent, deposit.client, deposit.position};
 }
+
+// Room for what is found, on the stack. Nothing is in it before: to clear it takes as long as the
+// rest of a small read.
+class Room {
+public:
+    Room() noexcept {}  // NOLINT(*-member-init,*-use-equals-default): that would clear it
+    [[nodiscard]] std::span<Deposit> deposits() noexcept {
+        return {std::launder(reinterpret_cast<Deposit*>(bytes_.data())), found_max};
+    }
+
+private:
+    alignas(Deposit) std::array<std::byte, found_max * sizeof(Deposit)> bytes_;
+};
 
 }  // namespace
 
@@ -211,13 +225,13 @@ std::int64_t Reader::below(const Source& source, std::int64_t offset,
 std::int64_t Reader::look(const Source& source, std::int64_t offset,
                           std::span<std::byte> bytes) noexcept {
     const FileSlot& slot = source.slot;
-    std::array<Deposit, found_max> deposits;
+    Room room;
     const Extent range{Offset{offset}, Length{static_cast<std::int64_t>(bytes.size())}};
-    const Search search = find(directory_, slot, range, deposits);
+    const Search search = find(directory_, slot, range, room.deposits());
     if (search.seen == Seen::changed) {
         return again;
     }
-    const std::span<const Deposit> found{deposits.data(), search.found};
+    const std::span<const Deposit> found = room.deposits().first(search.found);
     auto want = static_cast<std::int64_t>(bytes.size());
     if (search.seen == Seen::more) {
         want = found.back().extent.end().bytes() - offset;
@@ -265,11 +279,10 @@ std::int64_t Reader::look(const Source& source, std::int64_t offset,
 // meanwhile was written while we read.
 bool Reader::still_there(const FileSlot& slot, const Extent& range,
                          std::span<const Deposit> before) const noexcept {
-    std::array<Deposit, found_max> deposits;
-    const Search search = find(directory_, slot, range, deposits);
+    Room room;
+    const Search search = find(directory_, slot, range, room.deposits());
     return search.seen == Seen::whole &&
-           std::ranges::equal(before, std::span<const Deposit>{deposits.data(), search.found}, {},
-                              place_of, place_of);
+           std::ranges::equal(before, room.deposits().first(search.found), {}, place_of, place_of);
 }
 
 std::int64_t Reader::read(FileId file, Backing& backing, Foresight* guess, std::int64_t offset,
