@@ -16,7 +16,7 @@ daemon      the daemon's share of a core, idle and busy, and its memory at the c
 
 The file systems are made for it and need root: a *limited disk* (tools/limited_disk.sh: bandwidth
 and dirty bytes as a client of a parallel file system has them), a FUSE file system with a latency
-of 1 ms and 100 MB/s, written through (tests/mpi/slow_fs.c), tmpfs. CephFS is brought up by
+of 1 ms and 100 or 400 MB/s, written through (tests/mpi/slow_fs.c), tmpfs. CephFS is brought up by
 tests/cephfs.sh; --ceph names its folder.
 
 examples:
@@ -77,7 +77,7 @@ def main() -> int:
         "--on",
         default=["limited50"],
         type=lambda text: text.split(","),
-        help="file systems: limited50, limited200, fuse, tmpfs, ceph (limited50)",
+        help="file systems: limited50, limited200, fuse, fuse400, tmpfs, ceph (limited50)",
     )
     parser.add_argument("--pairs", type=int, default=6, help="(6)")
     parser.add_argument("--compute", type=int, default=3000, help="milliseconds of a step (3000)")

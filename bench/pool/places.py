@@ -14,8 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITED_DISK = str(ROOT / "tools" / "limited_disk.sh")
-FUSE = ("1000", "100000000")
-"""Latency in microseconds and bytes a second."""
+LATENCY_SECONDS = 1e-3
+"""Of a request to a FUSE file system."""
 SECTOR_BYTES = 512
 
 
@@ -53,19 +53,20 @@ def limited(rate: int) -> Iterator[Place]:
 
 
 @contextlib.contextmanager
-def fuse(slow_fs: Path) -> Iterator[Place]:
-    """A FUSE file system with latency and bandwidth, written through, over tmpfs."""
+def fuse(slow_fs: Path, rate: int) -> Iterator[Place]:
+    """A FUSE file system of so many MB a second and with latency, written through, over tmpfs."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         mount, backing = Path(folder) / "mount", Path(folder) / "backing"
         mount.mkdir()
         backing.mkdir()
-        server = subprocess.Popen([slow_fs, mount, backing, *FUSE])
+        numbers = [f"{LATENCY_SECONDS * 1e6:.0f}", str(rate * 1_000_000)]
+        server = subprocess.Popen([slow_fs, mount, backing, *numbers])
         try:
             while not os.path.ismount(mount):
                 if server.poll() is not None:
                     raise RuntimeError("no FUSE file system here. Run as root, see /dev/fuse.")
                 time.sleep(0.01)
-            yield Place(folder=mount, request_seconds=int(FUSE[0]) / 1e6)
+            yield Place(folder=mount, request_seconds=LATENCY_SECONDS)
         finally:
             subprocess.run(["umount", "-l", str(mount)], check=False)
             server.wait()
@@ -85,7 +86,8 @@ def places(
     known: dict[str, Callable[[], AbstractContextManager[Place]]] = {
         "limited50": lambda: limited(50),
         "limited200": lambda: limited(200),
-        "fuse": lambda: fuse(slow_fs),
+        "fuse": lambda: fuse(slow_fs, 100),
+        "fuse400": lambda: fuse(slow_fs, 400),
         "tmpfs": tmpfs,
     }
     if ceph is not None:
