@@ -2,7 +2,8 @@
 each took, which tests were the slowest, what failed, and the sum.
 
 A step is a shell script beside this file. It goes on after a failed step, so that one run shows
-everything; the exit status is 1 when anything failed. Logs are left in build/ci.
+everything; the exit status is 1 when anything failed. Logs are left in build/ci. Of `make
+test-all`, integration tests, which mostly wait, run beside the steps that compile.
 """
 
 import contextlib
@@ -11,10 +12,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TextIO
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -30,13 +34,15 @@ SLOWEST = 10
 
 @dataclass(frozen=True)
 class Step:
-    """A named command with a limit of time. The steps that `needs` names are run with it: it looks
-    at what they build."""
+    """A named command with a limit of time. The steps that `needs` names are run with it, before
+    it: it looks at what they build. Those that are `beside` run one after the other, beside the
+    rest."""
 
     name: str
     command: Sequence[str]
     seconds_max: int
     needs: Sequence[str] = ()
+    beside: bool = False
 
 
 # Everything needs the packages and the venv.
@@ -66,13 +72,13 @@ TEST_ALL = (
     Step("wheel", ("tools/ci/wheel.sh",), 1500, needs=("release",)),
     Step("integration", ("tools/ci/integration.sh", "all"), 5400, needs=("release",)),
     Step("cephfs", ("tools/ci/cephfs.sh",), 900, needs=("release",)),
-    Step("unit", ("tools/ci/unit.sh", "asan", "all"), 3600),
-    INTERPOSER,
-    Step("tsan", ("tools/ci/unit.sh", "tsan", "all"), 7200),
-    Step("pool-sanitized", ("tools/ci/pool_sanitized.sh",), 3600, needs=("release",)),
-    Step("fuzz", ("tools/ci/fuzz.sh",), 1200),
-    SIM,
-    Step("tidy", ("tools/ci/tidy.sh",), 3600, needs=("release",)),
+    Step("unit", ("tools/ci/unit.sh", "asan", "all"), 5400, beside=True),
+    replace(INTERPOSER, seconds_max=1800, beside=True),
+    Step("tsan", ("tools/ci/unit.sh", "tsan", "all"), 7200, beside=True),
+    Step("pool-sanitized", ("tools/ci/pool_sanitized.sh",), 3600, needs=("release",), beside=True),
+    Step("fuzz", ("tools/ci/fuzz.sh",), 1200, beside=True),
+    replace(SIM, seconds_max=1800, beside=True),
+    Step("tidy", ("tools/ci/tidy.sh",), 3600, needs=("release",), beside=True),
 )
 
 
@@ -108,31 +114,112 @@ def chosen(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:
     return [step for step in steps if step.name in wanted]
 
 
-def run(step: Step) -> tuple[str, list[Result], int]:
-    """Log, results and exit status of a step, which is ended when its time is over."""
-    path, left = LOGS / f"{step.name}.log", LOGS / step.name
-    shutil.rmtree(left, ignore_errors=True)
-    left.mkdir(parents=True)
-    with path.open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(
-            ["bash", *step.command],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "FOREBAY_RESULTS": str(left)},
-        )
+class Runs:
+    """Steps that run, perhaps beside each other; `stop` ends them, and no other one begins."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = False
+
+    def run(self, step: Step) -> tuple[str, list[Result], int]:
+        """Log, results and exit status of a step, which is ended when its time is over."""
+        path, left = LOGS / f"{step.name}.log", LOGS / step.name
+        shutil.rmtree(left, ignore_errors=True)
+        left.mkdir(parents=True)
+        with path.open("w", encoding="utf-8") as log:
+            process = self._begin(step, log, left)
+            try:
+                status = process.wait(step.seconds_max)
+            except subprocess.TimeoutExpired:
+                end(process)
+                status = process.returncode or 1
+                log.write(
+                    f"\n{step.name} ran out of time ({step.seconds_max} s). See what hangs.\n"
+                )
+            except BaseException:  # we are stopped: so is what we started
+                end(process)
+                raise
+            finally:
+                with self._lock:
+                    self._running.discard(process)
+        return path.read_text(encoding="utf-8", errors="replace"), read(left), status
+
+    def _begin(self, step: Step, log: TextIO, left: Path) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._stopped:
+                raise KeyboardInterrupt
+            process = subprocess.Popen(
+                ["bash", *step.command],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, "FOREBAY_RESULTS": str(left)},
+            )
+            self._running.add(process)
+        return process
+
+    def stop(self) -> None:
+        """Ends what runs."""
+        with self._lock:
+            self._stopped = True
+            running = set(self._running)
+        for process in running:
+            end(process)
+
+
+class Report:
+    """What is known of the steps that have ended."""
+
+    def __init__(self) -> None:
+        self.total = Count()
+        self.lines: list[str] = []
+        self.results: list[Result] = []
+        self._lock = threading.Lock()
+
+    def add(self, step: Step, seconds: float, log: str, found: list[Result], status: int) -> None:
+        """Says how a step ended; of a failed one, also the end of its log."""
+        outcome = outcome_of(log, found, status)
+        word = "FAILED" if outcome.failed else "fine"
+        line = f"{step.name:14} {seconds:6.0f} s  {word:6}  {outcome}"
+        with self._lock:
+            if status != 0:
+                print("\n".join(log.splitlines()[-TAIL_LINES:]))
+            print(f"   {line}", flush=True)
+            self.lines.append(line)
+            self.results += found
+            self.total += outcome
+
+
+def run_in_turn(steps: Iterable[Step], runs: Runs, report: Report) -> bool:
+    """Whether what everything else needs is there."""
+    for step in steps:
+        print(f"== {step.name}: {' '.join(step.command)}", flush=True)
+        begin = time.monotonic()
+        log, found, status = runs.run(step)
+        report.add(step, time.monotonic() - begin, log, found, status)
+        if step.name in NEEDED and status != 0:
+            return False
+    return True
+
+
+def run_all(steps: Sequence[Step], report: Report) -> None:
+    """Runs the steps, beside each other where they say so and what they need has run."""
+    runs = Runs()
+    needed = {*NEEDED, *(name for step in steps for name in step.needs)}
+    if not run_in_turn([step for step in steps if step.name in needed], runs, report):
+        return
+    rest = [step for step in steps if step.name not in needed]
+    turns = [[step for step in rest if step.beside == beside] for beside in (False, True)]
+    with ThreadPoolExecutor(len(turns)) as threads:
         try:
-            status = process.wait(step.seconds_max)
-        except subprocess.TimeoutExpired:
-            end(process)
-            status = process.returncode or 1
-            log.write(f"\n{step.name} ran out of time ({step.seconds_max} s). See what hangs.\n")
-        except BaseException:  # we are stopped: so is what we started
-            end(process)
+            for turn in [threads.submit(run_in_turn, turn, runs, report) for turn in turns]:
+                turn.result()
+        except BaseException:  # we are stopped
+            runs.stop()
             raise
-    return path.read_text(encoding="utf-8", errors="replace"), read(left), status
 
 
 def summary(lines: Sequence[str], results: Sequence[Result], total: Count) -> str:
@@ -155,27 +242,10 @@ def main(words: Sequence[str]) -> int:
         print(f"unknown step {' '.join(sorted(unknown))} (known: {known}). Name one of them.")
         return 2
     LOGS.mkdir(parents=True, exist_ok=True)
-    total = Count()
-    lines: list[str] = []
-    results: list[Result] = []
-    for step in chosen(steps, names):
-        print(f"== {step.name}: {' '.join(step.command)}", flush=True)
-        begin = time.monotonic()
-        log, found, status = run(step)
-        seconds = time.monotonic() - begin
-        outcome = outcome_of(log, found, status)
-        if status != 0:
-            print("\n".join(log.splitlines()[-TAIL_LINES:]))
-        word = "FAILED" if outcome.failed else "fine"
-        line = f"{step.name:14} {seconds:6.0f} s  {word:6}  {outcome}"
-        print(f"   {line}", flush=True)
-        lines.append(line)
-        results += found
-        total += outcome
-        if step.name in NEEDED and status != 0:
-            break
-    print(summary(lines, results, total))
-    return 1 if total.failed else 0
+    report = Report()
+    run_all(chosen(steps, names), report)
+    print(summary(report.lines, report.results, report.total))
+    return 1 if report.total.failed else 0
 
 
 def stopped(number: int, _: object) -> None:

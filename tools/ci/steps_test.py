@@ -51,7 +51,7 @@ def test_a_step_out_of_time_may_take_down_what_it_set_up(
     script = tmp_path / "step.sh"
     script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nread -r _ < {tmp_path}/p\n")
     os.mkfifo(tmp_path / "p")
-    log, _, status = steps.run(steps.Step("late", (str(script),), 1))
+    log, _, status = steps.Runs().run(steps.Step("late", (str(script),), 1))
     assert status != 0
     assert "ran out of time" in log
     assert (tmp_path / "down").exists()
@@ -72,7 +72,7 @@ def test_a_run_that_is_stopped_leaves_no_step_running(
 
     monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        steps.run(steps.Step("long", (str(script),), 60))
+        steps.Runs().run(steps.Step("long", (str(script),), 60))
     assert (tmp_path / "down").exists()
 
 
@@ -86,7 +86,7 @@ def test_results_of_the_run_before_do_not_count(
     script.write_text(
         "echo \"<testsuite><testcase name='new'/></testsuite>\" > $FOREBAY_RESULTS/x.xml"
     )
-    log, found, status = steps.run(steps.Step("again", (str(script),), 60))
+    log, found, status = steps.Runs().run(steps.Step("again", (str(script),), 60))
     assert ([one.name for one in found], status) == (["new"], 0), log
 
 
@@ -125,6 +125,48 @@ def test_a_failure_is_named_and_is_the_exit_status(
     end = capsys.readouterr().out.splitlines()
     assert end[-1] == "1 passed, 1 failed"
     assert "  bad" in end
+
+
+def test_steps_run_beside_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "p")
+    (tmp_path / "a.sh").write_text(f"read -r _ < {tmp_path}/p")
+    (tmp_path / "b.sh").write_text(f"echo there > {tmp_path}/p")
+    monkeypatch.setattr(steps, "LOGS", tmp_path / "logs")
+    report = steps.Report()
+    one = steps.Step("one", (str(tmp_path / "a.sh"),), 60)
+    steps.run_all([one, steps.Step("two", (str(tmp_path / "b.sh"),), 60, beside=True)], report)
+    assert str(report.total) == "2 passed, 0 failed"
+
+
+def test_a_run_that_is_stopped_leaves_nothing_running_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LOGS", tmp_path)
+    os.mkfifo(tmp_path / "p")
+    script = tmp_path / "step.sh"
+    script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nread -r _ < {tmp_path}/p\n")
+
+    def interrupted(*_: object) -> bool:
+        with (tmp_path / "p").open("w"):  # the other one is up
+            raise KeyboardInterrupt
+
+    turn = steps.run_in_turn
+
+    def one_interrupted(chosen: list[steps.Step], *rest: object) -> bool:
+        if chosen and not chosen[0].beside:
+            return interrupted()
+        return turn(chosen, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(steps, "run_in_turn", one_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        steps.run_all(
+            [
+                steps.Step("short", (str(script),), 60),
+                steps.Step("long", (str(script),), 60, beside=True),
+            ],
+            steps.Report(),
+        )
+    assert (tmp_path / "down").exists()
 
 
 def test_sums() -> None:
