@@ -131,8 +131,17 @@ class ImaginedProcesses:
     status: int = 0
     captured: Captured | None = None
     started: list[tuple[tuple[str, ...], Mapping[str, str]]] = field(default_factory=list)
+    job_ends: bool = False
 
-    def run(self, words: Sequence[str], *, environment: Mapping[str, str]) -> Finished:
+    def run(
+        self,
+        words: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        job_ending: Callable[[], None] | None = None,
+    ) -> Finished:
+        if self.job_ends and job_ending is not None:
+            job_ending()
         self.started.append((tuple(words), environment))
         return Finished(status=self.status, seconds=1.5)
 
@@ -229,6 +238,9 @@ class ImaginedDaemon:
 
     end: PoolEnd
     log: list[str]
+
+    def close_down(self) -> None:
+        self.log.append("close down")
 
     def finish(self, progress: Progress) -> PoolEnd:
         if self.end.status is not None:

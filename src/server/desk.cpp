@@ -23,6 +23,7 @@ using wire::Ask;
 // What opens at once is answered at once. Beyond this a file system holds up only those who wait
 // for it.
 constexpr auto opening_wait = std::chrono::milliseconds{1};
+constexpr std::int64_t deadline_look_ns = 100'000'000;
 
 void refuse(Answer& answer, int error) noexcept {
     answer.reply.error = error;
@@ -104,6 +105,7 @@ Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clock
       options_{options},
       history_{directory_},
       started_ns_{clock_.now_ns()},
+      deadline_{options.job_end_ns, options.job_margin_ns},
       pool_{directory_,
             {.memory = memory_,
              .sleepers = sleepers_,
@@ -358,6 +360,27 @@ bool Desk::advance() {
 void Desk::close_down() {
     directory_.header.closing.store(1, relaxed);
     pool_.close_down();
+}
+
+bool Desk::close_before_the_job_ends() {
+    const std::int64_t now = clock_.now_ns();
+    if (options_.job_end_ns == pool::Deadline::never ||
+        directory_.header.closing.load(relaxed) != 0 ||
+        now - looked_at_deadline_ns_ < deadline_look_ns) {
+        return false;
+    }
+    looked_at_deadline_ns_ = now;
+    std::int64_t held = 0;
+    history_.look();
+    for (const std::uint32_t slot : history_.slots()) {
+        const pool::FileSlot& file = directory_.files[slot];
+        held += file.taken.load(relaxed) - file.drained.load(relaxed);
+    }
+    const bool passed = deadline_.passed(calendar_.now_ns(), held, pool_.counts().drained_bytes);
+    if (passed) {
+        close_down();
+    }
+    return passed;
 }
 
 std::uint64_t Desk::stop() {

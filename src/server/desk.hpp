@@ -4,6 +4,7 @@
 
 #include "adapters/posix/errands.hpp"
 #include "adapters/uring/open.hpp"
+#include "pool/plan/deadline.hpp"
 #include "pool/pool.hpp"
 #include "ports/clock.hpp"
 #include "server/area.hpp"
@@ -27,6 +28,9 @@ struct DeskOptions {
     adapters::Preference storage = adapters::Preference::automatic;
     // No file is pooled: every write is with the file system before it returns.
     bool through = false;
+    // Of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
+    std::int64_t job_end_ns = pool::Deadline::never;
+    std::int64_t job_margin_ns = 0;
 };
 
 struct Clocks {
@@ -62,6 +66,8 @@ public:
 
     // No more deposits from now on.
     void close_down();
+    // Closes down once, when the batch job will end. True: it was now.
+    [[nodiscard]] bool close_before_the_job_ends();
     // Closes down; the ticket comes back when everything is drained that can be.
     [[nodiscard]] std::uint64_t stop();
     // Nothing can arrive any more that has not arrived: what is left has errors.
@@ -99,6 +105,8 @@ private:
     History history_;
     std::vector<std::uint32_t> departing_;  // clients whose logs are still needed
     std::int64_t started_ns_;
+    pool::Deadline deadline_;
+    std::int64_t looked_at_deadline_ns_ = 0;
     Ending ending_ = Ending::badly;
     adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     adapters::ErrandThreads openings_;

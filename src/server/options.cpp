@@ -16,6 +16,8 @@ namespace forebay::server {
 namespace {
 
 constexpr std::int64_t mebibyte = 1 << 20;
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t job_end_max = 4'102'444'800;  // 2100: as for the setting
 
 // The limit of the control group that this process is in (version 2), or of one above it.
 std::int64_t group_memory(std::int64_t most) {
@@ -54,7 +56,7 @@ DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
     const std::int64_t cap = settings.number(Setting::pool_cap);
     desk.pool.cap_bytes = cap == 0 ? usual_cap(around.memory_bytes) : cap;
     desk.pool.window_bytes = settings.number(Setting::pool_window);
-    desk.pool.age_max_ns = settings.number(Setting::pool_age) * 1'000'000'000;
+    desk.pool.age_max_ns = settings.number(Setting::pool_age) * second_ns;
     desk.pool.quiet_ns = settings.number(Setting::pool_quiet) * 1'000'000;
     desk.pool.request_bytes_max = settings.number(Setting::request_bytes_max);
     desk.pool.requests_in_flight =
@@ -67,7 +69,23 @@ DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
     // The choices stand in the order of the enum, here and above.
     desk.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
     desk.through = settings.text(Setting::pool_durability) == "global";
+    const std::int64_t told = settings.number(Setting::pool_job_end);
+    const std::int64_t margin = settings.number(Setting::pool_deadline);
+    if (margin > 0) {
+        desk.job_end_ns = (told == 0 ? around.job_end_s : told) * second_ns;
+        desk.job_margin_ns = margin * second_ns;
+    }
     return desk;
+}
+
+// What Slurm says; 0: nothing that makes sense.
+std::int64_t job_end() {
+    const char* const text = std::getenv("SLURM_JOB_END_TIME");
+    const std::string_view digits{text == nullptr ? "" : text};
+    std::int64_t end = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), end);
+    const bool whole = read.ec == std::errc{} && read.ptr == digits.data() + digits.size();
+    return whole && end > 0 && end <= job_end_max ? end : 0;
 }
 
 }  // namespace
@@ -82,6 +100,7 @@ Surroundings look_around() {
         around.folder = folder.data();
     }
     const char* const temporary = std::getenv("TMPDIR");
+    around.job_end_s = job_end();
     around.temporary_folder = temporary == nullptr || *temporary != '/' ? "/tmp" : temporary;
     return around;
 }

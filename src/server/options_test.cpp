@@ -12,7 +12,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
-const Surroundings around{.memory_bytes = 100 * gibibyte, .folder = "/w", .temporary_folder = "/t"};
+constexpr std::int64_t second = 1'000'000'000;
+const Surroundings around{.memory_bytes = 100 * gibibyte,
+                          .folder = "/w",
+                          .temporary_folder = "/t",
+                          .job_end_s = 1'800'000'000};
 
 Result<ServerOptions> read(std::initializer_list<const char*> words,
                            const Settings& settings = {}) {
@@ -51,6 +55,20 @@ TEST(ServerOptions, TheCapIsATenthOfTheMemoryWithinBounds) {
     EXPECT_EQ(usual_cap(10 * gibibyte), gibibyte);
     EXPECT_EQ(usual_cap(1000 * gibibyte), 16 * gibibyte);
     EXPECT_GT(look_around().memory_bytes, 0);
+}
+
+TEST(ServerOptions, TheJobEndsWhenTheUserSaysOrElseTheBatchSystem) {
+    const DeskOptions usual = read({"--socket", "/s/x"})->desk;
+    EXPECT_EQ(usual.job_end_ns, 1'800'000'000 * second);
+    EXPECT_EQ(usual.job_margin_ns, 60 * second);
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_job_end, "1900000000"));
+    ASSERT_TRUE(settings.set(Setting::pool_deadline, "300"));
+    const DeskOptions told = read({"--socket", "/s/x"}, settings)->desk;
+    EXPECT_EQ(told.job_end_ns, 1'900'000'000 * second);
+    EXPECT_EQ(told.job_margin_ns, 300 * second);
+    ASSERT_TRUE(settings.set(Setting::pool_deadline, "0"));
+    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->desk.job_end_ns, pool::Deadline::never);
 }
 
 TEST(ServerOptions, RescueFoldersAreTheCommandLinesThenTheSettingsThenUsual) {

@@ -117,6 +117,10 @@ void Server::turn(nanoseconds wait_max) {
         handle(static_cast<Source>(event.data.u64 & mask), event.data.u64 >> source_bits,
                event.events);
     }
+    if (desk_->close_before_the_job_ends()) {
+        note("the batch job will end. What the pool has is being drained; writes go to the file "
+             "system from now on.");
+    }
     did_something_ = desk_->advance();
     answer_done();
     if (stopping_ && drained_ && desk_->drained_as_far_as_possible()) {

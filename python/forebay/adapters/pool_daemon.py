@@ -47,6 +47,10 @@ class OwnDaemon:
         self._socket = socket
         self._watch = _watch(socket, ready)
 
+    def close_down(self) -> None:
+        """Has it take nothing more, and drain what it has."""
+        self._process.send_signal(signal.SIGUSR1)
+
     def finish(self, progress: Progress) -> PoolEnd:
         """Has everything drained. The first signal that asks us to end is told, the second one
         has the daemon put what is left into a rescue file."""

@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from tempfile import TemporaryFile
 from typing import IO
 
@@ -21,6 +21,7 @@ _FORWARDED = (
     signal.SIGUSR1,
     signal.SIGUSR2,
 )
+_JOB_ENDING = (signal.SIGTERM, signal.SIGUSR1)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _LOOK_SECONDS = 1.0  # another thread, of a library, may have been given the child's signal
 _BY_KERNEL = 128  # si_code of what the terminal sends: the program has it already
@@ -33,14 +34,21 @@ class ForegroundProcesses:
     def __init__(self, *, grace_seconds: float = 10) -> None:
         self._grace_seconds = grace_seconds
 
-    def run(self, words: Sequence[str], *, environment: Mapping[str, str]) -> Finished:
-        """Runs `words` to the end. LaunchError: cannot be started."""
+    def run(
+        self,
+        words: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        job_ending: Callable[[], None] | None = None,
+    ) -> Finished:
+        """Runs `words` to the end; `job_ending` is called when SIGTERM or SIGUSR1 comes to us.
+        LaunchError: cannot be started."""
         watched = {*_FORWARDED, signal.SIGCHLD}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
         start = time.monotonic()
         try:
             pid = _spawn(words, environment, before)
-            status = _wait(pid, watched)
+            status = _wait(pid, watched, job_ending)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return Finished(status=status, seconds=time.monotonic() - start)
@@ -114,7 +122,7 @@ def _spawn(
         ) from error
 
 
-def _wait(pid: int, watched: set[signal.Signals]) -> int:
+def _wait(pid: int, watched: set[signal.Signals], job_ending: Callable[[], None] | None) -> int:
     """The child's status as shells say it. Signals that arrive meanwhile go to the child."""
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
@@ -123,6 +131,8 @@ def _wait(pid: int, watched: set[signal.Signals]) -> int:
         arrived = signal.sigtimedwait(watched, _LOOK_SECONDS)
         if arrived is None:
             continue
+        if arrived.si_signo in _JOB_ENDING and job_ending is not None:
+            job_ending()
         if arrived.si_signo != signal.SIGCHLD and arrived.si_code != _BY_KERNEL:
             os.kill(pid, arrived.si_signo)
 

@@ -24,6 +24,9 @@ class Progress(Protocol):
 class PoolDaemon(Protocol):
     """A daemon that we have started, and that ends with us."""
 
+    def close_down(self) -> None:
+        """Has it take nothing more, and drain what it has: writes go to the file system then."""
+
     def finish(self, progress: Progress) -> PoolEnd:
         """Has everything drained, and ends it. Raises nothing: what went wrong is in the end."""
 

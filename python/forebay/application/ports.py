@@ -1,6 +1,6 @@
 """What the use cases need of the world. Adapters keep these promises; tests have twins."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -131,8 +131,15 @@ class Programs(Protocol):
 class Processes(Protocol):
     """Runs things."""
 
-    def run(self, words: Sequence[str], *, environment: Mapping[str, str]) -> Finished:
-        """Runs to the end in the foreground, forwarding signals. LaunchError: cannot start."""
+    def run(
+        self,
+        words: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        job_ending: Callable[[], None] | None = None,
+    ) -> Finished:
+        """Runs to the end in the foreground, forwarding signals; `job_ending` is called when one
+        says that the batch job will end soon (SIGTERM, SIGUSR1). LaunchError: cannot start."""
 
     def capture(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float

@@ -79,18 +79,19 @@ def run_through(
     environment: Mapping[str, str],
     world: World,
     *,
-    program: Callable[[], Finished],
+    program: Callable[[Callable[[], None] | None], Finished],
     progress: Progress | None,
 ) -> tuple[Finished, PoolOutcome | None]:
-    """Runs the program beside a daemon of its own. PoolStartError: nothing was started. The status
+    """Runs the program beside a daemon of its own; `program` is given what it is to call when the
+    batch job will end soon. PoolStartError: nothing was started. The status
     is the program's, or that bytes did not arrive."""
     if pool is None:
-        return program(), None
+        return program(None), None
     place = PoolPlace(socket=pool.socket, environment=environment, folder=world.folder)
     daemon = world.pools.start(place)
     end = None
     try:
-        finished = program()
+        finished = program(daemon.close_down)
     finally:
         end = daemon.finish(progress or Silent())
     outcome = PoolOutcome(paths=pool.paths, end=end)

@@ -148,7 +148,9 @@ def carry_out(plan: RunPlan, world: World, *, progress: Progress | None = None) 
             plan.pool,
             plan.environment,
             world,
-            program=lambda: world.processes.run(plan.words, environment=plan.environment),
+            program=lambda job_ending: world.processes.run(
+                plan.words, environment=plan.environment, job_ending=job_ending
+            ),
             progress=progress,
         )
         found, complaint = _recorded(plan, world)

@@ -67,7 +67,9 @@ Exit status:
   125  Forebay is incomplete (its native libraries are missing), or the pool cannot be started
   126  the program cannot be executed
   127  the program was not found
-SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 go on to the program. The pool is drained all
+SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 go on to the program. At SIGTERM and SIGUSR1,
+and a minute before Slurm ends the job (settings pool_deadline, pool_job_end), the pool is drained,
+and writes go to the file system from then on. The pool is drained at the end all
 the same; who interrupts this, too, twice, has the rest put into a rescue file.
 """
 
