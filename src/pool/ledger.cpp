@@ -163,7 +163,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.state.store(FileState::pooled, std::memory_order_release);
     word_of(directory, file.slot).fetch_or(bit_of(file.slot), std::memory_order_release);
     if (closing) {
-        leave(file, Reason::closing);
+        leave(file, closes_for);
     }
     return &file;
 }

@@ -34,6 +34,7 @@ public:
     bool short_of_extents = false;  // some entries wait for room in the lists
     std::int64_t being_opened = 0;  // files, beside
     bool closing = false;
+    Reason closes_for = Reason::closing;
 
     // Cached writes and read-ahead of a file exclude each other.
     [[nodiscard]] bool excludes() const noexcept {

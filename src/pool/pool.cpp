@@ -170,12 +170,13 @@ int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment&
 
 std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }
 
-void Pool::close_down() {
+void Pool::close_down(Reason why) {
     Ledger& ledger = state_->ledger;
+    ledger.closes_for = ledger.closing ? ledger.closes_for : why;
     ledger.closing = true;
     ledger.directory.header.closing.store(1, std::memory_order_seq_cst);
     for (const auto& [identity, slot] : ledger.slots) {
-        ledger.leave(*ledger.files[slot], Reason::closing);
+        ledger.leave(*ledger.files[slot], ledger.closes_for);
     }
 }
 

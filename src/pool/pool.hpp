@@ -188,8 +188,8 @@ public:
                              const Adjustment& wanted);
     // Everything that is there is drained; the error of the first file that has one.
     [[nodiscard]] std::uint64_t drain_all();
-    // No more deposits from now on: all files leave.
-    void close_down();
+    // No more deposits from now on: all files leave. What was said first counts.
+    void close_down(Reason why);
 
     // A round: takes logs, gives credit, starts requests and ends them. Never blocks. True when
     // anything was done.

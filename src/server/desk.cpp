@@ -357,9 +357,9 @@ bool Desk::advance() {
     return did;
 }
 
-void Desk::close_down() {
+void Desk::close_down(pool::Reason why) {
     directory_.header.closing.store(1, relaxed);
-    pool_.close_down();
+    pool_.close_down(why);
 }
 
 bool Desk::close_before_the_job_ends() {
@@ -378,13 +378,13 @@ bool Desk::close_before_the_job_ends() {
     }
     const bool passed = deadline_.passed(calendar_.now_ns(), held, pool_.counts().drained_bytes);
     if (passed) {
-        close_down();
+        close_down(pool::Reason::job_ends);
     }
     return passed;
 }
 
 std::uint64_t Desk::stop() {
-    close_down();
+    close_down(pool::Reason::closing);
     return pool_.drain_all();
 }
 

@@ -65,7 +65,7 @@ public:
     [[nodiscard]] bool distrusts(std::uint32_t client) const { return pool_.distrusted(client); }
 
     // No more deposits from now on.
-    void close_down();
+    void close_down(pool::Reason why);
     // Closes down once, when the batch job will end. True: it was now.
     [[nodiscard]] bool close_before_the_job_ends();
     // Closes down; the ticket comes back when everything is drained that can be.

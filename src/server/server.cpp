@@ -186,7 +186,7 @@ void Server::hear_signals() {
     signalfd_siginfo heard{};
     while (::read(signals_.get(), &heard, sizeof heard) == static_cast<ssize_t>(sizeof heard)) {
         if (heard.ssi_signo == SIGUSR1) {
-            desk_->close_down();
+            desk_->close_down(pool::Reason::job_ends);
         } else if (stopping_) {
             give_up();
         } else {

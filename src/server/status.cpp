@@ -38,6 +38,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::closing: return "closing";
         case pool::Reason::no_memory: return "no_memory";
         case pool::Reason::read_and_written: return "read_and_written";
+        case pool::Reason::job_ends: return "job_ends";
         case pool::Reason::none: break;
     }
     return "";

@@ -49,7 +49,7 @@ def test_what_slurm_says_of_the_jobs_end_is_heard(
     monkeypatch.setenv("SLURM_JOB_END_TIME", ENDED)
     status, _, told = run_json(folder, "--pool", ".", "--", *writer(folder / "out", 16))
     (file,) = told["pool"]["files"]
-    ensure((status, file["taken"], file["reason"]) == (0, 0, "closing"), file)
+    ensure((status, file["taken"], file["reason"]) == (0, 0, "job_ends"), file)
     ensure(any("batch job will end" in text for text in told["pool"]["messages"]), told)
     ensure((folder / "out").read_bytes() == content(16), "other bytes")
 

@@ -28,7 +28,7 @@ REASONS: Mapping[str, str] = {
     "switched": "the program switched it by ioctl",
     "no_memory": "no memory came free, since what filled it could not be drained",
     "read_and_written": "read and written (pool_consistency=paper)",
-    "closing": "the pool took nothing more, since the job was to end",
+    "job_ends": "the pool took nothing more, since the job was to end",
     "no_room": "the file system had less room than what was in the pool",
 }
 

@@ -46,10 +46,11 @@ enum class Reason : std::uint32_t {
     asked,      // by the program or the user
     switched,   // by the program, which may switch it on again
     no_room,    // the file system has less room than what is deposited
-    closing,    // the pool drains because the job ends
+    closing,    // the pool ends
     no_memory,  // none comes free: what fills it cannot be drained
     // opened for both at a time, where cached writes and read-ahead exclude each other
     read_and_written,
+    job_ends,  // the batch job will end: the pool takes nothing more
 };
 
 inline constexpr std::size_t levels = 6;
