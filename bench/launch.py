@@ -26,6 +26,7 @@ from bench.model import (
     StorageKind,
 )
 from bench.mpis import BuiltMpi
+from forebay.adapters.decoding import decoded
 from forebay.domain.launcher import start
 
 PATIENCE_SECONDS = 15
@@ -93,15 +94,7 @@ class Bench:
                 f"{self.folders[storage]}."
             )
         return tuple(
-            Limit(
-                storage=storage,
-                block=block,
-                name=str(one["name"]),
-                piece_bytes=int(one["piece_bytes"]),
-                threads=int(one["threads"]),
-                mebibytes_per_second=float(one["mebibytes_per_second"]),
-            )
-            for one in json.loads(ended.text)
+            decoded(Limit, one, storage=storage, block=block) for one in json.loads(ended.text)
         )
 
     def _forwarded(self, stack: Stack) -> dict[str, str]:
@@ -189,7 +182,7 @@ def _sample(
         if record.get("kind") == "job":
             job = record
         else:
-            repetitions.append(_repetition(record))
+            repetitions.append(decoded(Repetition, record))
     outcome, message = _judged(
         case, stack, ended=ended, seconds=seconds, job=job, done=len(repetitions)
     )
@@ -216,19 +209,3 @@ def _judged(
     if stack.forebay and not job.get("forebay", False):
         return Outcome.INACTIVE, "MPI_File_get_info shows no forebay_* key."
     return Outcome.OK, ""
-
-
-def _repetition(record: dict[str, Any]) -> Repetition:
-    return Repetition(
-        warm_up=bool(record["warm_up"]),
-        open_seconds=float(record["open_seconds"]),
-        view_seconds=float(record["view_seconds"]),
-        call_seconds=float(record["call_seconds"]),
-        sync_seconds=float(record["sync_seconds"]),
-        close_seconds=float(record["close_seconds"]),
-        base_kib=tuple(record["base_kib"]),
-        peak_kib=tuple(record["peak_kib"]),
-        moved_bytes=int(record["moved_bytes"]),
-        wrong_words=int(record["wrong_words"]),
-        wrong_gap_words=int(record["wrong_gap_words"]),
-    )

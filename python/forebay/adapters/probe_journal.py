@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.decoding import decoded
 from forebay.application.probe import ProbePlan
 from forebay.domain.errors import ProbeError
 from forebay.domain.tuning.point import COORDINATES, Point
@@ -130,12 +131,7 @@ def begun(path: Path) -> Begun:
     """ProbeError: it is no journal."""
     lines = read_journal(path)
     try:
-        first = lines[0]
-        return Begun(
-            directory=str(first["directory"]),
-            folder=str(first["folder"]),
-            probe_bytes=int(first["probe_bytes"]),
-        )
+        return decoded(Begun, lines[0])
     except (IndexError, KeyError, ValueError) as error:
         raise ProbeError(
             f"{path} is no journal of a probing (its first line does not say what was planned). "

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from forebay.adapters.decoding import decoded
 from forebay.demo.errors import DemoError
 
 _RESULT = "ocean_result "
@@ -101,17 +102,7 @@ def parse_times(printed: str) -> ModelTimes:
         )
     pairs = dict(word.split("=", 1) for word in line.removeprefix(_RESULT).split())
     try:
-        return ModelTimes(
-            records=int(pairs["records"]),
-            mebibytes=float(pairs["mebibytes"]),
-            day=float(pairs["day"]),
-            compute=float(pairs["compute"]),
-            create=float(pairs["create"]),
-            write=float(pairs["write"]),
-            close=float(pairs["close"]),
-            restart_write=float(pairs["restart_write"]),
-            restart_read=float(pairs["restart_read"]),
-        )
+        return decoded(ModelTimes, pairs)
     except (KeyError, ValueError) as error:
         raise DemoError(
             f"cannot read the model's times ({type(error).__name__}: {error}). "
