@@ -1,7 +1,7 @@
 """What the native library observed, as values: schema/record.md in Python."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from forebay.domain.units import MIB
 
@@ -38,19 +38,11 @@ class Traffic:
     found_requests_in_flight: int = 0  # per target, while running; 0: not sought, or not found
 
     def __add__(self, other: "Traffic") -> "Traffic":
-        return Traffic(
-            calls=self.calls + other.calls,
-            bytes=self.bytes + other.bytes,
-            rounds=self.rounds + other.rounds,
-            requests=self.requests + other.requests,
-            bypassed_calls=self.bypassed_calls + other.bypassed_calls,
-            seconds=self.seconds + other.seconds,
-            seconds_exchange=self.seconds_exchange + other.seconds_exchange,
-            seconds_storage=self.seconds_storage + other.seconds_storage,
-            seconds_wait=self.seconds_wait + other.seconds_wait,
-            found_requests_in_flight=other.found_requests_in_flight
-            or self.found_requests_in_flight,
-        )
+        found = other.found_requests_in_flight or self.found_requests_in_flight
+        sums = {
+            one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)
+        }
+        return Traffic(**{**sums, "found_requests_in_flight": found})
 
     @property
     def mib_per_second(self) -> float | None:
