@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -28,6 +27,7 @@ from bench.report import circumstances, publish
 from bench.results import file_system_of
 from bench.tables import TextTable, markdown
 from forebay.domain.estimate import paired_ratio, spread
+from forebay.domain.frozen import frozen
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = ((4096, 65536), (1048576, 512))
@@ -35,7 +35,7 @@ DUMMY_TRANSFERS = 10_000_000
 MARKER = "ior_overhead"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Timing:
     """Nanoseconds of a transfer and MiB/s of the phase."""
 
@@ -43,7 +43,7 @@ class Timing:
     mib: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Programs:
     """What is compared, and where its files go."""
 

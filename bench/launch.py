@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,14 @@ from bench.model import (
 )
 from bench.mpis import BuiltMpi
 from forebay.adapters.decoding import decoded
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import start
 
 PATIENCE_SECONDS = 15
 """How long a launcher may outlive its ranks."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bench:
     """What every launch needs: programs, folders, and the library to preload."""
 
@@ -122,7 +123,7 @@ def pattern_arguments(case: Case, stack: Stack) -> list[str]:
     return [str(argument) for argument in arguments]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Ended:
     status: int
     text: str

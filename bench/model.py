@@ -3,9 +3,9 @@ case), and what one launch of it measured (a sample). Values only."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour
 
 MEBIBYTE = 1024 * 1024
@@ -27,7 +27,7 @@ class Family(StrEnum):
         return Flavour.OPEN_MPI if self is Family.OPEN_MPI else Flavour.HYDRA
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class MpiSource:
     """An MPI that we measure against and where it comes from."""
 
@@ -63,7 +63,7 @@ OMPI_5011 = MpiSource(
 MPIS = (MPICH_402, MPICH_502, OMPI_414, OMPI_5011)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Stack:
     """An MPI as it is started: with hints, with MCA parameters, with or without Forebay."""
 
@@ -143,7 +143,7 @@ class Against(StrEnum):
     SAME_MPI = "same_mpi"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Target:
     """What the result is held to; None where nothing is asked."""
 
@@ -153,7 +153,7 @@ class Target:
     mebibytes_max: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Case:
     """One point: an access pattern on a storage with a number of ranks. Sizes in bytes."""
 
@@ -189,7 +189,7 @@ class Outcome(StrEnum):
     """Forebay was preloaded, and did not show in the file's info."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Repetition:
     """One measured open … close: seconds are the largest over the ranks."""
 
@@ -223,7 +223,7 @@ class Repetition:
         return max(peak - base for base, peak in pairs) / 1024
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sample:
     """One launch of one case in one stack."""
 
@@ -245,7 +245,7 @@ class Sample:
         return tuple(one for one in self.repetitions if not one.warm_up)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Limit:
     """A rate of the machine, measured in the same run."""
 

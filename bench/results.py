@@ -6,18 +6,19 @@ import json
 import os
 import platform
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from bench.model import BenchError, Case, Limit, Sample, StorageKind
 from forebay.adapters.decoding import decoded
 from forebay.adapters.machine import mount_of
+from forebay.domain.frozen import frozen
 
 SCHEMA = "forebay.bench/1"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Machine:
     """Where it was measured."""
 
@@ -28,7 +29,7 @@ class Machine:
     file_systems: dict[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Results:
     """One suite's campaign."""
 

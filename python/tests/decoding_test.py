@@ -1,26 +1,26 @@
 """Values from JSON objects."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import pytest
 
 from forebay.adapters.decoding import decoded
+from forebay.domain.frozen import frozen
 
 
 class Colour(StrEnum):
     RED = "red"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Part:
     size: int
     share: float = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Whole:
     name: str
     colour: Colour

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from forebay.adapters.decoding import decoded
 from forebay.domain.errors import PoolError
+from forebay.domain.frozen import frozen
 from forebay.domain.pool import PoolStatus
 from forebay.domain.pool_messages import DirectoryShape
 
@@ -14,7 +14,7 @@ SCHEMA = "forebay.pool/1"
 READY_SCHEMA = "forebay.pool.ready/1"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ready:
     """What a daemon says when it listens."""
 

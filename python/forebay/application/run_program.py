@@ -3,7 +3,6 @@ First a plan is made (nothing is started), then it is carried out."""
 
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from forebay.application.pool_ports import Progress
@@ -17,6 +16,7 @@ from forebay.application.run_pool import (
     run_through,
 )
 from forebay.domain.errors import RecordError, UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import (
     PRELOAD_VARIABLE,
     Flavour,
@@ -44,7 +44,7 @@ _HOST_OPTIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunRequest:
     """What the user asked for."""
 
@@ -56,7 +56,7 @@ class RunRequest:
     pool: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunPlan:
     """What will be started, and what is known about it beforehand."""
 
@@ -72,7 +72,7 @@ class RunPlan:
     pool: PoolPlan | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunReport:
     """What happened. `status` is the program's, or that bytes of the pool did not arrive;
     `reasons` says why nothing was recorded, when nothing was."""

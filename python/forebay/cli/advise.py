@@ -1,7 +1,7 @@
 """`forebay advise`: parse → advise → render."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from forebay.cli.advice_report import as_text
 from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.domain.errors import EvidenceError, UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.advice import Advice, Lever, Question, advise
 from forebay.domain.tuning.evidence import Workload, checked, from_command, size
 from forebay.domain.tuning.point import Direction
@@ -64,7 +65,7 @@ Exit status:
 _RANKS_PER_NODE_USUAL = 32
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Told:
     """What is known of the program."""
 
@@ -133,7 +134,7 @@ def advise_command(
     _give(advice, form, _Outputs(advice=output, ready=ready_in, html=html))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Outputs:
     """Files to be written."""
 

@@ -3,7 +3,7 @@
 import datetime
 import secrets
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +33,7 @@ from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.cli.portrait_report import as_json, as_text
 from forebay.domain.bench_command import Launch
 from forebay.domain.errors import UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
@@ -152,7 +153,7 @@ def probe(
     print(json_pretty(as_json(portrait)) if form is Format.JSON else as_text(portrait, output))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Asked:
     """What is to be probed, and how."""
 

@@ -2,8 +2,9 @@
 ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from forebay.domain.frozen import frozen
 
 EX_IOERR = 74
 """Exit status where bytes did not arrive (sysexits.h)."""
@@ -32,7 +33,7 @@ REASONS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolFile:
     """One file, all times that the pool knew it together. `high` is the most of it that was in
     the pool. Rates are bytes a second."""
@@ -77,7 +78,7 @@ class PoolFile:
         return REASONS.get(self.reason, self.reason) or None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Rescued:
     """Bytes that did not arrive. They are in `file`, or nowhere: `problem` says why."""
 
@@ -94,7 +95,7 @@ class Rescued:
         return ("forebay", "pool", "rescue", self.file) if self.file else ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolStatus:
     """A daemon at a moment. `high` is the most memory that was in use; `read_ahead` bytes were
     read ahead of programs, of which some are held; `lag` counts writes that it has not looked at
@@ -127,7 +128,7 @@ class PoolStatus:
         return sum(file.outstanding for file in self.files)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Lost:
     """Bytes of a file that a daemon took with it when it died."""
 
@@ -135,7 +136,7 @@ class Lost:
     bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolPlace:
     """Where a daemon listens, and what it is started with."""
 
@@ -144,7 +145,7 @@ class PoolPlace:
     folder: Path
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolEnd:
     """How a daemon ended. `status` is None, and `death` says why, when it did not end by itself;
     `messages` are the lines that it has written."""

@@ -1,12 +1,13 @@
 """What the native library observed, as values: schema/record.md in Python."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 
+from forebay.domain.frozen import frozen
 from forebay.domain.units import MIB
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class JobRecord:
     """One job, as its first file was opened. `rank` (of all `ranks`): whose process says it."""
 
@@ -22,7 +23,7 @@ class JobRecord:
     rank: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Traffic:
     """One direction of a file: the job's calls, bytes over ranks, seconds of the slowest rank."""
 
@@ -50,7 +51,7 @@ class Traffic:
         return self.bytes / MIB / self.seconds if self.seconds > 0 else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PassedThrough:
     """Calls that were given to the MPI untouched. `bytes` is None where they are not known."""
 
@@ -60,7 +61,7 @@ class PassedThrough:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ErrorNote:
     """An error that the ranks agreed on."""
 
@@ -69,7 +70,7 @@ class ErrorNote:
     message: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SlowTarget:
     """A storage target that was much slower than the others; rates in bytes per second."""
 
@@ -80,7 +81,7 @@ class SlowTarget:
     found_requests_in_flight: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FileFacts:
     """What is known of a file, opened once or often."""
 
@@ -99,7 +100,7 @@ class FileFacts:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FileRecord(FileFacts):
     """One file from its opening to its closing (`closed` is False: the program ended before)."""
 
@@ -107,7 +108,7 @@ class FileRecord(FileFacts):
     settings: Mapping[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Record:
     """A record's jobs and files in their order; `damaged_lines` could not be decoded."""
 
@@ -116,7 +117,7 @@ class Record:
     damaged_lines: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FileSummary(FileFacts):
     """All openings of one path, added up."""
 

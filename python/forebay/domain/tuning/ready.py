@@ -4,8 +4,8 @@ command runs as it is printed."""
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
+from forebay.domain.frozen import frozen
 from forebay.domain.layout import WantedLayout
 from forebay.domain.tuning.advice import Advice
 from forebay.domain.units import MIB, exact_bytes
@@ -16,7 +16,7 @@ _CEPH_OBJECT = 4 * MIB
 _WINDOW_LEAST, _WINDOW_MOST = 64 * 1024, 1024 * MIB
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ready:
     """Texts; an empty one: there is nothing to set in that way."""
 
