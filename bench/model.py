@@ -103,6 +103,8 @@ STACKS = {stack.name: stack for stack in INCUMBENTS + FOREBAYS}
 
 
 class Operation(StrEnum):
+    """Write and read move data; create and open only open a file (new, or there) and close it."""
+
     WRITE = "write"
     READ = "read"
     CREATE = "create"
@@ -118,12 +120,16 @@ class Memory(StrEnum):
 
 
 class View(StrEnum):
+    """How the view of the file is made: one vector, a list of subarrays, or explicit offsets."""
+
     VECTOR = "vector"
     SUBARRAYS = "subarrays"
     NONE = "none"
 
 
 class StorageKind(StrEnum):
+    """Where the file is: in memory, or on a disk."""
+
     TMPFS = "tmpfs"
     DISK = "disk"
 
@@ -197,13 +203,19 @@ class Repetition:
     open_seconds: float
     view_seconds: float
     call_seconds: float
+    """Of all calls together."""
     sync_seconds: float
     close_seconds: float
     base_kib: tuple[int, ...]
+    """Resident memory of each rank before open."""
     peak_kib: tuple[int, ...]
+    """The most resident memory of each rank until close."""
     moved_bytes: int
+    """Of all ranks."""
     wrong_words: int
+    """Words of 8 bytes that are not what was written there."""
     wrong_gap_words: int
+    """The same of gaps, which nobody wrote."""
 
     @property
     def whole_seconds(self) -> float:

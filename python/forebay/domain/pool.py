@@ -35,27 +35,42 @@ REASONS: Mapping[str, str] = {
 
 @frozen
 class PoolFile:
-    """One file, all times that the pool knew it together. `high` is the most of it that was in
-    the pool. Rates are bytes a second."""
+    """One file, all times that the pool knew it together."""
 
     path: str
+    """As it was opened; of a long one the end."""
     state: str
+    """pooled, leaving, through or closed, as schema/pool.md has them."""
     reason: str
+    """Why it was not pooled, the last time: of REASONS, or closing; empty: it was."""
     error: int
+    """Errno of the last error of draining; 0: there was none."""
     error_text: str
     taken: int
+    """Bytes that programs gave."""
     drained: int
+    """Of these, bytes that are with the file system or were overwritten."""
     outstanding: int
+    """The other bytes."""
     window: int
+    """Bytes that may be outstanding at most."""
     high: int
+    """Bytes that were outstanding at most."""
     extents: int
+    """Runs of bytes that are outstanding."""
     oldest_seconds: float
+    """Age of the oldest of them."""
     waited_seconds: float
+    """That programs waited for room or the file system, one process after another."""
     storage_seconds: float
+    """With at least one request at the file system."""
     storage_bytes: int
+    """That these requests moved."""
     requests: int
     rate: float
+    """Bytes a second."""
     times: int
+    """How often the file became known."""
 
     @property
     def hidden_seconds(self) -> float:
@@ -84,6 +99,7 @@ class Rescued:
 
     path: str
     error: int
+    """Errno; 0: the daemon was told to end before it had tried."""
     error_text: str
     bytes: int
     file: str
@@ -97,24 +113,33 @@ class Rescued:
 
 @frozen
 class PoolStatus:
-    """A daemon at a moment. `high` is the most memory that was in use; `read_ahead` bytes were
-    read ahead of programs, of which some are held; `lag` counts writes that it has not looked at
-    yet."""
+    """A daemon at a moment."""
 
     process: int
+    """Its number."""
     uptime_seconds: float
     ended: bool
     closing: bool
+    """It takes nothing more, since it was told to stop."""
     cap: int
+    """Bytes of memory for deposits at most."""
     leased: int
+    """Of these, bytes that are in use."""
     high: int
+    """Bytes that were in use at most."""
     read_ahead_held: int
+    """Of the bytes read ahead, those that it still has."""
     read_ahead: int
+    """Bytes that were read ahead of programs."""
     lag: int
+    """Writes that it has not looked at yet."""
     oldest_seconds: float
+    """Age of the oldest byte that is not with the file system."""
     clients: tuple[int, ...]
+    """Process numbers of programs that use it."""
     files: tuple[PoolFile, ...]
     files_dropped: int
+    """Closed files of which nothing was kept, since there were too many."""
     rescued: tuple[Rescued, ...]
 
     @property

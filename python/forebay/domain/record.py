@@ -28,15 +28,24 @@ class Traffic:
     """One direction of a file: the job's calls, bytes over ranks, seconds of the slowest rank."""
 
     calls: int = 0
+    """Collective ones of the job; each counts once."""
     bytes: int = 0
     rounds: int = 0
+    """Of the exchange."""
     requests: int = 0
+    """To storage."""
     bypassed_calls: int = 0
+    """Calls that needed no exchange."""
     seconds: float = 0.0
+    """In these calls. The next three are parts of it, each of its slowest rank; they overlap."""
     seconds_exchange: float = 0.0
+    """Copying between program and staging, and messages between nodes."""
     seconds_storage: float = 0.0
+    """With at least one request of the rank in flight."""
     seconds_wait: float = 0.0
-    found_requests_in_flight: int = 0  # per target, while running; 0: not sought, or not found
+    """Blocked on other ranks or on storage."""
+    found_requests_in_flight: int = 0
+    """For each target, while running; 0: not sought, or not found."""
 
     def __add__(self, other: "Traffic") -> "Traffic":
         found = other.found_requests_in_flight or self.found_requests_in_flight
@@ -75,7 +84,9 @@ class SlowTarget:
     """A storage target that was much slower than the others; rates in bytes per second."""
 
     target: int
+    """Its place in the layout, from 0."""
     direction: str
+    """write or read."""
     rate: float
     usual_rate: float
     found_requests_in_flight: int

@@ -16,10 +16,14 @@ class RescueHead:
 
     path: str
     device: int
+    """Which file it was, with the inode, as stat has them: the name may be another's now."""
     inode: int
     error: int
+    """Errno of the last try; 0: the daemon was told to end before it had tried."""
     runs: int
+    """How many follow in the file."""
     bytes: int
+    """Of all runs together."""
     kept_ns: int
 
     @property
@@ -45,6 +49,7 @@ class RunAt:
     offset: int
     length: int
     checksum: int
+    """Of its bytes: the crc32 of zlib."""
 
 
 @frozen
