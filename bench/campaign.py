@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from bench.model import Against, Case, Limit, Outcome, Sample, Stack, StorageKind
 from bench.suites import Suite
 from bench.summary import seconds_of
+from forebay.domain.frozen import frozen
 
 _T = TypeVar("_T")
 RACE_AFTER_BLOCKS = 1
@@ -38,7 +39,7 @@ class Watcher(Protocol):
     def after(self, sample: Sample | None) -> None: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Order:
     """What is to be run."""
 

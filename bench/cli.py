@@ -41,6 +41,7 @@ from bench.model import (
 from bench.results import Results, file_system_of, load, save, this_commit, this_machine
 from bench.suites import LIMITS, SUITE_NAMES, Suite, suite_named
 from bench.summary import CaseSummary, summarise
+from forebay.domain.frozen import frozen
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH_WITHOUT_TERMINAL = 220
@@ -78,7 +79,7 @@ exit status: 0 done; 1 cannot go on; 2 usage; 3 a launch of Forebay failed or it
 """
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Options:
     """The parsed command line."""
 

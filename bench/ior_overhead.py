@@ -14,23 +14,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
-import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-from bench.report import publish
-from bench.results import file_system_of, this_commit, this_machine
+from bench.report import circumstances, publish
+from bench.results import file_system_of
 from bench.tables import TextTable, markdown
 from forebay.domain.estimate import paired_ratio, spread
+from forebay.domain.frozen import frozen
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = ((4096, 65536), (1048576, 512))
@@ -38,7 +35,7 @@ DUMMY_TRANSFERS = 10_000_000
 MARKER = "ior_overhead"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Timing:
     """Nanoseconds of a transfer and MiB/s of the phase."""
 
@@ -46,7 +43,7 @@ class Timing:
     mib: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Programs:
     """What is compared, and where its files go."""
 
@@ -146,20 +143,6 @@ def dummy(programs: Programs) -> TextTable:
     )
 
 
-def circumstances(folder: Path) -> str:
-    """The command, and what the numbers depend on."""
-    commit, modified = this_commit(ROOT)
-    machine = this_machine({})
-    words = ["python", "-m", "bench.ior_overhead", *sys.argv[1:]]
-    return (
-        f"```sh\n{shlex.join(words)}\n```\n\n"
-        f"Commit `{commit}`{' (modified)' if modified else ''}, "
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {machine.processor}, {machine.cores} cores, "
-        f"Linux {machine.kernel}; {folder} is {file_system_of(folder)}; load before "
-        f"{os.getloadavg()[0]:.2f}."
-    )
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=20)
@@ -175,7 +158,8 @@ def main() -> int:
         for compiler, loop in zip((["cc"], in_mpi, [*in_mpi, "-DWITH_CLOCK"]), loops, strict=True):
             subprocess.run([*compiler, "-O2", "-o", str(loop), source], check=True)
         programs = Programs(ior=chosen.program.resolve(), loops=loops, folder=Path(folder))
-        before = circumstances(chosen.folder)
+        folder_is = f"{chosen.folder} is {file_system_of(chosen.folder)}; "
+        before = circumstances("bench.ior_overhead", folder_is)
         tables = [compare(programs, chosen.rounds), dummy(programs)]
     text = "\n\n".join([before, *map(markdown, tables)])
     publish(text, MARKER, chosen.docs)

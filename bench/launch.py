@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,15 @@ from bench.model import (
     StorageKind,
 )
 from bench.mpis import BuiltMpi
+from forebay.adapters.decoding import decoded
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import start
 
 PATIENCE_SECONDS = 15
 """How long a launcher may outlive its ranks."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bench:
     """What every launch needs: programs, folders, and the library to preload."""
 
@@ -93,15 +95,7 @@ class Bench:
                 f"{self.folders[storage]}."
             )
         return tuple(
-            Limit(
-                storage=storage,
-                block=block,
-                name=str(one["name"]),
-                piece_bytes=int(one["piece_bytes"]),
-                threads=int(one["threads"]),
-                mebibytes_per_second=float(one["mebibytes_per_second"]),
-            )
-            for one in json.loads(ended.text)
+            decoded(Limit, one, storage=storage, block=block) for one in json.loads(ended.text)
         )
 
     def _forwarded(self, stack: Stack) -> dict[str, str]:
@@ -129,7 +123,7 @@ def pattern_arguments(case: Case, stack: Stack) -> list[str]:
     return [str(argument) for argument in arguments]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Ended:
     status: int
     text: str
@@ -189,7 +183,7 @@ def _sample(
         if record.get("kind") == "job":
             job = record
         else:
-            repetitions.append(_repetition(record))
+            repetitions.append(decoded(Repetition, record))
     outcome, message = _judged(
         case, stack, ended=ended, seconds=seconds, job=job, done=len(repetitions)
     )
@@ -216,19 +210,3 @@ def _judged(
     if stack.forebay and not job.get("forebay", False):
         return Outcome.INACTIVE, "MPI_File_get_info shows no forebay_* key."
     return Outcome.OK, ""
-
-
-def _repetition(record: dict[str, Any]) -> Repetition:
-    return Repetition(
-        warm_up=bool(record["warm_up"]),
-        open_seconds=float(record["open_seconds"]),
-        view_seconds=float(record["view_seconds"]),
-        call_seconds=float(record["call_seconds"]),
-        sync_seconds=float(record["sync_seconds"]),
-        close_seconds=float(record["close_seconds"]),
-        base_kib=tuple(record["base_kib"]),
-        peak_kib=tuple(record["peak_kib"]),
-        moved_bytes=int(record["moved_bytes"]),
-        wrong_words=int(record["wrong_words"]),
-        wrong_gap_words=int(record["wrong_gap_words"]),
-    )

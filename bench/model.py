@@ -3,9 +3,9 @@ case), and what one launch of it measured (a sample). Values only."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour
 
 MEBIBYTE = 1024 * 1024
@@ -27,7 +27,7 @@ class Family(StrEnum):
         return Flavour.OPEN_MPI if self is Family.OPEN_MPI else Flavour.HYDRA
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class MpiSource:
     """An MPI that we measure against and where it comes from."""
 
@@ -63,7 +63,7 @@ OMPI_5011 = MpiSource(
 MPIS = (MPICH_402, MPICH_502, OMPI_414, OMPI_5011)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Stack:
     """An MPI as it is started: with hints, with MCA parameters, with or without Forebay."""
 
@@ -103,6 +103,8 @@ STACKS = {stack.name: stack for stack in INCUMBENTS + FOREBAYS}
 
 
 class Operation(StrEnum):
+    """Write and read move data; create and open only open a file (new, or there) and close it."""
+
     WRITE = "write"
     READ = "read"
     CREATE = "create"
@@ -118,12 +120,16 @@ class Memory(StrEnum):
 
 
 class View(StrEnum):
+    """How the view of the file is made: one vector, a list of subarrays, or explicit offsets."""
+
     VECTOR = "vector"
     SUBARRAYS = "subarrays"
     NONE = "none"
 
 
 class StorageKind(StrEnum):
+    """Where the file is: in memory, or on a disk."""
+
     TMPFS = "tmpfs"
     DISK = "disk"
 
@@ -143,7 +149,7 @@ class Against(StrEnum):
     SAME_MPI = "same_mpi"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Target:
     """What the result is held to; None where nothing is asked."""
 
@@ -153,7 +159,7 @@ class Target:
     mebibytes_max: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Case:
     """One point: an access pattern on a storage with a number of ranks. Sizes in bytes."""
 
@@ -189,7 +195,7 @@ class Outcome(StrEnum):
     """Forebay was preloaded, and did not show in the file's info."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Repetition:
     """One measured open … close: seconds are the largest over the ranks."""
 
@@ -197,13 +203,19 @@ class Repetition:
     open_seconds: float
     view_seconds: float
     call_seconds: float
+    """Of all calls together."""
     sync_seconds: float
     close_seconds: float
     base_kib: tuple[int, ...]
+    """Resident memory of each rank before open."""
     peak_kib: tuple[int, ...]
+    """The most resident memory of each rank until close."""
     moved_bytes: int
+    """Of all ranks."""
     wrong_words: int
+    """Words of 8 bytes that are not what was written there."""
     wrong_gap_words: int
+    """The same of gaps, which nobody wrote."""
 
     @property
     def whole_seconds(self) -> float:
@@ -223,7 +235,7 @@ class Repetition:
         return max(peak - base for base, peak in pairs) / 1024
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sample:
     """One launch of one case in one stack."""
 
@@ -245,7 +257,7 @@ class Sample:
         return tuple(one for one in self.repetitions if not one.warm_up)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Limit:
     """A rate of the machine, measured in the same run."""
 

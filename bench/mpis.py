@@ -6,17 +6,17 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from bench import wheels
 from bench.model import BenchError, MpiSource
+from forebay.domain.frozen import frozen
 
 HERE = Path(__file__).resolve().parent
 C_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class BuiltMpi:
     """Where an MPI's launcher is, and `patterns` built with it."""
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from bench.model import BenchError
 from bench.overview_picture import Dot, Row, draw
 from bench.report import fill
 from bench.tables import TextTable, markdown, number
+from forebay.domain.frozen import frozen
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKER = "overview"
@@ -29,7 +29,7 @@ SIXTEEN = "16 B pieces"
 SIXTEEN_HINTED = "16 B pieces, small cb_buffer_size"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Measured:
     """One row of a table: MiB/s, and speeds against the best incumbent's."""
 

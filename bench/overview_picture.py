@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import log2
 from xml.sax.saxutils import escape
 
+from forebay.domain.frozen import frozen
+
 WIDTH, LEFT, RIGHT = 920, 290, 30
 TOP, LINE = 74, 26
 TICKS = (0.5, 1, 2, 4, 8, 16, 32, 64)
@@ -31,7 +33,7 @@ class Dot:
     high: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Row:
     label: str
     dots: tuple[Dot, ...]

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.model import STACKS, BenchError, Outcome
-from bench.results import Results
+from bench.results import Results, this_commit, this_machine
 from bench.suites import LIMITS, suite_named
 from bench.summary import summarise
 from bench.tables import limit_table, markdown, number, result_tables
 from forebay.domain.estimate import spread
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def section(results: Results) -> str:
@@ -60,6 +66,19 @@ def _remarks(results: Results) -> Sequence[str]:
         return []
     lines = [f"- {STACKS[name].label}: {text}" for name, text in seen.items()]
     return ["Failed:\n\n" + "\n".join(lines)]
+
+
+def circumstances(module: str, more: str = "") -> str:
+    """The command line of a benchmark without a campaign, the commit, the machine, and `more`."""
+    commit, modified = this_commit(ROOT)
+    machine = this_machine({})
+    command = shlex.join(["python", "-m", module, *sys.argv[1:]])
+    return (
+        f"```sh\n{command}\n```\n\n"
+        f"Commit `{commit}`{' (modified)' if modified else ''}, "
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {machine.processor}, {machine.cores} cores, "
+        f"Linux {machine.kernel}; {more}load before {os.getloadavg()[0]:.2f}."
+    )
 
 
 def publish(text: str, marker: str, docs: Path | None) -> None:

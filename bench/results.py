@@ -6,29 +6,19 @@ import json
 import os
 import platform
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.model import (
-    BenchError,
-    Case,
-    Limit,
-    Memory,
-    Operation,
-    Outcome,
-    Repetition,
-    Sample,
-    StorageKind,
-    Target,
-    View,
-)
+from bench.model import BenchError, Case, Limit, Sample, StorageKind
+from forebay.adapters.decoding import decoded
 from forebay.adapters.machine import mount_of
+from forebay.domain.frozen import frozen
 
 SCHEMA = "forebay.bench/1"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Machine:
     """Where it was measured."""
 
@@ -39,7 +29,7 @@ class Machine:
     file_systems: dict[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Results:
     """One suite's campaign."""
 
@@ -75,42 +65,11 @@ def load(path: Path) -> Results:
         data: dict[str, Any] = json.loads(path.read_text())
         if data.pop("schema") != SCHEMA:
             raise KeyError("schema")
-        data["machine"] = Machine(**data["machine"])
-        data["cases"] = tuple(_case(one) for one in data["cases"])
-        data["limits"] = tuple(_limit(one) for one in data["limits"])
-        data["samples"] = tuple(_sample(one) for one in data["samples"])
-        return Results(**data)
+        return decoded(Results, data)
     except (KeyError, TypeError, ValueError) as error:
         raise BenchError(
             f"{path} is no result of this version ({error}). Run the suite again."
         ) from error
-
-
-def _case(data: dict[str, Any]) -> Case:
-    data["operation"] = Operation(data["operation"])
-    data["storage"] = StorageKind(data["storage"])
-    data["memory"] = Memory(data["memory"])
-    data["view"] = View(data["view"])
-    data["hints"] = tuple(data["hints"])
-    data["target"] = Target(**data["target"])
-    return Case(**data)
-
-
-def _limit(data: dict[str, Any]) -> Limit:
-    data["storage"] = StorageKind(data["storage"])
-    return Limit(**data)
-
-
-def _sample(data: dict[str, Any]) -> Sample:
-    data["outcome"] = Outcome(data["outcome"])
-    data["repetitions"] = tuple(_repetition(one) for one in data["repetitions"])
-    return Sample(**data)
-
-
-def _repetition(data: dict[str, Any]) -> Repetition:
-    data["base_kib"] = tuple(data["base_kib"])
-    data["peak_kib"] = tuple(data["peak_kib"])
-    return Repetition(**data)
 
 
 def this_machine(folders: dict[StorageKind, Path]) -> Machine:

@@ -19,11 +19,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 from forebay.adapters.simulator import NativeSimulator
 from forebay.domain.errors import ForebayError, SimulationError
+from forebay.domain.frozen import frozen
 
 MIB = 1 << 20
 UNLIMITED = 4096
@@ -73,7 +73,7 @@ SIZES: Sequence[tuple[str, Settings]] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Run:
     """One simulation: what went in, what came out, and what it cost this machine."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bench.model import (
     MEBIBYTE,
@@ -16,9 +16,10 @@ from bench.model import (
     Target,
     View,
 )
+from forebay.domain.frozen import frozen
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Suite:
     """A named set of cases that are compared in the same way."""
 

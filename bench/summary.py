@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
@@ -21,6 +20,7 @@ from bench.model import (
 )
 from bench.suites import Suite
 from forebay.domain.estimate import Ratio, Spread, paired_ratio, spread
+from forebay.domain.frozen import frozen
 
 PAIRS_MIN = 2
 """One pair alone decides nothing."""
@@ -35,7 +35,7 @@ class Verdict(StrEnum):
     NONE = "-"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class StackSummary:
     """A stack in a case: MiB/s, milliseconds or MiB, as the suite's metric is."""
 
@@ -46,7 +46,7 @@ class StackSummary:
     """Why there is no value, or what is wrong with the data."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Comparison:
     """A Forebay stack against its reference. Ratios are of speeds: above 1 Forebay is faster."""
 
@@ -60,7 +60,7 @@ class Comparison:
     verdict: Verdict
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CaseSummary:
     """One row of the result."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from rich.table import Table as RichTable
@@ -12,12 +11,13 @@ from bench.model import FOREBAYS, INCUMBENTS, STACKS, Limit, Metric
 from bench.suites import Suite, size_label
 from bench.summary import CaseSummary, Comparison, StackSummary, Verdict
 from forebay.domain.estimate import Ratio, Spread
+from forebay.domain.frozen import frozen
 
 MARK = {Verdict.MET: "✓", Verdict.MISSED: "✗", Verdict.OPEN: "~", Verdict.NONE: ""}
 CASE_HEADER = ("pattern", "ranks", "op")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TextTable:
     """A table whose cells are finished text. The first three columns are the case."""
 

@@ -16,7 +16,7 @@ import random
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -25,6 +25,7 @@ from forebay.adapters.platform_file import read_platform
 from forebay.adapters.probe_journal import NoJournal
 from forebay.application.modelled_system import ModelledSystem
 from forebay.application.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.advice import Lever, Question, advise
 from forebay.domain.tuning.evidence import Workload
 from forebay.domain.tuning.modelled import Bend, Platform, Weather, expected
@@ -86,7 +87,7 @@ def random_bend(seed: int) -> Bend | None:
     return Bend(linear={name: generator.gauss(0, 0.12) for name in COORDINATES})
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class World:
     """A system with its truth."""
 
@@ -140,7 +141,7 @@ def world_of(seed: int) -> World:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Regret:
     """Shares of the optimum's rate that are missed."""
 

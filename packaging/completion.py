@@ -7,16 +7,17 @@ KEY=VALUE) takes. fish has a table of its own form, with the explanations.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pages import Option, Page
+
+from forebay.domain.frozen import frozen
 
 _HERE = Path(__file__).parent
 _FILES = ("FILE", "PATH", "DIR")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Words:
     """What is no option: names of settings with their values, platforms and their keys."""
 
@@ -25,7 +26,7 @@ class Words:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Scripts:
     """One text for bash and for zsh, and for fish one for each program."""
 

@@ -6,11 +6,12 @@ The table of captured functions of libc is data. Three outputs: the libc's own f
 library exports, which do nothing but call these (exports.cpp).
 """
 
-import argparse
 import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+from generated_files import arguments_of, write_files
 
 NOTE = "// Made by tools/generate_capture.py from src/entry/posix/functions.toml. Do not edit."
 KEYS = frozenset(
@@ -131,19 +132,14 @@ def exports(functions: list[Function]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", type=Path)
-    parser.add_argument("folder", type=Path)
-    arguments = parser.parse_args()
+    arguments = arguments_of(__doc__).parse_args()
     functions = read_table(arguments.table)
     made = {
         "real.hpp": real_header,
         "captured.hpp": captured_header,
         "exports.cpp": exports,
     }
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    for name, make in made.items():
-        (arguments.folder / name).write_text(make(functions), encoding="utf-8")
+    write_files(arguments.folder, made, functions)
     return 0
 
 

@@ -6,11 +6,12 @@ outputs: the preload stub's trampolines (assembly) with its list of names, and t
 points (C++) with its table, in the same order.
 """
 
-import argparse
 import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+from generated_files import arguments_of, write_files
 
 DATA_CLASSES = ("write", "read", "begin_write", "begin_read")
 CLASSES = (*DATA_CLASSES, "real", "own", "end_write", "end_read", "left")
@@ -224,9 +225,7 @@ def functions_header(functions: list[Function]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", type=Path)
-    parser.add_argument("folder", type=Path)
+    parser = arguments_of(__doc__)
     parser.add_argument("--part", choices=("preload", "core", "names"), required=True)
     arguments = parser.parse_args()
     functions = read_table(arguments.table)
@@ -241,9 +240,7 @@ def main() -> int:
             "narrow_functions.cpp": narrow_functions,
         },
     }[arguments.part]
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    for name, make in made.items():
-        (arguments.folder / name).write_text(make(functions), encoding="utf-8")
+    write_files(arguments.folder, made, functions)
     return 0
 
 

@@ -27,18 +27,13 @@ examples:
 from __future__ import annotations
 
 import argparse
-import os
-import shlex
 import sys
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.pool import collective, costs, reads, writes
-from bench.pool.places import ROOT
 from bench.pool.runs import build
-from bench.report import publish
-from bench.results import this_commit, this_machine
+from bench.report import circumstances, publish
 from bench.tables import markdown
 
 WAYS = {
@@ -50,19 +45,6 @@ WAYS = {
     "collective": collective.collective,
     "daemon": costs.daemon_share,
 }
-
-
-def circumstances() -> str:
-    """The command, the commit and the machine."""
-    commit, modified = this_commit(ROOT)
-    machine = this_machine({})
-    words = ["python", "-m", "bench.pool", *sys.argv[1:]]
-    return (
-        f"```sh\n{shlex.join(words)}\n```\n\n"
-        f"Commit `{commit}`{' (modified)' if modified else ''}, "
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {machine.processor}, {machine.cores} cores, "
-        f"Linux {machine.kernel}; load before {os.getloadavg()[0]:.2f}."
-    )
 
 
 def main() -> int:
@@ -92,7 +74,7 @@ def main() -> int:
     parser.add_argument("--ceph", type=Path, help="a folder on CephFS")
     parser.add_argument("--docs", type=Path, help="put the table between this file's markers")
     chosen = parser.parse_args()
-    before = circumstances()
+    before = circumstances("bench.pool")
     with tempfile.TemporaryDirectory() as folder:
         table = WAYS[chosen.what](build(Path(folder)), chosen)
     publish("\n\n".join([before, markdown(table)]), f"pool_{chosen.what}", chosen.docs)

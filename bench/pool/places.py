@@ -9,8 +9,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
+
+from forebay.domain.frozen import frozen
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITED_DISK = str(ROOT / "tools" / "limited_disk.sh")
@@ -19,7 +20,7 @@ LATENCY_SECONDS = 1e-3
 SECTOR_BYTES = 512
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Place:
     """A folder on a file system."""
 

@@ -12,19 +12,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from bench.pool.places import ROOT
 from forebay.domain.estimate import paired_ratio
+from forebay.domain.frozen import frozen
 
 BUILD = ROOT / "build" / "release"
 RUN_SECONDS_MAX = 1800
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Programs:
     """What is run."""
 
@@ -32,7 +32,7 @@ class Programs:
     slow_fs: Path
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Run:
     """One run: what the load printed, and the seconds until all was on the file system."""
 
@@ -91,7 +91,7 @@ def _through(folder: Path, pool: Mapping[str, str]) -> list[str]:
     return [*front, "--format", "json", "--summary", os.devnull]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Daemon:
     """A daemon without a program."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from bench.pool.places import Place, drop_caches, places
 from bench.pool.runs import Programs, pairs_of, ratio_of, run, run_in
 from bench.tables import TextTable
+from forebay.domain.frozen import frozen
 
 KIB, MIB = 1 << 10, 1 << 20
 RANKS, STEPS, STEP_BYTES = 2, 10, 64 * MIB
@@ -72,7 +72,7 @@ SETTINGS: Mapping[str, Mapping[str, str] | None] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Case:
     """A row, but for the number of processes."""
 

@@ -161,32 +161,23 @@ def test_a_rule_of_the_site_with_more_weight_wins_over_the_usual_ones() -> None:
     assert any("sixteen stripes" in text for text in advice.rivals)
 
 
-def test_where_probing_found_no_structure_everything_is_kept() -> None:
+def with_surface(**change: float) -> Portrait:
+    """The portrait with another surface for writes."""
     known = portrait()
     choice = known.choices[Direction.WRITE]
-    surface = replace(choice.response.surface, explained=0.1)
-    blank = replace(
-        known,
-        choices={
-            Direction.WRITE: replace(choice, response=replace(choice.response, surface=surface))
-        },
-    )
-    advice = advised(writers(), portrait=blank)
+    surface = replace(choice.response.surface, **change)  # type: ignore[arg-type]
+    response = replace(choice.response, surface=surface)
+    return replace(known, choices={Direction.WRITE: replace(choice, response=response)})
+
+
+def test_where_probing_found_no_structure_everything_is_kept() -> None:
+    advice = advised(writers(), portrait=with_surface(explained=0.1))
     assert advice.keeps
     assert "no structure" in advice.reasons[0]
 
 
 def test_large_doubt_keeps_everything() -> None:
-    known = portrait()
-    choice = known.choices[Direction.WRITE]
-    surface = replace(choice.response.surface, doubt=5.0)
-    unsure = replace(
-        known,
-        choices={
-            Direction.WRITE: replace(choice, response=replace(choice.response, surface=surface))
-        },
-    )
-    assert advised(writers(), portrait=unsure).keeps
+    assert advised(writers(), portrait=with_surface(doubt=5.0)).keeps
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,16 @@ def conversation(one: Pool) -> Iterator[Conversation]:
         process.wait()
 
 
+@contextlib.contextmanager
+def hanging(server: subprocess.Popen[bytes]) -> Iterator[None]:
+    """A file system whose server answers nothing meanwhile."""
+    server.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        server.send_signal(signal.SIGCONT)
+
+
 def opened(program: Conversation, path: Path) -> int:
     flags = os.O_CREAT | os.O_RDWR
     return int(program.ask(f"os.open({str(path)!r}, {flags}, 0o644)"))
@@ -99,16 +109,13 @@ def test_writes_return_while_the_file_system_hangs(seconds: int, folder: Path) -
             conversation(one) as program,
         ):
             fd = opened(program, mount / "file")
-            server.send_signal(signal.SIGSTOP)
-            try:
+            with hanging(server):
                 for part in range(8):
                     wrote = program.ask(f"os.pwrite({fd}, bytes([{part}]) * {MIB}, {part * MIB})")
                     ensure(wrote == str(MIB), wrote)
                 read = program.ask(f"os.pread({fd}, 1, {5 * MIB + 1})")
                 ensure(read == repr(b"\5"), read)
                 time.sleep(seconds)
-            finally:
-                server.send_signal(signal.SIGCONT)
             ensure(program.ask(f"os.close({fd})") == "None", "close failed")
         ensure(
             (mount / "file").read_bytes() == b"".join(bytes([n]) * MIB for n in range(8)),
@@ -123,13 +130,10 @@ def test_who_writes_more_than_the_window_waits_until_the_file_system_goes_on(fol
             conversation(one) as program,
         ):
             fd = opened(program, mount / "file")
-            server.send_signal(signal.SIGSTOP)
-            try:
+            with hanging(server):
                 program.tell(f"os.write({fd}, b'x' * {12 * MIB})")
                 ensure(until(lambda: one.taken() == 4 * MIB, 30), f"{one.taken()} bytes taken")
                 ensure(not program.has_answered(), "more was taken than the window is long")
-            finally:
-                server.send_signal(signal.SIGCONT)
             ensure(program.answer() == str(12 * MIB), "write fell short")
             ensure(program.ask(f"os.close({fd})") == "None", "close failed")
         ensure((mount / "file").read_bytes() == b"x" * 12 * MIB, "other bytes")
@@ -140,8 +144,7 @@ def test_a_hanging_file_system_does_not_stop_the_daemon_in_small_pieces(folder: 
     with served_file_system(folder, "slow_fs.c", *FAST) as (mount, server):
         with pool(mount, EAGER) as one, conversation(one) as program:
             fd = opened(program, mount / "file")
-            server.send_signal(signal.SIGSTOP)
-            try:
+            with hanging(server):
                 for part in range(100):
                     ensure(program.ask(f"os.pwrite({fd}, b'x', {5 * part})") == "1", "fell short")
                 tries = [file.storage_seconds for file in one.status().files]
@@ -149,8 +152,6 @@ def test_a_hanging_file_system_does_not_stop_the_daemon_in_small_pieces(folder: 
                     until(lambda: [f.storage_seconds for f in one.status().files] > tries, 30),
                     "nothing is drained",
                 )
-            finally:
-                server.send_signal(signal.SIGCONT)
             ensure(program.ask(f"os.close({fd})") == "None", "close failed")
         ensure((mount / "file").read_bytes() == b"x\0\0\0\0" * 99 + b"x", "other bytes")
 

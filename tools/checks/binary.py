@@ -39,6 +39,19 @@ def _definitions(archive: Path) -> Iterator[tuple[str, str]]:
             yield words[2], words[1]
 
 
+_MEMBER = re.compile(r"^(\S+):\s+file format")
+
+
+def _dumped(what: str, archive: Path) -> Iterator[tuple[str, str]]:
+    """The lines of objdump about an archive, each with the object file that it is about."""
+    member = ""
+    for line in tool("objdump", what, archive).splitlines():
+        if found := _MEMBER.match(line):
+            member = found[1]
+        else:
+            yield member, line
+
+
 @dataclass(frozen=True)
 class Reference:
     """An object file of an archive mentions a symbol in one of its sections."""
@@ -48,7 +61,6 @@ class Reference:
     symbol: str
 
 
-_MEMBER = re.compile(r"^(\S+):\s+file format")
 _SECTION = re.compile(r"^RELOCATION RECORDS FOR \[(.+)\]:")
 _RECORD = re.compile(r"^[0-9a-f]+ \S+\s+(\S+)")
 _ADDEND = re.compile(r"[+-]0x[0-9a-f]+$")
@@ -56,11 +68,9 @@ _ADDEND = re.compile(r"[+-]0x[0-9a-f]+$")
 
 def references(archive: Path) -> Iterator[Reference]:
     """Every reference from code or data of an archive, debug information left out."""
-    member = section = ""
-    for line in tool("objdump", "-r", archive).splitlines():
-        if found := _MEMBER.match(line):
-            member = found[1]
-        elif found := _SECTION.match(line):
+    section = ""
+    for member, line in _dumped("-r", archive):
+        if found := _SECTION.match(line):
             section = found[1]
         elif section.startswith((".debug", ".eh_frame", ".stab")):
             continue
@@ -82,11 +92,8 @@ _OBJECT = re.compile(r"^[0-9a-f]{16} (.{7}) (\.\S+)\s+([0-9a-f]+) (?:\.hidden )?
 
 def data_symbols(archive: Path) -> Iterator[DataSymbol]:
     """Objects (not functions, not sections) of an archive, mangled."""
-    member = ""
-    for line in tool("objdump", "-tw", archive).splitlines():
-        if found := _MEMBER.match(line):
-            member = found[1]
-        elif found := _OBJECT.match(line):
+    for member, line in _dumped("-tw", archive):
+        if found := _OBJECT.match(line):
             flags, section, _, name = found.groups()
             per_thread = section.startswith((".tbss", ".tdata")) and "d" not in flags
             if "O" in flags or per_thread:

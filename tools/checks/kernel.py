@@ -46,12 +46,7 @@ def findings(archive: Path, layer: str) -> Iterator[Finding]:
     names = binary.demangle([symbol for _, symbol in wanted])
     for (member, _), name in zip(wanted, names, strict=True):
         if _CAPTURED.match(name):
-            yield Finding(
-                f"{archive.name}({member})",
-                f"calls libc's {name}",
-                f"{layer} is loaded into programs whose libc calls are captured",
-                "Call the function of the same name in src/kernel/calls.hpp.",
-            )
+            yield _finding(f"{archive.name}({member})", name, layer)
 
 
 def library_findings(library: Path) -> Iterator[Finding]:
@@ -60,12 +55,16 @@ def library_findings(library: Path) -> Iterator[Finding]:
     wanted = sorted({line.split()[-1].partition("@")[0] for line in lines})
     for name in binary.demangle(wanted):
         if _CAPTURED.match(name):
-            yield Finding(
-                library.name,
-                f"calls libc's {name}",
-                "it is loaded into programs whose libc calls are captured",
-                "Call the function of the same name in src/kernel/calls.hpp.",
-            )
+            yield _finding(library.name, name, "it")
+
+
+def _finding(where: str, name: str, loaded: str) -> Finding:
+    return Finding(
+        where,
+        f"calls libc's {name}",
+        f"{loaded} is loaded into programs whose libc calls are captured",
+        "Call the function of the same name in src/kernel/calls.hpp.",
+    )
 
 
 def check(place: Place) -> Outcome:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from forebay.adapters.bench_page import HtmlPages, write_page
+from forebay.adapters.bench_page import DrawnPages, write_page
 from forebay.adapters.page_template import filled
 from forebay.domain.tuning.advice import Advice
 from forebay.domain.tuning.ready import Ready
@@ -12,12 +12,8 @@ from forebay.domain.units import counted, human_bytes, human_seconds
 _TEMPLATE = Path(__file__).with_name("advice_page.html.j2")
 
 
-class AdvicePages:
+class AdvicePages(DrawnPages):
     """Pages of advice."""
-
-    def check(self, path: Path) -> None:
-        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
-        HtmlPages().check(path)
 
     def write(self, advice: Sequence[Advice], made: Sequence[Ready], path: Path) -> None:
         """One self-contained page."""

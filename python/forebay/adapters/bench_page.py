@@ -18,17 +18,21 @@ _COMPARISON_TEMPLATE = Path(__file__).with_name("comparison_page.html.j2")
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
-class HtmlPages:
-    """The port Pages over files."""
+class DrawnPages:
+    """Pages with pictures."""
 
     def check(self, path: Path) -> None:
-        """Whether a page could be drawn and written to `path`."""
+        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
         obstacle = OutputFiles().obstacle(path)
         if obstacle is not None:
             raise BenchUsageError(
                 f"cannot write the page {path} ({obstacle}). Name a file that can be written."
             )
         _require_drawing()
+
+
+class HtmlPages(DrawnPages):
+    """The port Pages over files."""
 
     def write(self, result: BenchResult, path: Path) -> None:
         """Renders the page. SetupError: matplotlib or jinja2 is missing; BenchError: cannot be

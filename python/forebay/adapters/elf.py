@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from forebay.domain.frozen import frozen
+
 _MAGIC = b"\x7fELF"
 _CLASS_64, _LITTLE = 2, 1
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
@@ -17,7 +19,7 @@ _DYNAMIC = struct.Struct("<qQ")
 _MPI_MARKS = (b"\0MPIR_Init", b"\0ompi_mpi_init\0", b"MPIR_CVAR_", b"mpi_yield_when_idle")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ElfFacts:
     """What the file needs to run: an interpreter (dynamic linker) and shared libraries."""
 

@@ -4,10 +4,10 @@ prints, and brought together with the MPI library that they belong to."""
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from forebay.adapters.commands import answer_of, unloaded_environment
 from forebay.application.ports import LauncherFacts, MpiWheel
 from forebay.domain.launcher import (
     Flavour,
@@ -88,24 +88,14 @@ def _facts(path: Path, names: tuple[Path, ...]) -> LauncherFacts:
 
 def _version_text(path: Path) -> str:
     environment = {
-        **{name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
+        **unloaded_environment(),
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
-    try:
-        done = subprocess.run(
-            [str(path), "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_VERSION_SECONDS_MAX,
-            env=environment,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
+    done = answer_of(
+        [str(path), "--version"], environment=environment, seconds_max=_VERSION_SECONDS_MAX
+    )
+    return "" if done is None else done.stdout + done.stderr
 
 
 def _library(launcher: Path, flavour: Flavour) -> tuple[Path | None, Family | None]:

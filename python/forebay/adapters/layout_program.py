@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.decoding import decoded
 from forebay.application.ports import LibraryFinder
 from forebay.domain.errors import LayoutError, SetupError, UsageError
-from forebay.domain.layout import Component, Layout, LayoutChange, WantedLayout
+from forebay.domain.layout import Layout, LayoutChange, WantedLayout
 
 PROGRAM_NAME = "forebay-layout"
 SCHEMA = "forebay.layout/1"
@@ -31,11 +32,7 @@ class LayoutProgram:
         """Gives `path` a layout; makes a missing file."""
         numbers = (wanted.stripe_count, wanted.stripe_bytes, wanted.first_ost)
         line = self._ask("set", str(path), *(str(number) for number in numbers), wanted.pool)
-        return LayoutChange(
-            layout=_layout(line),
-            made=bool(line["made"]),
-            complaint=None if line["complaint"] is None else str(line["complaint"]),
-        )
+        return decoded(LayoutChange, line, layout=_layout(line))
 
     def _ask(self, *words: str) -> Mapping[str, Any]:
         program = self._libraries.find().folder / PROGRAM_NAME
@@ -83,31 +80,4 @@ def decode_layout(text: str) -> Layout:
 
 
 def _layout(line: Mapping[str, Any]) -> Layout:
-    return Layout(
-        path=str(line["path"]),
-        kind=str(line["kind"]),
-        bytes=int(line["bytes"]),
-        file_system=str(line["file_system"]),
-        origin=str(line["from"]),
-        targets=None if line["targets"] is None else int(line["targets"]),
-        stripe_bytes=int(line["stripe_bytes"]),
-        components=tuple(_component(one) for one in line["components"]),
-    )
-
-
-def _component(line: Mapping[str, Any]) -> Component:
-    return Component(
-        begin=int(line["begin"]),
-        end=None if line["end"] is None else int(line["end"]),
-        placement=str(line["placement"]),
-        role=str(line["role"]),
-        stripe_count=int(line["stripe_count"]),
-        stripe_bytes=int(line["stripe_bytes"]),
-        object_bytes=int(line["object_bytes"]),
-        pool=str(line["pool"]),
-        osts=tuple(int(index) for index in line["osts"]),
-        mirror=int(line["mirror"]),
-        initialised=bool(line["initialised"]),
-        stale=bool(line["stale"]),
-        chosen=bool(line["chosen"]),
-    )
+    return decoded(Layout, line, names={"origin": "from"})

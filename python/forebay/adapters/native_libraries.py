@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from forebay.adapters.commands import unloaded_environment
 from forebay.adapters.programs import linked_libraries
 from forebay.application.ports import LauncherFacts, NativeLibraries
 from forebay.domain.errors import SetupError
@@ -88,7 +89,7 @@ def _preload_complaint(stub: Path) -> str | None:
 
 
 def _load_complaint(core: Path, mpi: Path) -> str | None:
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    environment = unloaded_environment()
     errors = _run([sys.executable, "-c", _LOAD, str(mpi), str(core)], environment)
     if not errors:
         return None

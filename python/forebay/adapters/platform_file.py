@@ -1,31 +1,28 @@
 """Reads platforms: TOML in which every number has its source."""
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.toml_file import read_toml
 from forebay.domain.errors import SimulationError
 from forebay.domain.tuning.modelled import Platform
 from forebay.domain.tuning.quantity import parse_quantity
 
 SCHEMA = "forebay.platform/1"
+_REMEDY = "Name one of platforms/*.toml."
 
 
 def read_platform(path: Path) -> Platform:
     """SimulationError: no platform."""
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-        if document.get("schema") != SCHEMA:
-            raise SimulationError(
-                f"cannot use the platform {path} (its schema is {document.get('schema')!r}, not "
-                f"{SCHEMA!r}). Name one of platforms/*.toml."
-            )
-        return _platform(document)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    document = read_toml(path, SimulationError, what="platform", remedy=_REMEDY)
+    if document.get("schema") != SCHEMA:
         raise SimulationError(
-            f"cannot read the platform {path} ({error}). Name one of platforms/*.toml."
-        ) from error
+            f"cannot use the platform {path} (its schema is {document.get('schema')!r}, not "
+            f"{SCHEMA!r}). {_REMEDY}"
+        )
+    try:
+        return _platform(document)
     except (KeyError, TypeError, ValueError) as error:
         raise SimulationError(
             f"cannot use the platform {path} ({type(error).__name__}: {error}). Correct it; "

@@ -5,13 +5,13 @@ import mmap
 import os
 import socket
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from forebay.adapters.pool_document import decode_status
 from forebay.domain.errors import PoolError
+from forebay.domain.frozen import frozen
 from forebay.domain.pool import Lost, PoolStatus
 from forebay.domain.pool_messages import (
     REPLY_BYTES,
@@ -28,7 +28,7 @@ _DESCRIPTORS_MAX = 4
 _HOLDING = (1, 2)  # pool::FileState: pooled, leaving
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Answer:
     """A reply with the descriptors that came with it, which are the caller's to close."""
 

@@ -2,12 +2,12 @@
 
 import json
 import math
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.toml_file import read_toml
 from forebay.domain.errors import ProbeError
 from forebay.domain.tuning.point import COORDINATES, Direction, Point, Space
 from forebay.domain.tuning.portrait import SCHEMA, Identity, Portrait, SickTarget
@@ -31,12 +31,7 @@ def write_portrait(portrait: Portrait, path: Path) -> None:
 
 def read_portrait(path: Path) -> Portrait:
     """ProbeError: it is none, or of another version."""
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ProbeError(
-            f"cannot read the portrait {path} ({error}). Make one by `forebay probe`."
-        ) from error
+    document = read_toml(path, ProbeError, what="portrait", remedy="Make one by `forebay probe`.")
     if document.get("schema") != SCHEMA:
         raise ProbeError(
             f"cannot use the portrait {path} (its schema is {document.get('schema')!r}, not "

@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from forebay.adapters.bench_page import HtmlPages, write_page
+from forebay.adapters.bench_page import DrawnPages, write_page
 from forebay.adapters.page_template import filled
 from forebay.domain.tuning.portrait import Portrait
 from forebay.domain.tuning.quantity import spell_rate, spell_seconds
@@ -14,12 +14,8 @@ _TIMES = {"call_time", "request_time"}
 _PLAIN = {"interference_per_stream", "streams_free"}
 
 
-class PortraitPages:
+class PortraitPages(DrawnPages):
     """Pages of portraits."""
-
-    def check(self, path: Path) -> None:
-        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
-        HtmlPages().check(path)
 
     def write(self, portrait: Portrait, path: Path) -> None:
         """One self-contained page."""

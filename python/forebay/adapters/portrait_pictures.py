@@ -26,7 +26,6 @@ def draw_transfer(portrait: Portrait) -> str:
         portrait,
         axis="transfer_bytes",
         label="transfer size",
-        change=lambda base, value: replace(base, transfer_bytes=value),
         lines="stripe_bytes",
         name="stripe",
     )
@@ -38,7 +37,6 @@ def draw_bytes(portrait: Portrait) -> str:
         portrait,
         axis="process_bytes",
         label="bytes of a process",
-        change=lambda base, value: replace(base, process_bytes=value),
         whole=True,
     )
 
@@ -55,15 +53,10 @@ def draw_per_node(portrait: Portrait) -> str:
 
 def draw_stripes(portrait: Portrait) -> str:
     """(4) Size of the file, a line for each stripe count."""
-
-    def change(base: Point, value: int) -> Point:
-        return replace(base, process_bytes=value)
-
     return _draw(
         portrait,
         axis="process_bytes",
         label="size of the file",
-        change=change,
         lines="stripe_count",
         name="stripes",
         whole=True,
@@ -142,19 +135,21 @@ def _draw(
     *,
     axis: str,
     label: str,
-    change: Change,
+    change: Change | None = None,
     lines: str | None = None,
     name: str = "",
     whole: bool = False,
     scale: Callable[[Point], int] = lambda _: 1,
 ) -> str:
+    """Along an axis; `change` goes there from a point, where that changes more than the axis."""
+    go = change or (lambda base, value: changed(base, {axis: value}))
     figure, panels = _panels(portrait, rows=1)
     for column, (direction, choice) in enumerate(portrait.choices.items()):
         axes = panels[0][column]
         factor = scale(choice.best)
-        _lines(axes, portrait, choice, axis, change, lines, name, whole=whole, factor=factor)
+        _lines(axes, portrait, choice, axis, go, lines, name, whole=whole, factor=factor)
         if factor == 1 and not whole:
-            _dots(axes, portrait, direction, choice, axis, change)
+            _dots(axes, portrait, direction, choice, axis, go)
         levels = [factor * one for one in portrait.space.levels[axis]]
         _axis(axes, levels, label, sizes=axis.endswith("bytes"))
         _title(axes, direction, choice)

@@ -4,12 +4,14 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.decoding import decoded
 from forebay.application.probe import ProbePlan
 from forebay.domain.errors import ProbeError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import COORDINATES, Point
 from forebay.domain.tuning.search import Ask, Passage, Purpose, Sample
 
@@ -117,7 +119,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     return lines
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Begun:
     """Of a probing that was begun: its folder below `directory`, and the bytes of a probe."""
 
@@ -130,12 +132,7 @@ def begun(path: Path) -> Begun:
     """ProbeError: it is no journal."""
     lines = read_journal(path)
     try:
-        first = lines[0]
-        return Begun(
-            directory=str(first["directory"]),
-            folder=str(first["folder"]),
-            probe_bytes=int(first["probe_bytes"]),
-        )
+        return decoded(Begun, lines[0])
     except (IndexError, KeyError, ValueError) as error:
         raise ProbeError(
             f"{path} is no journal of a probing (its first line does not say what was planned). "

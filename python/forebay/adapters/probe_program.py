@@ -9,7 +9,6 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from forebay.application.ports import Captured
 from forebay.application.probe import PASSAGES, Ground
 from forebay.domain.bench_command import Launch, Tool, ranks_asked
 from forebay.domain.errors import ForebayError, LayoutError, ProbeError, StoppedError, UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour, find_launcher, with_ranks
 from forebay.domain.layout import Layout, WantedLayout
 from forebay.domain.tuning.point import Point
@@ -37,7 +37,7 @@ _PLACED_TARGETS_MAX = 256
 _PLACED_FILES = 3
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Where:
     """What is probed and how ranks are started. `folder`: everything of ours is below it.
     `targets`: what the user says there are."""

@@ -4,10 +4,10 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from forebay.adapters.commands import answer_of, unloaded_environment
 from forebay.adapters.elf import ElfFacts, read_elf
 from forebay.domain.program import Family, Linkage, ProgramFacts, family_of_soname
 
@@ -53,18 +53,9 @@ def mpi_of(path: Path, elf: ElfFacts) -> tuple[str | None, Family | None]:
 
 def linked_libraries(path: Path) -> list[tuple[str, str | None]]:
     """(soname, file or None when it is not found) of everything that would be loaded, by ldd."""
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    try:
-        done = subprocess.run(
-            ["ldd", str(path.resolve())],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_LDD_SECONDS_MAX,
-            env=environment,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    words = ["ldd", str(path.resolve())]
+    done = answer_of(words, environment=unloaded_environment(), seconds_max=_LDD_SECONDS_MAX)
+    if done is None:
         return []
     found = []
     for line in done.stdout.splitlines():

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.decoding import decoded
 from forebay.domain.errors import RecordError
 from forebay.domain.record import (
     ErrorNote,
@@ -20,6 +21,7 @@ from forebay.domain.record import (
 
 SCHEMA = "forebay.record/1"
 _PREFIX = "forebay-run-"
+_RATES = {"rate": "bytes_per_second", "usual_rate": "usual_bytes_per_second"}
 
 
 def decode_line(text: str) -> JobRecord | FileRecord | None:
@@ -38,7 +40,7 @@ def decode_line(text: str) -> JobRecord | FileRecord | None:
         )
     try:
         if line["kind"] == "job":
-            return _job(line)
+            return decoded(JobRecord, line, later={"rank"})
         return _file(line) if line["kind"] == "file" else None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(_undecoded(f"{type(error).__name__}: {error}")) from error
@@ -111,77 +113,27 @@ class RecordFiles:
         shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def _job(line: Mapping[str, Any]) -> JobRecord:
-    return JobRecord(
-        forebay=str(line["forebay"]),
-        mpi=str(line["mpi"]),
-        family=str(line["family"]),
-        ranks=int(line["ranks"]),
-        nodes=int(line["nodes"]),
-        pid=int(line["pid"]),
-        host=str(line["host"]),
-        command=str(line["command"]),
-        started=str(line["started"]),
-        rank=int(line.get("rank", 0)),
-    )
-
-
 def _file(line: Mapping[str, Any]) -> FileRecord:
-    return FileRecord(
-        path=str(line["path"]),
-        closed=bool(line["closed"]),
-        ranks=int(line["ranks"]),
-        nodes=int(line["nodes"]),
-        aggregators=tuple(int(rank) for rank in line["aggregators"]),
-        targets=int(line["targets"]),
-        stripe_bytes=int(line["stripe_bytes"]),
-        seconds_open=float(line["seconds_open"]),
-        settings={str(name): str(value) for name, value in line["settings"].items()},
+    return decoded(
+        FileRecord,
+        line,
+        later={"warnings"},
         write=_traffic(line["write"]),
         read=_traffic(line["read"]),
         passed_through=tuple(_passed(note) for note in line["passed_through"]),
-        errors=tuple(_error(note) for note in line["errors"]),
-        slow_targets=tuple(_slow(one) for one in line.get("slow_targets", ())),
-        warnings=tuple(str(text) for text in line.get("warnings", ())),
+        errors=tuple(
+            decoded(ErrorNote, note, names={"error_class": "class"}) for note in line["errors"]
+        ),
+        slow_targets=tuple(
+            decoded(SlowTarget, one, names=_RATES) for one in line.get("slow_targets", ())
+        ),
     )
 
 
 def _traffic(line: Mapping[str, Any]) -> Traffic:
-    return Traffic(
-        calls=int(line["calls"]),
-        bytes=int(line["bytes"]),
-        rounds=int(line["rounds"]),
-        requests=int(line["requests"]),
-        bypassed_calls=int(line["bypassed_calls"]),
-        seconds=float(line["seconds"]),
-        seconds_exchange=float(line["seconds_exchange"]),
-        seconds_storage=float(line["seconds_storage"]),
-        seconds_wait=float(line["seconds_wait"]),
-        found_requests_in_flight=int(line.get("found_requests_in_flight", 0)),
-    )
-
-
-def _slow(line: Mapping[str, Any]) -> SlowTarget:
-    return SlowTarget(
-        target=int(line["target"]),
-        direction=str(line["direction"]),
-        rate=float(line["bytes_per_second"]),
-        usual_rate=float(line["usual_bytes_per_second"]),
-        found_requests_in_flight=int(line["found_requests_in_flight"]),
-    )
+    return decoded(Traffic, line, later={"found_requests_in_flight"})
 
 
 def _passed(line: Mapping[str, Any]) -> PassedThrough:
     count = int(line["bytes"])
-    return PassedThrough(
-        call=str(line["call"]),
-        calls=int(line["calls"]),
-        bytes=count if count >= 0 else None,
-        reason=str(line["reason"]),
-    )
-
-
-def _error(line: Mapping[str, Any]) -> ErrorNote:
-    return ErrorNote(
-        call=str(line["call"]), error_class=str(line["class"]), message=str(line["message"])
-    )
+    return decoded(PassedThrough, line, bytes=count if count >= 0 else None)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from forebay.adapters.bench_page import HtmlPages, write_page
+from forebay.adapters.bench_page import DrawnPages, write_page
 from forebay.adapters.page_template import filled
 from forebay.domain.tuning.diagnosis import Diagnosis
 from forebay.domain.units import human_bytes, human_seconds
@@ -11,12 +11,8 @@ _TEMPLATE = Path(__file__).with_name("report_page.html.j2")
 _FILES_SHOWN = 40
 
 
-class ReportPages:
+class ReportPages(DrawnPages):
     """Pages of reports."""
-
-    def check(self, path: Path) -> None:
-        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
-        HtmlPages().check(path)
 
     def write(self, diagnosis: Diagnosis, path: Path) -> None:
         """One self-contained page."""

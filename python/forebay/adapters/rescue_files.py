@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from forebay.adapters.decoding import decoded
 from forebay.domain.errors import RescueError
 from forebay.domain.rescue import RUN_HEADER, SCHEMA, FoundFile, RescueHead, RunAt
 
@@ -121,16 +122,7 @@ def _read_head(file: Path, source: BinaryIO) -> RescueHead:
             "Was it made by another version?"
         )
     try:
-        line = json.loads(source.readline(_HEAD_MAX))
-        return RescueHead(
-            path=str(line["path"]),
-            device=int(line["device"]),
-            inode=int(line["inode"]),
-            error=int(line["error"]),
-            runs=int(line["runs"]),
-            bytes=int(line["bytes"]),
-            kept_ns=int(line["kept_ns"]),
-        )
+        return decoded(RescueHead, json.loads(source.readline(_HEAD_MAX)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RescueError(
             f"cannot rescue {file} (its second line is damaged: {type(error).__name__}). "

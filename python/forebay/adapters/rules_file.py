@@ -1,8 +1,8 @@
 """Rules of a site, as TOML: a [[rule]] for each, in the words of docs/tuning.md."""
 
-import tomllib
 from pathlib import Path
 
+from forebay.adapters.toml_file import read_toml
 from forebay.domain.errors import SettingsError
 from forebay.domain.tuning.rules import Rule, rule
 
@@ -11,12 +11,7 @@ _KEYS = {"name", "source", "prior", "when", "then"}
 
 def read_rules(path: Path) -> tuple[Rule, ...]:
     """SettingsError: it cannot be read, or a rule is none."""
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(
-            f"cannot read the rules {path} ({error}). docs/tuning.md has an example."
-        ) from error
+    document = read_toml(path, SettingsError, what="rules", remedy="docs/tuning.md has an example.")
     tables = document.get("rule")
     if not isinstance(tables, list) or not tables:
         raise SettingsError(

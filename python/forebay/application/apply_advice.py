@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from forebay.application.ports import World
 from forebay.application.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
 from forebay.domain.errors import ForebayError, LayoutError, UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.layout import Layout, WantedLayout
 from forebay.domain.record import FileSummary
 from forebay.domain.settings import Override
@@ -43,7 +44,7 @@ class Folders(Protocol):
         """A small file for the ranks to read, in a folder of its own."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Effect:
     """One thing that was to be set. `found` None: it cannot be seen."""
 
@@ -58,7 +59,7 @@ class Effect:
         return self.found == self.wanted
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Applied:
     """A run with advice. `before`: the layout that the directory had."""
 
@@ -67,7 +68,7 @@ class Applied:
     before: Layout | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ApplyRequest:
     """`advice`: those that change something; `directory`: where the output goes."""
 

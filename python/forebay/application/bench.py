@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -13,6 +12,7 @@ from forebay.domain.bench_command import Launch, Tool, ranks_asked, start_words
 from forebay.domain.bench_result import BenchResult
 from forebay.domain.bench_words import RESULT_OPTION, json_file, leaves_ranks_out
 from forebay.domain.errors import BenchUsageError, RecordError, SetupError
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour, find_launcher
 
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
@@ -41,7 +41,7 @@ class Pages(Protocol):
         """One self-contained page. SetupError: what draws is not installed."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class BenchWorld:
     """The ports of a benchmark."""
 
@@ -51,7 +51,7 @@ class BenchWorld:
     is_root: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class BenchPlan:
     """What is started. `ranks`: that must take part, if known. `json` is where
     the program writes; ours if `json_is_ours`."""
@@ -63,7 +63,7 @@ class BenchPlan:
     json_is_ours: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Left:
     """What a run left in its file: nothing (a dry run, or it failed early), what cannot be read,
     or a result with its text."""
@@ -74,7 +74,7 @@ class Left:
     warning: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class BenchReport:
     """How it ended, and what it left."""
 

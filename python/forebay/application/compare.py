@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from forebay.application.bench import BenchWorld, Left, plan_bench, run_and_read
 from forebay.application.ports import Captured
@@ -12,13 +12,14 @@ from forebay.domain.bench_command import Configuration, Launch
 from forebay.domain.bench_result import BenchResult, matched, repeated_names, unmatched
 from forebay.domain.comparison import Design, Finding, Side, find, may_stop
 from forebay.domain.errors import BenchError, ForebayError
+from forebay.domain.frozen import frozen
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 OUTPUT_SHOWN = 1500
 """Characters of a failed program's words that are passed on."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Comparison:
     """What came of the pairs, by quantity. `failure`: why there are not more of them."""
 

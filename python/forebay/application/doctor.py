@@ -2,7 +2,6 @@
 none of them stops the others."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from forebay.application.ports import (
@@ -14,6 +13,7 @@ from forebay.application.ports import (
 )
 from forebay.domain.errors import LayoutError, SetupError
 from forebay.domain.findings import Finding, Status, Topic
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import (
     PRELOAD_VARIABLE,
     Flavour,
@@ -41,7 +41,7 @@ _OF_THE_KERNEL = frozenset(
 _CORES = (Family.MPICH, Family.OPEN_MPI)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DoctorRequest:
     """What to look at."""
 
@@ -50,7 +50,7 @@ class DoctorRequest:
     ranks: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DirectoryDiagnosis:
     """A directory, and the layout that new files in it get."""
 
@@ -58,7 +58,7 @@ class DirectoryDiagnosis:
     layout: Layout | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Diagnosis:
     """All findings, and the facts that they come from."""
 

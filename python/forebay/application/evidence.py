@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from forebay.application.ports import Records
 from forebay.domain.errors import EvidenceError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.diagnosis import Diagnosis, diagnose, with_sick
 from forebay.domain.tuning.from_record import program_of, sick_in
 from forebay.domain.tuning.program_io import ProgramIo
@@ -20,7 +20,7 @@ class Logs(Protocol):
         """EvidenceError: it cannot be read; SetupError: what reads it is missing."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sources:
     """Where evidence is read from."""
 

@@ -1,7 +1,6 @@
 """Use cases: a pool for scripts with several steps is started, asked, drained and stopped."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from forebay.application.pool_ports import PoolSession, Progress
@@ -9,6 +8,7 @@ from forebay.application.ports import World
 from forebay.application.read_settings import effective_settings
 from forebay.application.run_pool import checked_paths
 from forebay.domain.errors import PoolError, UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import PRELOAD_VARIABLE, compose_preload
 from forebay.domain.pool import (
     PATHS_SETTING,
@@ -24,7 +24,7 @@ from forebay.domain.pool import (
 from forebay.domain.settings import SETTINGS_VARIABLE, Override
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class StartRequest:
     """What the user asked for."""
 
@@ -34,7 +34,7 @@ class StartRequest:
     overrides: tuple[Override, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Started:
     """A daemon that listens, and what programs must have in their environment to use it."""
 
@@ -44,7 +44,7 @@ class Started:
     variables: Mapping[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Drained:
     """All that was given is with the file system, unless `failed` names files."""
 

@@ -1,11 +1,12 @@
 """What the use cases need of the world. Adapters keep these promises; tests have twins."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
 from forebay.application.pool_ports import Pools
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour
 from forebay.domain.layout import Layout, LayoutChange, WantedLayout
 from forebay.domain.program import Family, ProgramFacts
@@ -13,7 +14,7 @@ from forebay.domain.record import Record
 from forebay.domain.settings import Override, SettingsTable
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class NativeLibraries:
     """The preload stub and the cores beside it, by family."""
 
@@ -22,7 +23,7 @@ class NativeLibraries:
     cores: Mapping[Family, Path]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Finished:
     """A process that ended: status as shells say it (128+n: by signal n)."""
 
@@ -30,7 +31,7 @@ class Finished:
     seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Captured:
     """What a short command printed. `status` as in Finished; None when it took too long."""
 
@@ -39,7 +40,7 @@ class Captured:
     errors: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class LauncherFacts:
     """One launcher. `names` are all paths under which PATH finds it."""
 
@@ -51,7 +52,7 @@ class LauncherFacts:
     family: Family | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class MpiWheel:
     """An MPI installed as a Python package."""
 
@@ -59,7 +60,7 @@ class MpiWheel:
     version: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DirectoryFacts:
     """What is known of a directory's file system."""
 
@@ -72,7 +73,7 @@ class DirectoryFacts:
     is_writable: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class MachineFacts:
     """What of the kernel and the hardware matters to Forebay. Reasons are None where it works."""
 
@@ -191,7 +192,7 @@ class Layouts(Protocol):
         """Gives a new or empty file, or a directory, a layout. LayoutError: nothing was set."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class World:
     """All ports together."""
 

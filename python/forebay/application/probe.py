@@ -4,10 +4,11 @@ a model, it is probed through the same port."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from forebay.domain.errors import ProbeError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point, Space, usual_space
 from forebay.domain.tuning.portrait import Identity, Portrait, findings_of
 from forebay.domain.tuning.search import PROBES, Ask, Choice, Sample, conclude, search
@@ -26,7 +27,7 @@ PASSAGES = 3
 """A passage of a probe is cut off after this part of the seconds that the probe has."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Budget:
     """What probing may take. `share`: of the free space, that its bytes may be."""
 
@@ -36,7 +37,7 @@ class Budget:
     share: float = 0.01
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ground:
     """What is known before the first probe. `free_bytes` None: not known; `obstacle`: why nothing
     can be probed here."""
@@ -77,7 +78,7 @@ class Journal(Protocol):
         """After it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ProbeRequest:
     """What the user asked for. `probe_bytes`: of one probe, where an earlier run has decided that
     (the free space may be another now)."""
@@ -90,7 +91,7 @@ class ProbeRequest:
     probe_bytes: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Estimate:
     """At most."""
 
@@ -100,7 +101,7 @@ class Estimate:
     files: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ProbePlan:
     """What will be probed."""
 

@@ -1,11 +1,11 @@
 """Use case: bytes of rescue files are written to the files that they belong to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from forebay.domain.errors import RescueError, UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.rescue import Applied, FoundFile, RescueHead, RunAt, obstacle
 
 
@@ -32,7 +32,7 @@ class Rescues(Protocol):
         """Removes a rescue file, and its folder if that is empty then."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RescueRequest:
     """What the user asked for. `into`: the file to write to, instead of the one that is named in
     the (only) rescue file."""

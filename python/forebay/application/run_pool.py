@@ -2,12 +2,13 @@
 started and brought to an end around the program."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from forebay.application.pool_ports import Progress, Silent, resolved
 from forebay.application.ports import Finished, World
 from forebay.domain.errors import UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.pool import (
     EX_IOERR,
     PATHS_MAX,
@@ -21,7 +22,7 @@ from forebay.domain.pool import (
 from forebay.domain.settings import EffectiveSetting
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolPlan:
     """Paths that are to go through a pool of this run's own. `socket` is in a folder that is
     there as long as the run."""
@@ -35,7 +36,7 @@ class PoolPlan:
         return {PATHS_VARIABLE: paths_text(self.paths), SOCKET_VARIABLE: str(self.socket)}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolOutcome:
     """What became of what went into the pool."""
 

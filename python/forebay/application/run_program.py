@@ -3,7 +3,6 @@ First a plan is made (nothing is started), then it is carried out."""
 
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from forebay.application.pool_ports import Progress
@@ -17,6 +16,7 @@ from forebay.application.run_pool import (
     run_through,
 )
 from forebay.domain.errors import RecordError, UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import (
     PRELOAD_VARIABLE,
     Flavour,
@@ -44,7 +44,7 @@ _HOST_OPTIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunRequest:
     """What the user asked for."""
 
@@ -56,7 +56,7 @@ class RunRequest:
     pool: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunPlan:
     """What will be started, and what is known about it beforehand."""
 
@@ -72,7 +72,7 @@ class RunPlan:
     pool: PoolPlan | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunReport:
     """What happened. `status` is the program's, or that bytes of the pool did not arrive;
     `reasons` says why nothing was recorded, when nothing was."""
@@ -107,12 +107,9 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     if request.summary is not None:
         _check_output("summary", world.folder / request.summary, world)
     library = str(world.libraries.find().stub)
-    launcher_at = find_launcher(request.command)
-    launcher = (
-        None if launcher_at is None else world.launchers.inspect(request.command[launcher_at])
-    )
-    programs = _programs(request.command, launcher_at, launcher, world)
-    warnings = _warnings(programs, launcher, world)
+    line = _line(request.command, world)
+    programs = _programs(line, world)
+    warnings = _warnings(programs, line.launcher, world)
     is_enabled = _value(effective, "enabled") == "true"
     paths = pool_paths(request.pool, effective, world) if is_enabled else ()
     if paths:
@@ -128,12 +125,12 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         variables={**variables, **(pool.variables if pool else {})},
     )
     return RunPlan(
-        words=_words(request.command, launcher_at, launcher, forwarding, world),
-        environment=_environment(world.environment, forwarding, launcher),
+        words=_words(line, forwarding, world),
+        environment=_environment(world.environment, forwarding, line.launcher),
         record=record,
         record_offset=world.records.end(record),
         record_is_kept=kept is not None,
-        launcher=launcher,
+        launcher=line.launcher,
         programs=programs,
         is_enabled=is_enabled,
         warnings=warnings,
@@ -321,19 +318,29 @@ def _variables(
     return variables
 
 
-def _words(
-    command: tuple[str, ...],
-    launcher_at: int | None,
-    launcher: LauncherFacts | None,
-    forwarding: Forwarding,
-    world: World,
-) -> tuple[str, ...]:
-    if launcher_at is None or launcher is None:
-        return command
+@frozen
+class _Line:
+    """What the user gave. `launcher_at`: the place of a launcher's name in it; `launcher` None:
+    there is none, or it is not known."""
+
+    words: tuple[str, ...]
+    launcher_at: int | None
+    launcher: LauncherFacts | None
+
+
+def _line(command: tuple[str, ...], world: World) -> _Line:
+    at = find_launcher(command)
+    launcher = None if at is None else world.launchers.inspect(command[at])
+    return _Line(words=command, launcher_at=at, launcher=launcher)
+
+
+def _words(line: _Line, forwarding: Forwarding, world: World) -> tuple[str, ...]:
+    if line.launcher_at is None or line.launcher is None:
+        return line.words
     return forward(
-        command,
-        launcher=launcher_at,
-        flavour=launcher.flavour,
+        line.words,
+        launcher=line.launcher_at,
+        flavour=line.launcher.flavour,
         forwarding=forwarding,
         is_program=lambda word: world.programs.locate(word) is not None,
     )
@@ -348,24 +355,19 @@ def _environment(
     return composed
 
 
-def _programs(
-    command: tuple[str, ...],
-    launcher_at: int | None,
-    launcher: LauncherFacts | None,
-    world: World,
-) -> tuple[ProgramFacts, ...]:
+def _programs(line: _Line, world: World) -> tuple[ProgramFacts, ...]:
     """The programs of the command line that can be looked at, each once."""
-    if launcher_at is None:
-        words = [command[0]]
+    if line.launcher_at is None:
+        words = [line.words[0]]
     else:
-        flavour = launcher.flavour if launcher else Flavour.OTHER
+        flavour = line.launcher.flavour if line.launcher else Flavour.OTHER
         indices = find_programs(
-            command,
-            launcher=launcher_at,
+            line.words,
+            launcher=line.launcher_at,
             flavour=flavour,
             is_program=lambda word: world.programs.locate(word) is not None,
         )
-        words = [command[index] for index in indices]
+        words = [line.words[index] for index in indices]
     paths = [world.programs.locate(word) for word in dict.fromkeys(words)]
     return tuple(world.programs.inspect(path) for path in paths if path is not None)
 

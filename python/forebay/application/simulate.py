@@ -1,9 +1,9 @@
 """Use case: run one experiment, or several variants of it, on a simulated machine."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from forebay.domain.frozen import frozen
 from forebay.domain.simulation import Simulation, parse_simulation, words_of
 
 
@@ -19,7 +19,7 @@ class Simulator(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SimulateRequest:
     """What to simulate."""
 

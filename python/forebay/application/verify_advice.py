@@ -4,7 +4,6 @@ it and without, in random order."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +19,7 @@ from forebay.application.apply_advice import (
 from forebay.application.ports import World
 from forebay.domain.comparison import Side
 from forebay.domain.errors import BenchError, ForebayError
+from forebay.domain.frozen import frozen
 from forebay.domain.layout import Layout
 from forebay.domain.tuning.advice import Advice
 from forebay.domain.tuning.verification import (
@@ -38,7 +38,7 @@ class Timed(Protocol):
         """Status, and seconds (or what stands for them: less is better)."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class VerifyRequest:
     """`pairs_max`: after so many it ends in any case."""
 
@@ -50,7 +50,7 @@ class VerifyRequest:
     seed: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Verified:
     """What came of it. `undone`: the layout is as it was before; `trouble`: why there are not more
     pairs, or why it could not be undone."""

@@ -1,9 +1,9 @@
 """`forebay advise`: parse → advise → render."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,8 +15,10 @@ from forebay.adapters.record_file import RecordFiles
 from forebay.adapters.rules_file import read_rules
 from forebay.application.evidence import Sources, diagnose_file
 from forebay.cli.advice_report import as_text
+from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.domain.errors import EvidenceError, UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.advice import Advice, Lever, Question, advise
 from forebay.domain.tuning.evidence import Workload, checked, from_command, size
 from forebay.domain.tuning.point import Direction
@@ -63,7 +65,7 @@ Exit status:
 _RANKS_PER_NODE_USUAL = 32
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Told:
     """What is known of the program."""
 
@@ -73,41 +75,36 @@ class _Told:
     untroubled: bool = False
 
 
-def _option(flag: str, meta: str | None, help_: str, **more: Any) -> Any:
-    names = ("-o", flag) if flag == "--output" else (flag,)
-    return typer.Option(*names, metavar=meta, help=help_, **more)
-
-
 OptionalPath = Path | None
 
 
 def advise_command(
-    portrait: Annotated[OptionalPath, _option("--portrait", "FILE", "Of the file system.")] = None,
-    darshan: Annotated[OptionalPath, _option("--darshan", "LOG", "A log of the program.")] = None,
-    record: Annotated[OptionalPath, _option("--record", "FILE", "Of `forebay run`.")] = None,
-    command: Annotated[str | None, _option("--command", "LINE", "Of ior or hpio.")] = None,
-    ranks: Annotated[int | None, _option("--ranks", "N", "Of the program.", min=1)] = None,
-    nodes: Annotated[int | None, _option("--nodes", "N", "That they are on.", min=1)] = None,
-    bytes_: Annotated[str | None, _option("--bytes", "SIZE", "Of all files together.")] = None,
-    files: Annotated[int, _option("--files", "N", "Files; 1: all ranks share it.", min=1)] = 1,
-    transfer: Annotated[str | None, _option("--transfer", "SIZE", "Of a call.")] = None,
-    read: Annotated[bool, _option("--read", None, "It reads; else it writes.")] = False,
+    portrait: Annotated[OptionalPath, option("--portrait", "FILE", "Of the file system.")] = None,
+    darshan: Annotated[OptionalPath, option("--darshan", "LOG", "A log of the program.")] = None,
+    record: Annotated[OptionalPath, option("--record", "FILE", "Of `forebay run`.")] = None,
+    command: Annotated[str | None, option("--command", "LINE", "Of ior or hpio.")] = None,
+    ranks: Annotated[int | None, option("--ranks", "N", "Of the program.", min=1)] = None,
+    nodes: Annotated[int | None, option("--nodes", "N", "That they are on.", min=1)] = None,
+    bytes_: Annotated[str | None, option("--bytes", "SIZE", "Of all files together.")] = None,
+    files: Annotated[int, option("--files", "N", "Files; 1: all ranks share it.", min=1)] = 1,
+    transfer: Annotated[str | None, option("--transfer", "SIZE", "Of a call.")] = None,
+    read: Annotated[bool, option("--read", None, "It reads; else it writes.")] = False,
     same_bytes: Annotated[
-        bool, _option("--same-bytes", None, "Every rank reads all of the file.")
+        bool, option("--same-bytes", None, "Every rank reads all of the file.")
     ] = False,
     collective: Annotated[
-        bool, _option("--collective", None, "Its calls are collective MPI-IO.")
+        bool, option("--collective", None, "Its calls are collective MPI-IO.")
     ] = False,
-    stripes: Annotated[int | None, _option("--stripes", "N", "Of its files now.", min=1)] = None,
-    rules: Annotated[list[Path] | None, _option("--rules", "FILE", "Of the site, TOML.")] = None,
+    stripes: Annotated[int | None, option("--stripes", "N", "Of its files now.", min=1)] = None,
+    rules: Annotated[list[Path] | None, option("--rules", "FILE", "Of the site, TOML.")] = None,
     may_change: Annotated[
-        list[str] | None, _option("--may-change", "WHAT", "`program`: its authors would help.")
+        list[str] | None, option("--may-change", "WHAT", "`program`: its authors would help.")
     ] = None,
-    directory: Annotated[str | None, _option("--output-dir", "DIR", "Where its files go.")] = None,
-    output: Annotated[OptionalPath, _option("--output", "FILE", "For apply and verify.")] = None,
-    html: Annotated[OptionalPath, _option("--html", "FILE", "A page.")] = None,
+    directory: Annotated[str | None, option("--output-dir", "DIR", "Where its files go.")] = None,
+    output: Annotated[OptionalPath, option("-o --output", "FILE", "For apply and verify.")] = None,
+    html: Annotated[OptionalPath, option("--html", "FILE", "A page.")] = None,
     ready_in: Annotated[
-        OptionalPath, _option("--ready", "DIR", "Write forebay.toml and romio.hints there.")
+        OptionalPath, option("--ready", "DIR", "Write forebay.toml and romio.hints there.")
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
@@ -137,7 +134,7 @@ def advise_command(
     _give(advice, form, _Outputs(advice=output, ready=ready_in, html=html))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Outputs:
     """Files to be written."""
 

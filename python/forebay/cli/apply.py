@@ -9,6 +9,7 @@ import typer
 from forebay.adapters.advice_file import read_advice
 from forebay.adapters.folders import RealFolders
 from forebay.application.apply_advice import Applied, ApplyRequest, apply_advice, chosen
+from forebay.cli.options import OutputFolder
 from forebay.cli.output import Format, FormatOption, json_line, plain
 from forebay.cli.world import real_world
 from forebay.domain.errors import UsageError
@@ -46,10 +47,7 @@ Command = Annotated[
 def apply(
     advice: AdviceFile,
     command: Command,
-    directory: Annotated[
-        Path | None,
-        typer.Option("--output-dir", metavar="DIR", help="Where the program writes."),
-    ] = None,
+    directory: OutputFolder = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Runs the command and exits with its status."""

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from forebay.application.doctor import Diagnosis, DoctorRequest, diagnose
+from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
 from forebay.cli.world import real_world
 from forebay.domain.findings import Finding, Status, Topic, problems
@@ -47,12 +48,10 @@ def doctor(
         typer.Argument(metavar="[DIR]...", help="Where the program's files are."),
     ] = None,
     program: Annotated[
-        str | None,
-        typer.Option("--program", metavar="PATH", help="Look at this executable, too."),
+        str | None, option("--program", "PATH", "Look at this executable, too.")
     ] = None,
     ranks: Annotated[
-        int | None,
-        typer.Option("-n", metavar="N", min=1, help="Ranks that will run on this node."),
+        int | None, option("-n", "N", "Ranks that will run on this node.", min=1)
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:

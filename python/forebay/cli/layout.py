@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
 from forebay.cli.world import real_world
 from forebay.domain.errors import UsageError
@@ -100,25 +101,13 @@ def show(path: Where, form: FormatOption = Format.TEXT) -> None:
 def set_(
     path: Where,
     count: Annotated[
-        str | None,
-        typer.Option(
-            "-c", "--striping-factor", metavar="N", help="Targets of a file; `all` on Lustre."
-        ),
+        str | None, option("-c --striping-factor", "N", "Targets of a file; `all` on Lustre.")
     ] = None,
     unit: Annotated[
-        str | None,
-        typer.Option("-S", "--striping-unit", metavar="SIZE", help="Stripe size, as in 4m."),
+        str | None, option("-S --striping-unit", "SIZE", "Stripe size, as in 4m.")
     ] = None,
-    first: Annotated[
-        int,
-        typer.Option(
-            "-i",
-            "--first-ost",
-            metavar="INDEX",
-            help="First target (Lustre).",
-        ),
-    ] = -1,
-    pool: Annotated[str, typer.Option("-p", "--pool", metavar="NAME", help="Pool.")] = "",
+    first: Annotated[int, option("-i --first-ost", "INDEX", "First target (Lustre).")] = -1,
+    pool: Annotated[str, option("-p --pool", "NAME", "Pool.")] = "",
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Sets a layout."""

@@ -22,7 +22,7 @@ from forebay.application.manage_pool import (
 from forebay.application.pool_ports import PoolSession
 from forebay.application.rescue import RescueRequest, rescue
 from forebay.cli.drain_progress import DrainProgress
-from forebay.cli.options import overrides_of
+from forebay.cli.options import SettingsFile, option, overrides_of
 from forebay.cli.output import Format, FormatOption, json_line, json_pretty, plain, printable
 from forebay.cli.pool_help import (
     DRAIN_HELP,
@@ -42,10 +42,7 @@ from forebay.domain.units import human_bytes, human_seconds
 
 _WATCH_SECONDS = 1.0
 
-SocketOption = Annotated[
-    Path | None,
-    typer.Option("--socket", metavar="PATH", help="Where the daemon listens."),
-]
+SocketOption = Annotated[Path | None, option("--socket", "PATH", "Where the daemon listens.")]
 
 
 def start(
@@ -54,12 +51,9 @@ def start(
         typer.Argument(metavar="PATH...", help="Folders (or files) that go through the pool."),
     ] = None,
     socket: SocketOption = None,
-    settings: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE", help="TOML file of settings.")
-    ] = None,
+    settings: SettingsFile = None,
     assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="One setting, as pool_window=1GiB."),
+        list[str] | None, option("--set", "KEY=VALUE", "One setting, as pool_window=1GiB.")
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
@@ -86,9 +80,7 @@ def _shell_lines(started: Started) -> Iterator[str]:
 
 def status(
     socket: SocketOption = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Again every second, until Ctrl-C.")
-    ] = False,
+    watch: Annotated[bool, option("--watch -w", None, "Again every second, until Ctrl-C.")] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Shows what a daemon has."""
@@ -191,15 +183,12 @@ def rescue_(
         list[Path],
         typer.Argument(metavar="FILE...", help="Rescue files, or folders with such files."),
     ],
-    into: Annotated[
-        Path | None,
-        typer.Option("--into", metavar="FILE", help="Write to this file instead."),
-    ] = None,
+    into: Annotated[Path | None, option("--into", "FILE", "Write to this file instead.")] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Also where the file has changed, or is another one.")
+        bool, option("--force", None, "Also where the file has changed, or is another one.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Check everything and write nothing.")
+        bool, option("--dry-run -n", None, "Check everything and write nothing.")
     ] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:

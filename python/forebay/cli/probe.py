@@ -3,10 +3,10 @@
 import datetime
 import secrets
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -28,10 +28,12 @@ from forebay.application.probe import (
     plan_probe,
 )
 from forebay.cli.bench_world import real_bench_world
+from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.cli.portrait_report import as_json, as_text
 from forebay.domain.bench_command import Launch
 from forebay.domain.errors import UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
@@ -91,38 +93,29 @@ class Level(Enum):
     DEEP = "deep"
 
 
-def _option(flag: str, meta: str, help_: str, **more: Any) -> Any:
-    return typer.Option(flag, metavar=meta, help=help_, **more)
-
-
 def probe(
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="DIR -- LAUNCHER...", help="Where, and how ranks are started."),
     ] = None,
-    level: Annotated[Level, typer.Option("--level", help="How many probes.")] = Level.QUICK,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="The portrait.")
-    ] = Path("portrait.toml"),
-    html: Annotated[Path | None, _option("--html", "FILE", "A page with five pictures.")] = None,
-    seconds: Annotated[int | None, _option("--seconds", "N", "That it may take.", min=1)] = None,
-    bytes_: Annotated[str | None, _option("--bytes", "SIZE", "That it may write.")] = None,
-    files: Annotated[int, _option("--files", "N", "That it may make.", min=1)] = 100_000,
-    share: Annotated[str, _option("--share", "P", "Of the free space, as in 1%.")] = "1%",
-    targets: Annotated[int | None, _option("--targets", "N", "If not found.", min=1)] = None,
-    reads: Annotated[bool, typer.Option("--reads", help="Seek what is best for reading.")] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the order of probes.")] = 1,
+    level: Annotated[Level, option("--level", None, "How many probes.")] = Level.QUICK,
+    output: Annotated[Path, option("-o --output", "FILE", "The portrait.")] = Path("portrait.toml"),
+    html: Annotated[Path | None, option("--html", "FILE", "A page with five pictures.")] = None,
+    seconds: Annotated[int | None, option("--seconds", "N", "That it may take.", min=1)] = None,
+    bytes_: Annotated[str | None, option("--bytes", "SIZE", "That it may write.")] = None,
+    files: Annotated[int, option("--files", "N", "That it may make.", min=1)] = 100_000,
+    share: Annotated[str, option("--share", "P", "Of the free space, as in 1%.")] = "1%",
+    targets: Annotated[int | None, option("--targets", "N", "If not found.", min=1)] = None,
+    reads: Annotated[bool, option("--reads", None, "Seek what is best for reading.")] = False,
+    seed: Annotated[int, option("--seed", None, "Of the order of probes.", min=0)] = 1,
     simulate: Annotated[
-        str | None,
-        typer.Option("--simulate", metavar="PLATFORM", help="A modelled machine instead of DIR."),
+        str | None, option("--simulate", "PLATFORM", "A modelled machine instead of DIR.")
     ] = None,
-    drift: Annotated[
-        str, typer.Option("--drift", metavar="P", help="Of the modelled machine.")
-    ] = "10%",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it takes.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the journal.")] = False,
+    drift: Annotated[str, option("--drift", "P", "Of the modelled machine.")] = "10%",
+    dry_run: Annotated[bool, option("--dry-run", None, "Only say what it takes.")] = False,
+    resume: Annotated[bool, option("--resume", None, "Go on with the journal.")] = False,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Remove the journal, and files that were left.")
+        bool, option("--clean", None, "Remove the journal, and files that were left.")
     ] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
@@ -160,7 +153,7 @@ def probe(
     print(json_pretty(as_json(portrait)) if form is Format.JSON else as_text(portrait, output))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Asked:
     """What is to be probed, and how."""
 

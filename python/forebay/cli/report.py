@@ -9,6 +9,7 @@ from forebay.adapters.darshan_log import DarshanLogs
 from forebay.adapters.record_file import RecordFiles
 from forebay.adapters.report_page import ReportPages
 from forebay.application.evidence import Sources, diagnose_file
+from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
 from forebay.domain.errors import EvidenceError
 from forebay.domain.tuning.diagnosis import Diagnosis
@@ -41,9 +42,7 @@ _FILES_SHOWN = 8
 
 def report(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .darshan log or a record.")],
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="A page with pictures.")
-    ] = None,
+    html: Annotated[Path | None, option("--html", "FILE", "A page with pictures.")] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Reads and reports."""

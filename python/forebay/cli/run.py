@@ -9,7 +9,7 @@ import typer
 
 from forebay.application.pool_ports import Progress
 from forebay.application.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
-from forebay.cli.options import overrides_of
+from forebay.cli.options import option, overrides_of
 from forebay.cli.output import Format, FormatOption, json_line
 from forebay.cli.run_report import as_json, as_text
 from forebay.cli.world import real_world
@@ -82,35 +82,25 @@ def run(
         typer.Argument(metavar="COMMAND...", help="The program with its launcher, as ever."),
     ],
     settings: Annotated[
-        Path | None,
-        typer.Option(
-            "--settings", metavar="FILE", help="TOML file of settings; see `forebay settings`."
-        ),
+        Path | None, option("--settings", "FILE", "TOML file of settings; see `forebay settings`.")
     ] = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="One setting; wins over file and environment."
-        ),
+        option("--set", "KEY=VALUE", "One setting; wins over file and environment."),
     ] = None,
     record: Annotated[
-        Path | None,
-        typer.Option(
-            "--record", metavar="FILE", help="Append the record (JSON Lines) here and keep it."
-        ),
+        Path | None, option("--record", "FILE", "Append the record (JSON Lines) here and keep it.")
     ] = None,
     summary: Annotated[
         Path | None,
-        typer.Option(
-            "--summary", metavar="FILE", help="Where the summary goes instead of standard error."
-        ),
+        option("--summary", "FILE", "Where the summary goes instead of standard error."),
     ] = None,
     pool: Annotated[
         list[Path] | None,
-        typer.Option(
+        option(
             "--pool",
-            metavar="PATH",
-            help="A folder (or file) that goes through the pool; may be said several times.",
+            "PATH",
+            "A folder (or file) that goes through the pool; may be said several times.",
         ),
     ] = None,
     form: FormatOption = Format.TEXT,

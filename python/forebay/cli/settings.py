@@ -3,8 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -12,6 +11,7 @@ from rich.text import Text
 
 from forebay.adapters.settings_files import SettingsFiles
 from forebay.application.read_settings import effective_settings
+from forebay.cli.options import SettingsFile
 from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.domain.settings import EffectiveSetting, Origin, SettingKind
 from forebay.domain.units import exact_bytes
@@ -42,9 +42,7 @@ Exit status:
 
 
 def settings(
-    file: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE", help="TOML file of settings.")
-    ] = None,
+    file: SettingsFile = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Lists the settings."""

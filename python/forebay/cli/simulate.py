@@ -10,6 +10,7 @@ from rich.table import Table
 
 from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import SimulateRequest, simulate
+from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.domain.simulation import KEYS, PLATFORM_KEYS, VARIANTS, Simulation
 from forebay.domain.units import counted, human_bytes
@@ -56,8 +57,7 @@ def simulate_command(
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="What to change.")
     ] = None,
     variant: Annotated[
-        list[str] | None,
-        typer.Option("--variant", metavar="NAME", help=f"One of {', '.join(VARIANTS)}; any k."),
+        list[str] | None, option("--variant", "NAME", f"One of {', '.join(VARIANTS)}; any k.")
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:

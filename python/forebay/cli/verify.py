@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +12,7 @@ from forebay.application.apply_advice import PLACE, chosen, measured_in
 from forebay.application.ports import World
 from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
 from forebay.cli.apply import AdviceFile, Command, directory_of
+from forebay.cli.options import OutputFolder, option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.cli.world import real_world
 from forebay.domain.bench_command import fraction
@@ -62,25 +62,20 @@ _STATUS = {
 def verify(
     advice: AdviceFile,
     command: Command,
-    directory: Annotated[
-        Path | None,
-        typer.Option("--output-dir", metavar="DIR", help="Where the program writes."),
-    ] = None,
-    pairs: Annotated[int, typer.Option("--pairs", metavar="N", help="At most.")] = 20,
+    directory: OutputFolder = None,
+    pairs: Annotated[int, option("--pairs", "N", "At most.")] = 20,
     margin: Annotated[
-        str, typer.Option("--margin", metavar="P", help="Differences below it do not matter.")
+        str, option("--margin", "P", "Differences below it do not matter.")
     ] = f"{MARGIN:.0%}",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the order.")] = 1,
+    seed: Annotated[int, option("--seed", None, "Of the order.", min=0)] = 1,
     rate: Annotated[
-        str | None,
-        typer.Option("--rate", metavar="REGEX", help="A rate in its output, instead of seconds."),
+        str | None, option("--rate", "REGEX", "A rate in its output, instead of seconds.")
     ] = None,
     time: Annotated[
-        str | None,
-        typer.Option("--time", metavar="REGEX", help="A time in its output, likewise."),
+        str | None, option("--time", "REGEX", "A time in its output, likewise.")
     ] = None,
     run_time: Annotated[
-        int, typer.Option("--run-time", metavar="SECONDS", min=1, help="A run may take so long.")
+        int, option("--run-time", "SECONDS", "A run may take so long.", min=1)
     ] = 3600,
     form: FormatOption = Format.TEXT,
 ) -> None:

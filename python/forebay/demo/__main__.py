@@ -6,7 +6,7 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -23,6 +23,7 @@ from forebay.demo.timeline_picture import draw_timeline
 from forebay.demo.timing_picture import draw_timings
 from forebay.demo.workshop import HDF5, PNETCDF, Variant, Workshop
 from forebay.domain.errors import ForebayError
+from forebay.domain.frozen import frozen
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
 SPIN_UP_STEPS, SPIN_UP_RANKS = 480, 2
@@ -31,7 +32,7 @@ HDF5_RECORDS = 3
 OTHER_PARTS = 5  # build, mask, spin-up, second build, pictures
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Options:
     """The command line."""
 

@@ -5,7 +5,6 @@ Format: https://parallel-netcdf.github.io/doc/c-reference/pnetcdf-c/CDF_002d5-Fi
 """
 
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forebay.demo.errors import DemoError
+from forebay.domain.frozen import frozen
 
 _HEADER_BYTES_MAX = 1 << 20
 _TYPES = {1: ">i1", 2: "S1", 3: ">i2", 4: ">i4", 5: ">f4", 6: ">f8", 7: ">u1", 10: ">i8"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Variable:
     """Where a variable lies. `shape` is that of one record where `has_records`."""
 
@@ -30,7 +30,7 @@ class Variable:
     has_records: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Cdf5File:
     """An opened header; values are read when they are asked for."""
 

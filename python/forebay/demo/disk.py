@@ -8,11 +8,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from forebay.demo.errors import DemoError
+from forebay.domain.frozen import frozen
 
 MEGABYTES_PER_SECOND, DIRTY_MEBIBYTES = 50, 32
 _NOT_POSSIBLE = 77
@@ -21,7 +21,7 @@ _SECTORS_WRITTEN = 6  # word of /sys/block/*/stat
 _PERIOD_SECONDS = 0.05
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Written:
     """What had reached the disk at each moment: seconds of the monotonic clock, bytes since the
     run began. The last moment is the one at which everything had."""
@@ -36,7 +36,7 @@ class Written:
         return self.seconds[-1] - self.begin
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class LimitedDisk:
     """Where it is mounted, and its name in /sys/block."""
 

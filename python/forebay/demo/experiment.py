@@ -1,17 +1,17 @@
 """The experiment: interleaved pairs of the same run, plain and through Forebay."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from forebay.demo.errors import DemoError
 from forebay.demo.model import Run
 from forebay.demo.workshop import Outcome, Variant, Workshop, same_bytes
 from forebay.domain.estimate import Spread, spread
+from forebay.domain.frozen import frozen
 
 Announce = Callable[[str], None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Pair:
     """One run each, one right after the other."""
 
@@ -24,7 +24,7 @@ class Pair:
         return self.plain.times.output / max(self.forebay.times.output, 1e-6)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Comparison:
     """All pairs of one variant. Every file of every run has the same bytes, or there is none."""
 

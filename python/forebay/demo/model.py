@@ -1,14 +1,14 @@
 """The ocean model as the demo sees it: the namelists it is given, the times it prints."""
 
-from dataclasses import dataclass
-
+from forebay.adapters.decoding import decoded
 from forebay.demo.errors import DemoError
+from forebay.domain.frozen import frozen
 
 _RESULT = "ocean_result "
 _SPAN = "ocean_span "
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Grid:
     """Cells of the model; both edges in degrees."""
 
@@ -18,7 +18,7 @@ class Grid:
     north: float = 80.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Run:
     """One run. Paths are relative to the run's folder; an empty one means none."""
 
@@ -45,7 +45,7 @@ class Run:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ModelTimes:
     """What the model measured itself: seconds of the slowest rank, barriers between the parts."""
 
@@ -70,7 +70,7 @@ class ModelTimes:
         return self.mebibytes / self.output if self.output > 0 else 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Span:
     """A part of the output: create, write or close. Seconds of the monotonic clock."""
 
@@ -101,17 +101,7 @@ def parse_times(printed: str) -> ModelTimes:
         )
     pairs = dict(word.split("=", 1) for word in line.removeprefix(_RESULT).split())
     try:
-        return ModelTimes(
-            records=int(pairs["records"]),
-            mebibytes=float(pairs["mebibytes"]),
-            day=float(pairs["day"]),
-            compute=float(pairs["compute"]),
-            create=float(pairs["create"]),
-            write=float(pairs["write"]),
-            close=float(pairs["close"]),
-            restart_write=float(pairs["restart_write"]),
-            restart_read=float(pairs["restart_read"]),
-        )
+        return decoded(ModelTimes, pairs)
     except (KeyError, ValueError) as error:
         raise DemoError(
             f"cannot read the model's times ({type(error).__name__}: {error}). "

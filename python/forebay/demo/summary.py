@@ -1,18 +1,18 @@
 """Results of the demo as rows of text: one place for the terminal's table and the page's."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from forebay.demo.experiment import Comparison, Pair
 from forebay.demo.workshop import Outcome
 from forebay.domain.estimate import Spread
+from forebay.domain.frozen import frozen
 from forebay.domain.units import counted
 
 UNKNOWN = "–"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Row:
     """One quantity: medians over the pairs, plain and through Forebay."""
 
@@ -22,7 +22,7 @@ class Row:
     note: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Parts:
     """Where the time in output went: create, collective, rest and close are all of it. Exchange,
     storage and wait are parts of collective, and overlap."""

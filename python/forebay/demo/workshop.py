@@ -7,13 +7,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from forebay.adapters.record_file import read_record
 from forebay.demo.disk import DiskMeter, Written
 from forebay.demo.errors import DemoError
 from forebay.demo.model import ModelTimes, Run, Span, parse_spans, parse_times
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour, start
 from forebay.domain.record import FileSummary, summarise
 
@@ -23,7 +23,7 @@ _BLOCK_BYTES = 1 << 20
 _TAIL_LINES = 15
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Variant:
     """The model with one output library, and how its MPI starts it."""
 
@@ -57,7 +57,7 @@ HDF5 = Variant(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Outcome:
     """One finished run: the model's times, its file's digests, and what Forebay recorded of the
     history file (None: it ran plain)."""
@@ -71,7 +71,7 @@ class Outcome:
     """Of a run on a limited disk: what reached the disk, until all had."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Workshop:
     """The folders of the demo and the model in them."""
 

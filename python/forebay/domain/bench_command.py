@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from forebay.domain.errors import BenchUsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour, start
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)
@@ -31,7 +31,7 @@ class Tool(StrEnum):
         return f"forebay-{self.value}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Launch:
     """How ranks are started: `words` of a launcher, or just so many `ranks`."""
 
@@ -39,7 +39,7 @@ class Launch:
     ranks: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Split:
     """Our options by name, and what is the program's."""
 
@@ -103,7 +103,7 @@ def split(words: Sequence[str], known: Mapping[str, str]) -> Split:
     return Split(ours=ours, rest=tuple(rest))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Configuration:
     """One side of a comparison: variables, the tool, its words."""
 

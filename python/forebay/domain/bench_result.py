@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from forebay.domain.estimate import Spread, spread
+from forebay.domain.frozen import frozen
 
 MIB_PER_SECOND = "MiB/s"
 OPERATIONS_PER_SECOND = "ops/s"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bar:
     """Calls that took up to so long, and longer than the bar before says."""
 
@@ -20,7 +20,7 @@ class Bar:
     count: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Latency:
     """Of single calls, all ranks and repetitions together."""
 
@@ -43,7 +43,7 @@ class Latency:
         return 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Measurement:
     """One phase, point or operation: a rate of each repetition, latencies, and the ranks' time."""
 
@@ -60,7 +60,7 @@ class Measurement:
         return spread(self.rates)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class BenchResult:
     """One run of a benchmark."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from forebay.domain.errors import BenchUsageError
 from forebay.domain.estimate import LEVEL, Ratio, paired_ratio, signed_rank_cut
+from forebay.domain.frozen import frozen
 
 MARGIN = 0.05
 LOOKS = (8, 12, 16, 20)
@@ -37,7 +37,7 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Design:
     """How many pairs, and after which of them one may stop. Levels are such that looking several
     times does not raise the error above 5 %."""
@@ -75,7 +75,7 @@ class Design:
         return tuple((one, Side.B if one is Side.A else Side.A) for one in firsts)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Finding:
     """What pairs of one quantity say. The ratio is of B to A, above 1 where B is the better."""
 

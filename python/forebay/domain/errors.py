@@ -39,20 +39,20 @@ class SetupError(ForebayError):
     exit_code = 125
 
 
-class LaunchError(ForebayError):
+class StatusError(ForebayError):
+    """What ends the command with a status that is known only when it happens."""
+
+    def __init__(self, message: str, *, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class LaunchError(StatusError):
     """The program cannot be started (126: not executable, 127: not found, as shells say it)."""
 
-    def __init__(self, message: str, *, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
 
-
-class StoppedError(ForebayError):
+class StoppedError(StatusError):
     """A signal came while something ran; the status is what shells say of it (128+n)."""
-
-    def __init__(self, message: str, *, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 class BenchUsageError(UsageError):
@@ -61,12 +61,8 @@ class BenchUsageError(UsageError):
     exit_code = 1
 
 
-class BenchError(ForebayError):
+class BenchError(StatusError):
     """A benchmark failed or left no result; the status is the benchmark's own."""
-
-    def __init__(self, message: str, *, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 class PoolError(ForebayError):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
+
+from forebay.domain.frozen import frozen
 
 LEVEL = 0.95
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Spread:
     """Median and range of a sample; `low` to `high` covers the true median with `confidence`."""
 
@@ -28,7 +29,7 @@ class Spread:
     confidence: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ratio:
     """A paired ratio. `low` and `high` bound it with `confidence`; None with fewer pairs than the
     level needs (6 for 95 %)."""

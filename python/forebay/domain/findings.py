@@ -1,8 +1,9 @@
 """What `forebay doctor` finds: one statement each, and what to do where it is a problem."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from forebay.domain.frozen import frozen
 
 
 class Status(Enum):
@@ -24,7 +25,7 @@ class Topic(Enum):
     MACHINE = "Machine"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Finding:
     """One statement. `remedy` says what to do next."""
 

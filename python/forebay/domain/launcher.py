@@ -4,9 +4,11 @@ the project knows a launcher's options. Pure: words in, words out."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import PurePath
+
+from forebay.domain.frozen import frozen
 
 PRELOAD_VARIABLE = "LD_PRELOAD"
 
@@ -91,7 +93,7 @@ def with_ranks(
     return tuple(out)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Forwarding:
     """What the ranks must see: our library (or several, with colons) in LD_PRELOAD, and FOREBAY_*
     variables."""
@@ -156,7 +158,7 @@ def version_of(text: str) -> str | None:
     return found[1] if found else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Context:
     """One application context of a command line: the launcher's options, then the program with
     its arguments, which are nobody's but its own."""

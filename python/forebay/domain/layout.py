@@ -1,10 +1,10 @@
 """How a file lies over storage targets, as values: schema/layout.md in Python. The program
 forebay-layout reads and sets layouts; nothing here knows a file system's formats."""
 
-from dataclasses import dataclass
+from forebay.domain.frozen import frozen
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Component:
     """One range of a file (`end` None: to its end) with one way of striping. `stripe_count` 0: the
     file system's default, -1: all targets; `stripe_bytes` 0: the default."""
@@ -24,7 +24,7 @@ class Component:
     chosen: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Layout:
     """Of a file, or of the files to come in a directory. `targets` and `stripe_bytes` are what
     Forebay takes for the whole file; `targets` None: all there are. `origin` is the path that has
@@ -50,7 +50,7 @@ class Layout:
         return self.kind == "directory"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class WantedLayout:
     """What a user asks for; what is not said (0, -1, empty) stays as it is."""
 
@@ -65,7 +65,7 @@ class WantedLayout:
         return self != WantedLayout()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class LayoutChange:
     """A layout that was set, as it was read back; `complaint`: why it is not what was asked for."""
 

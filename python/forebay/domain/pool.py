@@ -2,8 +2,9 @@
 ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from forebay.domain.frozen import frozen
 
 EX_IOERR = 74
 """Exit status where bytes did not arrive (sysexits.h)."""
@@ -33,29 +34,44 @@ REASONS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolFile:
-    """One file, all times that the pool knew it together. `high` is the most of it that was in
-    the pool. Rates are bytes a second."""
+    """One file, all times that the pool knew it together."""
 
     path: str
+    """As it was opened; of a long one the end."""
     state: str
+    """pooled, leaving, through or closed, as schema/pool.md has them."""
     reason: str
+    """Why it was not pooled, the last time: of REASONS, or closing; empty: it was."""
     error: int
+    """Errno of the last error of draining; 0: there was none."""
     error_text: str
     taken: int
+    """Bytes that programs gave."""
     drained: int
+    """Of these, bytes that are with the file system or were overwritten."""
     outstanding: int
+    """The other bytes."""
     window: int
+    """Bytes that may be outstanding at most."""
     high: int
+    """Bytes that were outstanding at most."""
     extents: int
+    """Runs of bytes that are outstanding."""
     oldest_seconds: float
+    """Age of the oldest of them."""
     waited_seconds: float
+    """That programs waited for room or the file system, one process after another."""
     storage_seconds: float
+    """With at least one request at the file system."""
     storage_bytes: int
+    """That these requests moved."""
     requests: int
     rate: float
+    """Bytes a second."""
     times: int
+    """How often the file became known."""
 
     @property
     def hidden_seconds(self) -> float:
@@ -78,12 +94,13 @@ class PoolFile:
         return REASONS.get(self.reason, self.reason) or None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Rescued:
     """Bytes that did not arrive. They are in `file`, or nowhere: `problem` says why."""
 
     path: str
     error: int
+    """Errno; 0: the daemon was told to end before it had tried."""
     error_text: str
     bytes: int
     file: str
@@ -95,26 +112,35 @@ class Rescued:
         return ("forebay", "pool", "rescue", self.file) if self.file else ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolStatus:
-    """A daemon at a moment. `high` is the most memory that was in use; `read_ahead` bytes were
-    read ahead of programs, of which some are held; `lag` counts writes that it has not looked at
-    yet."""
+    """A daemon at a moment."""
 
     process: int
+    """Its number."""
     uptime_seconds: float
     ended: bool
     closing: bool
+    """It takes nothing more, since it was told to stop."""
     cap: int
+    """Bytes of memory for deposits at most."""
     leased: int
+    """Of these, bytes that are in use."""
     high: int
+    """Bytes that were in use at most."""
     read_ahead_held: int
+    """Of the bytes read ahead, those that it still has."""
     read_ahead: int
+    """Bytes that were read ahead of programs."""
     lag: int
+    """Writes that it has not looked at yet."""
     oldest_seconds: float
+    """Age of the oldest byte that is not with the file system."""
     clients: tuple[int, ...]
+    """Process numbers of programs that use it."""
     files: tuple[PoolFile, ...]
     files_dropped: int
+    """Closed files of which nothing was kept, since there were too many."""
     rescued: tuple[Rescued, ...]
 
     @property
@@ -128,7 +154,7 @@ class PoolStatus:
         return sum(file.outstanding for file in self.files)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Lost:
     """Bytes of a file that a daemon took with it when it died."""
 
@@ -136,7 +162,7 @@ class Lost:
     bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolPlace:
     """Where a daemon listens, and what it is started with."""
 
@@ -145,7 +171,7 @@ class PoolPlace:
     folder: Path
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PoolEnd:
     """How a daemon ended. `status` is None, and `death` says why, when it did not end by itself;
     `messages` are the lines that it has written."""

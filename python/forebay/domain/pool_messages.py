@@ -2,8 +2,9 @@
 Both sides are on one machine, so numbers are as they lie in memory."""
 
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
+
+from forebay.domain.frozen import frozen
 
 FORMAT = 0x666F726562617904
 PATH_BYTES = 256
@@ -22,7 +23,7 @@ class Ask(IntEnum):
     STOP = 11
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Reply:
     """An answer. `error` is an errno; `number` depends on the question."""
 
@@ -44,7 +45,7 @@ def reply(data: bytes) -> Reply | None:
     return Reply(ask=ask, error=error, number=number) if form == FORMAT else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DirectoryShape:
     """Where in a daemon's directory things lie, in bytes; the daemon's ready line says it."""
 

@@ -1,9 +1,10 @@
 """What a program file says about itself before it runs: how it is linked, and to which MPI."""
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from forebay.domain.frozen import frozen
 
 
 class Family(Enum):
@@ -34,7 +35,7 @@ class Linkage(Enum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ProgramFacts:
     """One program. `mpi_library` is None when no MPI is linked: it may yet be loaded later."""
 

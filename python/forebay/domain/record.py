@@ -1,12 +1,13 @@
 """What the native library observed, as values: schema/record.md in Python."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, fields, replace
 
+from forebay.domain.frozen import frozen
 from forebay.domain.units import MIB
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class JobRecord:
     """One job, as its first file was opened. `rank` (of all `ranks`): whose process says it."""
 
@@ -22,35 +23,36 @@ class JobRecord:
     rank: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Traffic:
     """One direction of a file: the job's calls, bytes over ranks, seconds of the slowest rank."""
 
     calls: int = 0
+    """Collective ones of the job; each counts once."""
     bytes: int = 0
     rounds: int = 0
+    """Of the exchange."""
     requests: int = 0
+    """To storage."""
     bypassed_calls: int = 0
+    """Calls that needed no exchange."""
     seconds: float = 0.0
+    """In these calls. The next three are parts of it, each of its slowest rank; they overlap."""
     seconds_exchange: float = 0.0
+    """Copying between program and staging, and messages between nodes."""
     seconds_storage: float = 0.0
+    """With at least one request of the rank in flight."""
     seconds_wait: float = 0.0
-    found_requests_in_flight: int = 0  # per target, while running; 0: not sought, or not found
+    """Blocked on other ranks or on storage."""
+    found_requests_in_flight: int = 0
+    """For each target, while running; 0: not sought, or not found."""
 
     def __add__(self, other: "Traffic") -> "Traffic":
-        return Traffic(
-            calls=self.calls + other.calls,
-            bytes=self.bytes + other.bytes,
-            rounds=self.rounds + other.rounds,
-            requests=self.requests + other.requests,
-            bypassed_calls=self.bypassed_calls + other.bypassed_calls,
-            seconds=self.seconds + other.seconds,
-            seconds_exchange=self.seconds_exchange + other.seconds_exchange,
-            seconds_storage=self.seconds_storage + other.seconds_storage,
-            seconds_wait=self.seconds_wait + other.seconds_wait,
-            found_requests_in_flight=other.found_requests_in_flight
-            or self.found_requests_in_flight,
-        )
+        found = other.found_requests_in_flight or self.found_requests_in_flight
+        sums = {
+            one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)
+        }
+        return Traffic(**{**sums, "found_requests_in_flight": found})
 
     @property
     def mib_per_second(self) -> float | None:
@@ -58,7 +60,7 @@ class Traffic:
         return self.bytes / MIB / self.seconds if self.seconds > 0 else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PassedThrough:
     """Calls that were given to the MPI untouched. `bytes` is None where they are not known."""
 
@@ -68,7 +70,7 @@ class PassedThrough:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ErrorNote:
     """An error that the ranks agreed on."""
 
@@ -77,18 +79,20 @@ class ErrorNote:
     message: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SlowTarget:
     """A storage target that was much slower than the others; rates in bytes per second."""
 
     target: int
+    """Its place in the layout, from 0."""
     direction: str
+    """write or read."""
     rate: float
     usual_rate: float
     found_requests_in_flight: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FileFacts:
     """What is known of a file, opened once or often."""
 
@@ -107,7 +111,7 @@ class FileFacts:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FileRecord(FileFacts):
     """One file from its opening to its closing (`closed` is False: the program ended before)."""
 
@@ -115,7 +119,7 @@ class FileRecord(FileFacts):
     settings: Mapping[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Record:
     """A record's jobs and files in their order; `damaged_lines` could not be decoded."""
 
@@ -124,7 +128,7 @@ class Record:
     damaged_lines: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FileSummary(FileFacts):
     """All openings of one path, added up."""
 

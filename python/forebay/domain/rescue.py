@@ -1,24 +1,29 @@
 """Rescue files: bytes that a pool could not write to their file (schema/rescue.md)."""
 
 import struct
-from dataclasses import dataclass
 from pathlib import Path
+
+from forebay.domain.frozen import frozen
 
 SCHEMA = "forebay.rescue/1"
 RUN_HEADER = struct.Struct("=QQII")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RescueHead:
     """What a rescue file says of the file that its bytes are for. `path` may be only the end of
     a long one; `kept_ns` is when its bytes were kept, in nanoseconds since 1970."""
 
     path: str
     device: int
+    """Which file it was, with the inode, as stat has them: the name may be another's now."""
     inode: int
     error: int
+    """Errno of the last try; 0: the daemon was told to end before it had tried."""
     runs: int
+    """How many follow in the file."""
     bytes: int
+    """Of all runs together."""
     kept_ns: int
 
     @property
@@ -27,7 +32,7 @@ class RescueHead:
         return self.path.startswith("/")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FoundFile:
     """The file that the bytes would be written to, as it is now."""
 
@@ -36,7 +41,7 @@ class FoundFile:
     modified_ns: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunAt:
     """Bytes that belong together: where they are in the rescue file, and where they belong."""
 
@@ -44,9 +49,10 @@ class RunAt:
     offset: int
     length: int
     checksum: int
+    """Of its bytes: the crc32 of zlib."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Applied:
     """What became of a rescue file: `written` bytes are in `target`; it is removed if these are
     all. `problem`: why they are not."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from forebay.domain.errors import SettingsError
+from forebay.domain.frozen import frozen
 from forebay.domain.units import exact_bytes, parse_bytes
 
 ENVIRONMENT_PREFIX = "FOREBAY_"
@@ -40,7 +41,7 @@ class Origin(Enum):
     OPTION = "--set"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Setting:
     """One setting. `default` is canonical text; `minimum` and `maximum` bound numbers."""
 
@@ -139,7 +140,7 @@ class Override:
     line: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class EffectiveSetting:
     """A setting with the value it has now."""
 

@@ -3,9 +3,9 @@
 import difflib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from forebay.domain.errors import SimulationError
+from forebay.domain.frozen import frozen
 
 SCHEMA = "forebay.simulation/1"
 VARIANTS = ("forebay", "original", "placement", "earth(wr:2)", "earth(wr,ex:2)")
@@ -55,7 +55,7 @@ KEYS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Simulation:
     """One run in virtual time. Seconds are virtual. `slow_target`: the one that stands out;
     `wrong_bytes`: None where none were compared."""

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.evidence import Workload
 from forebay.domain.tuning.point import Direction, Point, Space, changed, powers
 from forebay.domain.tuning.portrait import Portrait, SickTarget
@@ -34,7 +35,7 @@ class Lever(StrEnum):
     PROGRAM = "program"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Settings:
     """What is to be set; None: stays as it is."""
 
@@ -52,7 +53,7 @@ class Settings:
         return self == Settings()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Item:
     """One change: what it alone gains when the ones before it are made already."""
 
@@ -64,7 +65,7 @@ class Item:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Advice:
     """For one workload. Gains are of rates, above 1 better; None: there is no portrait to predict
     them. `rivals`: rules that ask for something else. `notes`: what else is to be known."""
@@ -89,7 +90,7 @@ class Advice:
         return self.settings.is_empty
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Question:
     """What advice is asked for. `allowed`: what may be changed; `untroubled`: a log of the program
     shows nothing that held its I/O back."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
+
+from forebay.domain.frozen import frozen
 
 Matrix = list[list[float]]
 
@@ -40,7 +41,7 @@ def solve(lower: Matrix, right: Sequence[float]) -> list[float]:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ridge:
     """A weighted ridge fit. `left_out`: what each row would have been without itself."""
 

@@ -4,9 +4,10 @@ nothing."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.portrait import SickTarget
 from forebay.domain.tuning.program_io import FileIo, ProgramIo, reads_all, target_rates
 from forebay.domain.tuning.targets import sick_targets
@@ -23,7 +24,7 @@ _OFF_IT = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Trouble:
     """One of the list. `seconds`: of the run, that it cost at most."""
 
@@ -33,7 +34,7 @@ class Trouble:
     seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Diagnosis:
     """All of it. `verdict`: the whole in a sentence."""
 

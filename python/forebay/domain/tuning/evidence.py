@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from forebay.domain.errors import UsageError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point
 from forebay.domain.units import MIB, parse_bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Workload:
     """One direction of a program's I/O. `file_bytes`: of one file. `same_bytes`: every rank reads
     all of the file. `stripe_count`, `stripe_bytes`: as the files lie now; None: not known.

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import mul
 
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.algebra import Matrix, huber, solve
 
 _KEPT = 0.88
@@ -23,7 +24,7 @@ _LEVEL = 2.0
 """The deviation of the whole from what the physical fit says."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Numbers:
     """Deviations of the field (`height`; it changes over `reach`), the drift, and the noise."""
 
@@ -33,7 +34,7 @@ class Numbers:
     noise: float = 0.12
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Field:
     """The field, given what was seen."""
 

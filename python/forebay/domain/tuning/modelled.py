@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point
 
 SOFTNESS = 6.0
 """How sharp the bend is where one limit takes over from another."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Platform:
     """What of a machine matters here; rates in bytes per second, times in seconds."""
 
@@ -41,7 +42,7 @@ class Platform:
     crowding: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bend:
     """What a real system has and no formula: a smooth deviation, by coordinate pairs."""
 
@@ -55,7 +56,7 @@ class Bend:
         return math.exp(total)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Expected:
     """Seconds of a point without noise."""
 
@@ -135,7 +136,7 @@ def _balance(platform: Platform, point: Point, used: int) -> float:
     return 1.0 / (1.0 + 0.35 / math.sqrt(each))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Weather:
     """What probing has to see through. Shares are of the logarithm of a rate."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
+from forebay.domain.frozen import frozen
 from forebay.domain.units import MIB
 
 KIB = 1024
@@ -55,7 +56,7 @@ class Point:
 COORDINATES = tuple(one.name for one in fields(Point) if one.name != "shared")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Space:
     """All points that a system allows: ascending levels of each coordinate, and its bounds."""
 

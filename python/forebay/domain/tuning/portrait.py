@@ -4,8 +4,8 @@ certain it is, and when it was measured."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point, Space
 from forebay.domain.tuning.response import Response
 from forebay.domain.tuning.search import Choice, Sample
@@ -15,7 +15,7 @@ SCHEMA = "forebay.portrait/1"
 DAYS_FRESH = 90
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Identity:
     """Which file system, seen from where. `is_modelled`: nothing was measured, a platform's
     formulas were asked."""
@@ -38,7 +38,7 @@ class Identity:
     is_modelled: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SickTarget:
     """A storage target that stands out: how many of its files were compared, and how much slower
     than the others' median it is."""
@@ -48,7 +48,7 @@ class SickTarget:
     files: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Portrait:
     """All of it. `choices`: what each direction likes; `findings`: what is to be told in words."""
 

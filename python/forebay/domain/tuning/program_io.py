@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from statistics import median
 
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.evidence import Workload
 from forebay.domain.tuning.point import Direction
 from forebay.domain.units import MIB
@@ -15,7 +16,7 @@ _SAME_BYTES_SHARE = 0.8
 _SHARE_THAT_COUNTS = 0.2
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Passing:
     """One direction of a file. `seconds`: summed over ranks; `slowest`, `fastest`: of single
     ranks, with the whole file; `usual_transfer`: the size of most calls. `begin` and `end`: seconds
@@ -30,7 +31,7 @@ class Passing:
     end: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FileIo:
     """One file. `ranks` that moved its bytes; `extent`: one past the last byte that was touched;
     `targets`: the storage targets that it lies on, where that is known."""
@@ -67,7 +68,7 @@ class FileIo:
         return self.write.bytes + self.read.bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ProgramIo:
     """A run. `nodes` None: the log does not tell. `seconds_io`: of the rank that spent most on
     I/O, as far as that is known. `gaps`: what the log does not have."""

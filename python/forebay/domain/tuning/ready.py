@@ -4,8 +4,8 @@ command runs as it is printed."""
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
+from forebay.domain.frozen import frozen
 from forebay.domain.layout import WantedLayout
 from forebay.domain.tuning.advice import Advice
 from forebay.domain.units import MIB, exact_bytes
@@ -16,7 +16,7 @@ _CEPH_OBJECT = 4 * MIB
 _WINDOW_LEAST, _WINDOW_MOST = 64 * 1024, 1024 * MIB
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ready:
     """Texts; an empty one: there is nothing to set in that way."""
 
@@ -43,44 +43,46 @@ def ready(advice: Advice, *, directory: str, command: str) -> Ready:
 def settings_of(advice: Advice) -> dict[str, str]:
     """Forebay's, as TOML has them."""
     own = advice.settings
-    found: dict[str, str] = {}
-    if own.stripe_count is not None:
-        found["striping_factor"] = str(own.stripe_count)
-    if own.stripe_bytes is not None:
-        found["striping_unit"] = f'"{exact_bytes(own.stripe_bytes)}"'
-    if not advice.workload.collective:
-        return found
-    if own.processes is not None:
-        found["cb_nodes"] = str(own.processes)
+    window = None
     if own.transfer_bytes is not None:
         window = max(_WINDOW_LEAST, min(_WINDOW_MOST, own.transfer_bytes))
-        found["cb_buffer_size"] = f'"{exact_bytes(window)}"'
-    if own.requests_in_flight is not None:
-        found["requests_in_flight"] = str(own.requests_in_flight)
-    if own.one_reader_per_node:
-        found["collective_read"] = '"enable"'
-    return found
+    return _given(
+        advice,
+        {"striping_factor": own.stripe_count, "striping_unit": _quoted(own.stripe_bytes)},
+        {
+            "cb_nodes": own.processes,
+            "cb_buffer_size": _quoted(window),
+            "requests_in_flight": own.requests_in_flight,
+            "collective_read": '"enable"' if own.one_reader_per_node else None,
+        },
+    )
 
 
 def hints_of(advice: Advice) -> dict[str, str]:
     """ROMIO's, for a file that ROMIO_HINTS names."""
     own = advice.settings
-    found: dict[str, str] = {}
-    if own.stripe_count is not None:
-        found["striping_factor"] = str(own.stripe_count)
-    if own.stripe_bytes is not None:
-        found["striping_unit"] = str(own.stripe_bytes)
-    if not advice.workload.collective:
-        return found
-    if own.processes is not None:
-        found["cb_nodes"] = str(own.processes)
-    if own.per_node is not None:
-        found["cb_config_list"] = f"*:{own.per_node}"
-    if own.transfer_bytes is not None:
-        found["cb_buffer_size"] = str(own.transfer_bytes)
-    if own.one_reader_per_node:
-        found["romio_cb_read"] = "enable"
-    return found
+    return _given(
+        advice,
+        {"striping_factor": own.stripe_count, "striping_unit": own.stripe_bytes},
+        {
+            "cb_nodes": own.processes,
+            "cb_config_list": None if own.per_node is None else f"*:{own.per_node}",
+            "cb_buffer_size": own.transfer_bytes,
+            "romio_cb_read": "enable" if own.one_reader_per_node else None,
+        },
+    )
+
+
+def _given(
+    advice: Advice, always: dict[str, int | str | None], collective: dict[str, int | str | None]
+) -> dict[str, str]:
+    """What is advised of both, `collective` only where the calls are."""
+    both = {**always, **(collective if advice.workload.collective else {})}
+    return {name: str(value) for name, value in both.items() if value is not None}
+
+
+def _quoted(count: int | None) -> str | None:
+    return None if count is None else f'"{exact_bytes(count)}"'
 
 
 def wanted_layout(advice: Advice) -> WantedLayout:

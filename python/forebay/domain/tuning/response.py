@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.algebra import Matrix, cholesky, dot, huber, ridge, robust_scale, solve
 from forebay.domain.tuning.modelled import softly_least
 from forebay.domain.tuning.point import Direction, Point, Space, scaled
@@ -21,7 +22,7 @@ _STRUCTURE_LEAST = 0.3
 structure to be found."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Seen:
     """A probe's logarithmic rate while moving bytes, with drift taken out; `place`: its number."""
 
@@ -30,7 +31,7 @@ class Seen:
     place: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Physical:
     """What limits a rate; bytes per second and seconds."""
 
@@ -72,7 +73,7 @@ class Physical:
 NAMES = tuple(Physical.__dataclass_fields__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Surface:
     """A fitted response. `spread`: of single probes around it, as a share of the logarithm;
     `explained`: Q², of probes left out of the fit one by one; `doubt`: how far a prediction is
@@ -339,7 +340,7 @@ def _mean_square(values: Sequence[float], weights: Sequence[float]) -> float:
     return math.fsum(w * v * v for w, v in zip(weights, values, strict=True)) / total
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Storm:
     """Opening or closing by many at once: seconds = base + each · processes ^ power."""
 
@@ -401,7 +402,7 @@ def _fit_power(
     return Storm(base=ra / aa, each=0.0, power=power)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Response:
     """One direction of a system: its surface, and what opening and closing cost."""
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from forebay.domain.errors import SettingsError
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.evidence import Workload
 from forebay.domain.tuning.point import Point
 from forebay.domain.units import exact_bytes, parse_bytes
@@ -48,7 +48,7 @@ _TERM = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Term:
     """`name op factor · other`, where other is a number or another name."""
 
@@ -67,7 +67,7 @@ class Term:
         return self.factor * facts[self.other] if self.other else self.value
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Rule:
     """`prior`: from 0 to 1, how much is thought of it."""
 

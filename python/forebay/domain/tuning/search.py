@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from statistics import median
 
+from forebay.domain.frozen import frozen
 from forebay.domain.tuning.algebra import robust_scale
 from forebay.domain.tuning.field import Field, Numbers, observe
 from forebay.domain.tuning.point import (
@@ -43,7 +43,7 @@ class Purpose(StrEnum):
     RACE = "race"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ask:
     """What is to be measured next."""
 
@@ -51,7 +51,7 @@ class Ask:
     purpose: Purpose
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Passage:
     """One direction of a probe: the rate while bytes move (bytes per second), and the rest."""
 
@@ -60,7 +60,7 @@ class Passage:
     seconds_close: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sample:
     """What came of a probe. `discarded`: why it does not count; empty: it does."""
 
@@ -80,7 +80,7 @@ class Sample:
         return None if self.cached else self.read
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Choice:
     """What probing found of a direction. `best` is the control where nothing is certainly better;
     the gain is of rates, with its interval."""
@@ -240,7 +240,7 @@ def _race(
         racers = list(dict.fromkeys([*kept, *fresh]))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Scores:
     """The fit, what it leaves as a field over the points, and what was measured how often."""
 

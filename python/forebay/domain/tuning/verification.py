@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from forebay.domain.comparison import MARGIN, Design, Side, judge
 from forebay.domain.comparison import Verdict as Pairwise
 from forebay.domain.errors import UsageError
 from forebay.domain.estimate import Ratio, paired_ratio
+from forebay.domain.frozen import frozen
 
 LOOKS = (6, 8, 12, 16, 20)
 LEVELS = (0.03125, 0.0079, 0.0097, 0.0097, 0.0105)
@@ -30,7 +30,7 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Tail:
     """The slowest runs: `ratio` of the slowest advised run's seconds to the slowest default's;
     `advised_last`: advised runs that were slower than every default one, and `chance` of that many
@@ -46,7 +46,7 @@ class Tail:
         return self.chance < _TAIL_LEVEL and self.ratio > 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Verification:
     """What the pairs say. The ratio is of speeds, above 1 where the advice is faster."""
 
