@@ -208,6 +208,25 @@ def test_what_takes_too_long_may_clean_up(tmp_path: Path, monkeypatch: pytest.Mo
     assert not (tmp_path / "gone").exists()
 
 
+@pytest.mark.parametrize("how", ["run", "capture"])
+def test_a_signal_that_is_none_is_not_sent_on(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's sigtimedwait() returns rubbish where the seconds pass while we are stopped."""
+    real, calls = signal.sigtimedwait, count()
+
+    def sometimes_rubbish(watched: set[signal.Signals], seconds: float) -> object:
+        if next(calls) == 0:
+            return signal.struct_siginfo((4711, 0, 0, 0, 0, 0, 0))
+        return real(watched, seconds)
+
+    monkeypatch.setattr(signal, "sigtimedwait", sometimes_rubbish)
+    words, processes = ["sh", "-c", "read line; exit 3"], ForegroundProcesses()
+    if how == "run":
+        assert processes.run(["sleep", "0.1"], environment=dict(os.environ)).status == 0
+    else:
+        ended = processes.capture(words, environment=dict(os.environ), seconds_max=60)
+        assert ended.status == 3
+
+
 def test_captured_command_is_found_on_its_own_path(tmp_path: Path) -> None:
     program = tmp_path / "only-here"
     program.write_text("#!/bin/sh\necho found\n")

@@ -160,6 +160,34 @@ def test_a_disk_that_fills_in_the_middle_ends_the_probing_and_is_told() -> None:
     assert system.probes == 24
 
 
+def test_what_failed_at_the_end_is_probed_again_when_it_was_mended(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+
+    def attempt(system: System, *, resume: bool) -> Portrait:
+        journal = ProbeJournal(path, folder=PREFIX + "1", resume=resume)
+        return carry_out_probe(plan_probe(REQUEST, system), system, journal, told=quiet)
+
+    with pytest.raises(ProbeError, match=r"Make room .*--resume"):
+        attempt(Broken(modelled(), after=20, why="No space left on device"), resume=False)
+    with pytest.raises(ProbeError, match="Input/output error"):
+        attempt(Broken(modelled(), after=2, why="Input/output error"), resume=True)
+    rest = Counting(modelled())
+    portrait = attempt(rest, resume=True)
+    assert rest.probes == 60 - 22
+    assert not any(one.discarded for one in portrait.samples)
+
+
+def test_files_that_were_left_before_anything_was_planned_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    ProbeJournal(path, folder=PREFIX + "1", resume=False).place(tmp_path)
+    assert begun(path).directory == str(tmp_path)
+    assert begun(path).probe_bytes is None
+    journal = ProbeJournal(path, folder=PREFIX + "1", resume=True)
+    portrait = carry_out_probe(plan_probe(REQUEST, modelled()), modelled(), journal, told=quiet)
+    assert len(portrait.samples) == 60
+    assert begun(path).probe_bytes == portrait.space.bytes_max
+
+
 class KilledError(Exception):
     """As if the prober had been killed."""
 

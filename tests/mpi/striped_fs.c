@@ -393,6 +393,18 @@ static int take_targets(int count, char** words) {
     return target_count > 0;
 }
 
+/* What begins with a dot is ours. */
+static int list_files(const char* path, void* to, fuse_fill_dir_t fill, off_t from,
+                      struct fuse_file_info* info, enum fuse_readdir_flags flags) {
+    DIR* const here = strcmp(path, "/") == 0 ? opendir(folder) : NULL;
+    (void)from, (void)info, (void)flags;
+    if (here == NULL) return -ENOENT;
+    for (struct dirent* one = readdir(here); one != NULL; one = readdir(here))
+        if (one->d_name[0] != '.' && fill(to, one->d_name, NULL, 0, 0) != 0) break;
+    closedir(here);
+    return 0;
+}
+
 int main(int argc, char** argv) {
     const struct fuse_operations operations = {.getattr = get_status,
                                                .mknod = make_node,
@@ -401,6 +413,7 @@ int main(int argc, char** argv) {
                                                .write = write_striped,
                                                .truncate = truncate_striped,
                                                .unlink = unlink_striped,
+                                               .readdir = list_files,
                                                .fsync = sync_striped,
                                                .release = fs_release,
                                                .getxattr = get_attribute,

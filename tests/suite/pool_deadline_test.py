@@ -32,7 +32,7 @@ os.close(file)
 
 def test_a_signal_that_the_job_ends_drains_the_pool_while_the_program_goes_on(folder: Path) -> None:
     out = folder / "out"
-    words = [*KEPT, "--pool", ".", "--", sys.executable, "-c", CHECKPOINTS, out]
+    words: list[str | Path] = [*KEPT, "--pool", ".", "--", sys.executable, "-c", CHECKPOINTS, out]
     with started(folder, *words) as process:
         ensure(out.stat().st_size == 0, "it was drained before")
         process.send_signal(signal.SIGUSR1)

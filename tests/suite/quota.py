@@ -18,7 +18,7 @@ import pytest
 from suite.file_systems import NOBODY, fuse_file_system
 from suite.verdict import ensure
 
-IMAGE_BYTES = 256 << 20
+IMAGE_BYTES = 2 << 30
 # <linux/quota.h>: Q_SETQUOTA of USRQUOTA, and QIF_BLIMITS; struct if_dqblk counts in KiB.
 SET_USER_QUOTA = 0x800008 << 8
 BLOCK_LIMITS = 1

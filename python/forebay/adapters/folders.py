@@ -18,10 +18,14 @@ class RealFolders:
         return max(new, key=lambda one: one.stat().st_size, default=None)
 
     def names(self, folder: Path) -> frozenset[Path]:
-        """Files and directories right below, and files further below."""
-        if not folder.is_dir():
-            return frozenset()
-        return frozenset(folder.rglob("*"))
+        """Files and directories below. UsageError: they cannot be listed."""
+        try:
+            return frozenset(folder.rglob("*")) if folder.is_dir() else frozenset()
+        except OSError as error:
+            raise UsageError(
+                f"cannot look into {folder} ({error.strerror}). Name another directory by "
+                "--output-dir."
+            ) from error
 
     def make(self, folder: Path) -> None:
         """With what is above it."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from forebay.adapters.bench_pictures import INK, PALE, style, svg_of
 from forebay.domain.tuning.point import Direction, Point, changed
@@ -154,7 +154,15 @@ def _draw(
         _axis(axes, levels, label, sizes=axis.endswith("bytes"))
         _title(axes, direction, choice)
         if lines is not None:
-            axes.legend(fontsize=7, frameon=False, title=name, title_fontsize=7)
+            beside = (1, 1)  # no line is below it
+            axes.legend(
+                fontsize=7,
+                frameon=False,
+                title=name,
+                title_fontsize=7,
+                loc="upper left",
+                bbox_to_anchor=beside,
+            )
     return svg_of(figure)
 
 
@@ -189,9 +197,9 @@ def _lines(
         axes.plot([factor * one for one in levels], rates, lw=1.4, label=text)
     axes.set_ylabel("GB/s")
     axes.set_yscale("log")
-    for form in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
-        form(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.tick_params(axis="y", which="minor", labelsize=6)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _rate(response: Response, point: Point, whole: bool) -> float:

@@ -32,6 +32,19 @@ class ProbeJournal:
         """What is in the file."""
         return self._past
 
+    def place(self, directory: Path) -> None:
+        """Remembers where files were left, if nothing was begun yet."""
+        if not self._path.exists():
+            self._append(
+                {
+                    "schema": SCHEMA,
+                    "kind": "place",
+                    "directory": str(directory),
+                    "folder": self._folder,
+                },
+                fresh=True,
+            )
+
     def begin(self, plan: ProbePlan) -> None:
         """Opens or makes the file."""
         header = {"schema": SCHEMA, "kind": "plan", "folder": self._folder, **_plan(plan)}
@@ -44,14 +57,25 @@ class ProbeJournal:
             self._append(header, fresh=True)
             return
         lines = read_journal(self._path)
+        if lines and lines[0]["kind"] == "place":
+            del lines[0]
+            if not lines:
+                self._append(header)
+                return
         if not lines or {**lines[0], "folder": ""} != {**header, "folder": ""}:
             raise ProbeError(
                 f"cannot go on with the journal {self._path} (it belongs to another directory, "
                 "level, budget or seed). Repeat the command that began it, or say --clean."
             )
-        self._past = [
-            (_sample(line), float(line["seconds"])) for line in lines if line["kind"] == "sample"
-        ]
+        past = {
+            int(line["number"]): (_sample(line), float(line["seconds"]))
+            for line in lines
+            if line["kind"] == "sample"
+        }
+        self._past = [past[number] for number in sorted(past)]
+        # What failed at the end may have been mended meanwhile: it is probed again.
+        while self._past and self._past[-1][0].discarded:
+            self._past.pop()
 
     def asked(self, number: int, ask: Ask) -> None:
         """What is about to be probed."""
@@ -121,18 +145,20 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 
 @frozen
 class Begun:
-    """Of a probing that was begun: its folder below `directory`, and the bytes of a probe."""
+    """Of a probing that was begun: its folder below `directory`, and the bytes of a probe, if it
+    came so far as to plan them."""
 
     directory: str
     folder: str
-    probe_bytes: int
+    probe_bytes: int | None
 
 
 def begun(path: Path) -> Begun:
     """ProbeError: it is no journal."""
     lines = read_journal(path)
     try:
-        return decoded(Begun, lines[0])
+        plan = next((line for line in lines[:2] if line["kind"] == "plan"), {})
+        return decoded(Begun, {"probe_bytes": plan.get("probe_bytes"), **lines[0]})
     except (IndexError, KeyError, ValueError) as error:
         raise ProbeError(
             f"{path} is no journal of a probing (its first line does not say what was planned). "

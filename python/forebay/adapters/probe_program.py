@@ -8,16 +8,25 @@ import platform as machine
 import shutil
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from forebay import __version__
+from forebay.adapters.patience import patiently
 from forebay.application.bench import BenchWorld, plan_bench, run_and_read
 from forebay.application.ports import Captured
 from forebay.application.probe import PASSAGES, Ground
 from forebay.domain.bench_command import Launch, Tool, ranks_asked
-from forebay.domain.errors import ForebayError, LayoutError, ProbeError, StoppedError, UsageError
+from forebay.domain.errors import (
+    ForebayError,
+    HangError,
+    LayoutError,
+    ProbeError,
+    StoppedError,
+    UsageError,
+)
 from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour, find_launcher, with_ranks
 from forebay.domain.layout import Layout, WantedLayout
@@ -26,8 +35,9 @@ from forebay.domain.tuning.portrait import Identity
 from forebay.domain.tuning.search import Ask, Passage, Sample
 from forebay.domain.units import MIB
 
+Result = TypeVar("Result")
+
 PREFIX = "forebay-probe-"
-_PILOT_SECONDS_MAX = 60.0
 _CACHE_FACTOR = 1.5
 _CACHE_RATE = 1.5e9
 """Bytes per second of one process that no storage gives it, only memory."""
@@ -49,6 +59,7 @@ class Where:
     seed: int
     date: str
     targets: int | None = None
+    pilot_seconds_max: float = 60.0
 
 
 class RealSystem:
@@ -61,6 +72,9 @@ class RealSystem:
         self._nodes = 1
         self._memory = False
         self._ended: float | None = None
+        self._hangs = False
+        self.has_made_folder = False
+        """Whether there may be something to clean."""
 
     @property
     def _folder(self) -> Path:
@@ -68,9 +82,9 @@ class RealSystem:
 
     def ground(self) -> Ground:
         """Runs one small benchmark to see who takes part. ProbeError, BenchError, SetupError: it
-        cannot be run."""
+        cannot be run. HangError: there is no answer."""
         where = self._where
-        facts = self._bench.world.machine.directory(where.directory)
+        facts = self._patiently(lambda: self._bench.world.machine.directory(where.directory))
         if not facts.is_writable:
             raise ProbeError(
                 f"cannot probe {where.directory} (it may not be written). Give a directory of "
@@ -108,24 +122,36 @@ class RealSystem:
         )
 
     def clean(self) -> None:
-        """Takes away all that is ours."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        """Takes away all that is ours, unless it is known that the file system hangs."""
+        if not self._hangs:
+            self._remove(self._folder)
+
+    def _patiently(self, call: Callable[[], Result]) -> Result:
+        try:
+            return patiently(self._where.directory, call)
+        except HangError:
+            self._hangs = True
+            raise
+
+    def _remove(self, folder: Path) -> None:
+        self._patiently(lambda: shutil.rmtree(folder, ignore_errors=True))
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         """Writes, then reads. What does not work is a sample that does not count."""
         folder = self._folder / f"{number:04d}"
         started = time.monotonic()
-        shutil.rmtree(folder, ignore_errors=True)  # of a probing that was killed here
+        self._remove(folder)  # of a probing that was killed here
         try:
-            folder.mkdir(parents=True)
+            self._patiently(lambda: folder.mkdir(parents=True))
             sample = self._probe(ask, folder, started + seconds_max)
         except StoppedError:
             self.clean()
             raise
+        except HangError:
+            raise
         except (ForebayError, OSError) as error:
             sample = Sample(ask=ask, discarded=_one_line(str(error)))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        self._remove(folder)
         self._ended, before = time.monotonic(), self._ended
         # Thinking between two probes counts, too; not what was before an earlier, killed run.
         return sample, self._ended - (before or started)
@@ -146,7 +172,7 @@ class RealSystem:
                 for target in range(targets):
                     if each < MIB or time.monotonic() > deadline:
                         return rates
-                    rate = self._on_target(target, round_, each)
+                    rate = self._patiently(partial(self._on_target, target, round_, each))
                     if rate is not None:
                         rates.setdefault(target, []).append(rate)
         finally:
@@ -177,7 +203,7 @@ class RealSystem:
 
     def _look_at_layout(self) -> Layout | None:
         try:
-            layout = self._bench.world.layouts.show(self._where.directory)
+            layout = self._patiently(lambda: self._bench.world.layouts.show(self._where.directory))
         except LayoutError:
             return None
         return layout if layout.is_known else None
@@ -188,27 +214,39 @@ class RealSystem:
             return 1
         if layout.file_system != "lustre":
             return max(_TARGETS_UNKNOWN, layout.targets or 1)
-        self._folder.mkdir(exist_ok=True)
+        self._make(self._folder)
+        wanted = WantedLayout(stripe_count=-1)
         try:
-            change = self._bench.world.layouts.set(
-                self._folder / "all", WantedLayout(stripe_count=-1)
+            change = self._patiently(
+                lambda: self._bench.world.layouts.set(self._folder / "all", wanted)
             )
         except LayoutError:
             return layout.targets or 1
         return change.layout.targets or layout.targets or 1
 
+    def _make(self, folder: Path) -> None:
+        """ProbeError: it cannot be made."""
+        self.has_made_folder = True
+        try:
+            self._patiently(lambda: folder.mkdir(exist_ok=True))
+        except OSError as error:
+            raise ProbeError(
+                f"cannot probe {self._where.directory} (no folder can be made in it: "
+                f"{error.strerror}). Mend that, or give another directory on that file system."
+            ) from error
+
     def _pilot(self) -> tuple[int, int]:
         """Nodes and ranks that take part."""
-        self._folder.mkdir(exist_ok=True)
+        self._make(self._folder)
         words = ("-w", "-F", "-t", "64k", "-b", "64k", "-o", str(self._folder / "pilot"))
-        row = self._ior(words, self._where.launch, seconds_max=_PILOT_SECONDS_MAX)
+        row = self._ior(words, self._where.launch, seconds_max=self._where.pilot_seconds_max)
         ranks = len(row["ranks"])
         asked = ranks_asked(self._where.launch)
         if asked is not None and asked != ranks:
             raise ProbeError(
-                f"the launcher started {ranks} of {asked} ranks that work together (is it of "
-                "another MPI than forebay-ior?). Use that MPI's launcher, or set "
-                "FOREBAY_MPI_FAMILY."
+                f"the launcher started {ranks} of {asked} ranks that work together (it has no "
+                "more places, or is of another MPI than forebay-ior). Ask for as many as it has, "
+                "or choose the MPI of forebay-ior by FOREBAY_MPI_FAMILY."
             )
         return max(1, len(row["nodes"])), ranks
 
@@ -231,9 +269,10 @@ class RealSystem:
         ]
         cut = max(1, int((deadline - time.monotonic()) / PASSAGES))
         write = self._passage(("-w", "-e", "-D", str(cut), *common), launch, point, deadline)
-        if sum(one.stat().st_size for one in folder.iterdir()) < _whole(point) * point.processes:
+        there = self._patiently(lambda: sum(one.stat().st_size for one in folder.iterdir()))
+        if there < _whole(point) * point.processes:
             return Sample(ask=ask, write=write)  # it was cut off: there is not all to be read
-        _drop_pages(folder)
+        self._patiently(lambda: _drop_pages(folder))
         away = ["-C"] if self._nodes > 1 else []
         read = self._passage(("-r", *away, "-D", str(cut), *common), launch, point, deadline)
         return Sample(ask=ask, write=write, read=read, cached=self._is_cached(point, write, read))
@@ -261,10 +300,8 @@ class RealSystem:
         layout = self._layout
         if layout is None:
             return ""
-        change = self._bench.world.layouts.set(
-            folder,
-            WantedLayout(stripe_count=point.stripe_count, stripe_bytes=point.stripe_bytes),
-        )
+        wanted = WantedLayout(stripe_count=point.stripe_count, stripe_bytes=point.stripe_bytes)
+        change = self._patiently(lambda: self._bench.world.layouts.set(folder, wanted))
         return _one_line(change.complaint) if change.complaint else ""
 
     def _passage(
@@ -307,10 +344,7 @@ class RealSystem:
             )
         if ended.status != 0 or not left.text:
             said = left.complaint or ended.errors.strip() or ended.output.strip()
-            raise ProbeError(
-                f"forebay-ior failed with status {ended.status} ({_complaint(said)}). Run it "
-                f"alone to see more: {' '.join(plan.words)}"
-            )
+            raise ProbeError(f"forebay-ior failed with status {ended.status} ({_complaint(said)})")
         rows = [
             row
             for row in json.loads(left.text)["tests"][0]["Results"]
@@ -322,19 +356,14 @@ class RealSystem:
         return found
 
 
-def leftovers(directory: Path) -> Iterator[Path]:
-    """Folders of probings below a directory."""
-    yield from sorted(one for one in directory.glob(f"{PREFIX}*") if one.is_dir())
-
-
 def remove_folder(directory: Path, name: str) -> None:
-    """UsageError: it is not one of ours."""
+    """UsageError: it is not one of ours. HangError: the file system does not answer."""
     if not name.startswith(PREFIX) or "/" in name:
         raise UsageError(
             f'cannot remove "{name}" (no folder of a probing is called so). Was the journal '
             "changed by hand?"
         )
-    shutil.rmtree(directory / name, ignore_errors=True)
+    patiently(directory, lambda: shutil.rmtree(directory / name, ignore_errors=True))
 
 
 def _whole(point: Point) -> int:

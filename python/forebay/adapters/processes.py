@@ -1,7 +1,6 @@
 """Starts programs in the foreground, as a shell's `exec` would look to them: same terminal, same
 process group, same signals. Signals that are sent to us alone are sent on."""
 
-import math
 import os
 import shutil
 import signal
@@ -122,13 +121,20 @@ def _spawn(
         ) from error
 
 
+def _arrived(watched: set[signal.Signals], seconds: float) -> signal.struct_siginfo | None:
+    """A signal that came within the seconds. Python's call returns what is none where we were
+    stopped (Ctrl-Z) and the seconds were over before we went on."""
+    arrived = signal.sigtimedwait(watched, seconds)
+    return arrived if arrived is not None and arrived.si_signo in watched else None
+
+
 def _wait(pid: int, watched: set[signal.Signals], job_ending: Callable[[], None] | None) -> int:
     """The child's status as shells say it. Signals that arrive meanwhile go to the child."""
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended == pid:
             return _as_shells_say(os.waitstatus_to_exitcode(status))
-        arrived = signal.sigtimedwait(watched, _LOOK_SECONDS)
+        arrived = _arrived(watched, _LOOK_SECONDS)
         if arrived is None:
             continue
         if arrived.si_signo in _JOB_ENDING and job_ending is not None:
@@ -142,7 +148,7 @@ def _wait_within(
 ) -> int | None:
     """The child's status; None when it took too long: it was asked to end, and later killed."""
     deadline = time.monotonic() + seconds_max
-    is_late, stopped_by = False, None
+    is_late, was_killed, stopped_by = False, False, None
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended == pid:
@@ -150,11 +156,14 @@ def _wait_within(
         left = deadline - time.monotonic()
         if left <= 0:
             was_asked = is_late or stopped_by is not None
+            if was_killed:
+                break  # it is in a call of the kernel that does not end: it is left behind
             os.kill(pid, signal.SIGKILL if was_asked else signal.SIGTERM)
+            was_killed = was_asked
             is_late = is_late or stopped_by is None
-            deadline = math.inf if was_asked else time.monotonic() + grace_seconds
+            deadline = time.monotonic() + grace_seconds
             continue
-        arrived = signal.sigtimedwait(watched, min(left, _LOOK_SECONDS))
+        arrived = _arrived(watched, min(left, _LOOK_SECONDS))
         if arrived is None or arrived.si_signo == signal.SIGCHLD:
             continue
         if arrived.si_code != _BY_KERNEL:

@@ -21,6 +21,7 @@ _PROBE_FACTOR = 4
 """A probe may take so many times its share of the seconds; then it is ended."""
 _FAILURES_MAX = 4
 """So many probes that fail one after the other end the probing."""
+_NO_ROOM = ("No space left on device", "Disk quota exceeded")
 _TRANSFER_USUAL = MIB
 _CONTROL_PROCESSES_MAX = 256
 PASSAGES = 3
@@ -212,7 +213,7 @@ def carry_out_probe(
         if choice is not None:
             choices[direction] = choice
     if not choices:
-        raise ProbeError(_too_little(taken))
+        raise ProbeError(_too_little(taken, plan))
     rates = system.target_rates(
         bytes_max=plan.estimate.bytes // 20, seconds_max=request.budget.seconds / 10
     )
@@ -262,16 +263,23 @@ def _converse(
             told(number, sample)
             failures = failures + 1 if sample.discarded else 0
             if failures >= _FAILURES_MAX:
-                raise ProbeError(_too_little(taken))
+                raise ProbeError(_too_little(taken, plan))
             ask = conversation.send(sample)
     except StopIteration:
         pass
     return taken
 
 
-def _too_little(taken: Sequence[Sample]) -> str:
+def _too_little(taken: Sequence[Sample], plan: ProbePlan) -> str:
     why = next((one.discarded for one in reversed(taken) if one.discarded), "the budget was over")
+    if any(text in why for text in _NO_ROOM):
+        way = (
+            f"Make room (a probe writes up to {human_bytes(plan.space.bytes_max)}), or say --clean "
+            "and probe with less --bytes"
+        )
+    else:
+        way = "Mend that, or allow more by --seconds"
     return (
         f"cannot draw a portrait (of {len(taken)} probes too few count; the last trouble: {why}). "
-        "Mend that, or allow more by --seconds; --resume goes on with what was measured."
+        f"{way}; --resume goes on with what was measured."
     )

@@ -57,6 +57,7 @@ def _ready(made: Ready) -> list[str]:
         ("Settings (forebay.toml):", tuple(made.settings.splitlines())),
         ("Hints for ROMIO (a file that ROMIO_HINTS names):", tuple(made.hints.splitlines())),
         ("In the batch script:", made.batch),
+        ("To run it so, and to prove that it helps:", made.proof),
     ):
         shown = [text for text in texts if text]
         if shown:

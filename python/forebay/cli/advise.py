@@ -1,5 +1,7 @@
 """`forebay advise`: parse → advise → render."""
 
+import contextlib
+import datetime
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -7,12 +9,15 @@ from typing import Annotated
 
 import typer
 
+from forebay import __version__
 from forebay.adapters.advice_file import advice_document, write_advice
 from forebay.adapters.advice_page import AdvicePages
 from forebay.adapters.darshan_log import DarshanLogs
+from forebay.adapters.machine import LocalMachine
 from forebay.adapters.portrait_file import read_portrait
 from forebay.adapters.record_file import RecordFiles
 from forebay.adapters.rules_file import read_rules
+from forebay.application.apply_advice import chosen
 from forebay.application.evidence import Sources, diagnose_file
 from forebay.cli.advice_report import as_text
 from forebay.cli.options import option
@@ -22,7 +27,7 @@ from forebay.domain.frozen import frozen
 from forebay.domain.tuning.advice import Advice, Lever, Question, advise
 from forebay.domain.tuning.evidence import Workload, checked, from_command, size
 from forebay.domain.tuning.point import Direction
-from forebay.domain.tuning.portrait import Portrait, SickTarget
+from forebay.domain.tuning.portrait import Here, Portrait, SickTarget, doubts
 from forebay.domain.tuning.program_io import workloads_of
 from forebay.domain.tuning.ready import HINTS_NAME, SETTINGS_NAME, Ready, ready
 from forebay.domain.tuning.rules import USUAL, Rule
@@ -127,7 +132,9 @@ def advise_command(
     )
     told = _told(darshan or record, command, words, ranks, nodes, known)
     told = replace(
-        told, workloads=tuple(_placed(one, directory, stripes) for one in told.workloads)
+        told,
+        workloads=tuple(_placed(one, directory, stripes) for one in told.workloads),
+        notes=(*told.notes, *_doubts(known, directory)),
     )
     every = tuple(one for path in rules or () for one in read_rules(path))
     advice = _advice(told, known, (*every, *USUAL), _allowed(may_change or []))
@@ -172,7 +179,15 @@ def _advice(
 def _give(advice: tuple[Advice, ...], form: Format, outputs: _Outputs) -> None:
     """On standard output, and in files."""
     where = next((one.workload.directory for one in advice if one.workload.directory), None)
-    made = [ready(one, directory=where or "OUTPUT_DIR", command=_launch(one)) for one in advice]
+    made = [
+        ready(
+            one,
+            directory=where or "OUTPUT_DIR",
+            command=_launch(one),
+            file="" if outputs.advice is None or one is not chosen(advice) else str(outputs.advice),
+        )
+        for one in advice
+    ]
     if outputs.advice is not None:
         write_advice(advice, outputs.advice)
     if outputs.ready is not None:
@@ -242,6 +257,25 @@ def _told(
         notes=notes,
         untroubled=not diagnosis.troubles,
     )
+
+
+def _doubts(portrait: Portrait | None, directory: str | None) -> tuple[str, ...]:
+    """Whether the portrait is of the file system that the program writes to, as far as that can be
+    seen from here."""
+    if portrait is None:
+        return ()
+    today = datetime.datetime.now(datetime.UTC).date()
+    here = Here(forebay=__version__, date=today)
+    if directory is not None:
+        with contextlib.suppress(UsageError):  # compute nodes may see what is not here
+            facts = LocalMachine().directory(Path(directory))
+            here = replace(
+                here,
+                directory=directory,
+                file_system=facts.file_system,
+                mount_point=str(facts.mount_point),
+            )
+    return doubts(portrait.identity, here)
 
 
 def _allowed(words: list[str]) -> frozenset[Lever]:

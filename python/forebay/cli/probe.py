@@ -32,7 +32,7 @@ from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.cli.portrait_report import as_json, as_text
 from forebay.domain.bench_command import Launch
-from forebay.domain.errors import UsageError
+from forebay.domain.errors import HangError, UsageError
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
@@ -81,6 +81,7 @@ Exit status:
   143  and others of 128+n: ended by a signal; --resume goes on, --clean takes the rest away
 """
 
+_PILOT_SECONDS_MAX = 60.0
 _SECONDS = {"quick": 300, "standard": 600, "deep": 1200}
 _BYTES = {"quick": "200g", "standard": "500g", "deep": "1t"}
 
@@ -174,7 +175,13 @@ def _portrait(
     system, journal = _system(asked, request)
     if asked.resume and asked.journal.exists():
         request = replace(request, probe_bytes=begun(asked.journal).probe_bytes)
-    plan = plan_probe(request, system)
+    try:
+        plan = plan_probe(request, system)
+    except HangError:
+        left = isinstance(system, RealSystem) and system.has_made_folder
+        if left and isinstance(journal, ProbeJournal):
+            journal.place(Path(asked.words[0]).absolute())  # so that --clean knows it
+        raise
     print(_estimate(plan), file=sys.stderr)
     if dry_run:
         return None
@@ -221,6 +228,7 @@ def _system(asked: _Asked, request: ProbeRequest) -> tuple[System, Journal]:
             seed=request.seed,
             date=date,
             targets=asked.targets,
+            pilot_seconds_max=min(_PILOT_SECONDS_MAX, request.budget.seconds),
         ),
         real_bench_world(),
     )

@@ -83,5 +83,9 @@ class ProbeError(ForebayError):
     """A file system cannot be probed, or a portrait or advice cannot be read."""
 
 
+class HangError(ProbeError):
+    """A file system does not answer: nothing more can be done there, not even cleaning up."""
+
+
 class EvidenceError(ForebayError):
     """A log tells nothing of a program's I/O."""

@@ -3,6 +3,7 @@ certain it is, and when it was measured."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 
 from forebay.domain.frozen import frozen
@@ -36,6 +37,46 @@ class Identity:
     stripe_count: int
     stripe_bytes: int
     is_modelled: bool = False
+
+
+@frozen
+class Here:
+    """Where and when a portrait is used, and by which Forebay. `directory`: of the program's
+    output; empty, or without a file system, if nothing is known of it."""
+
+    forebay: str
+    date: datetime.date
+    directory: str = ""
+    file_system: str = ""
+    mount_point: str = ""
+
+
+def doubts(identity: Identity, here: Here) -> tuple[str, ...]:
+    """Why a portrait may not be that of what is used here, each with what to do."""
+    if identity.is_modelled:
+        return ()
+    told = []
+    there = (identity.file_system, identity.mount_point)
+    if here.file_system and (here.file_system, here.mount_point) != there:
+        told.append(
+            f"the portrait is of another file system ({identity.file_system} at "
+            f"{identity.mount_point} of {identity.host}; {here.directory} is on "
+            f"{here.file_system} at {here.mount_point}). Probe {here.directory}."
+        )
+    if identity.forebay != here.forebay:
+        told.append(
+            f"the portrait was drawn by Forebay {identity.forebay} (this is {here.forebay}, which "
+            "may move bytes in other ways). Probe again if much depends on it."
+        )
+    try:
+        days = (here.date - datetime.date.fromisoformat(identity.date[:10])).days
+    except ValueError:
+        days = 0
+    if days > DAYS_FRESH:
+        told.append(
+            f"the portrait is {days} days old (file systems fill, and are changed). Probe again."
+        )
+    return tuple(told)
 
 
 @frozen

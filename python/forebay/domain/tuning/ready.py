@@ -25,10 +25,11 @@ class Ready:
     layout: tuple[str, ...]
     composite: str
     batch: tuple[str, ...]
+    proof: tuple[str, ...] = ()
 
 
-def ready(advice: Advice, *, directory: str, command: str) -> Ready:
-    """For output in `directory` by `command`."""
+def ready(advice: Advice, *, directory: str, command: str, file: str = "") -> Ready:
+    """For output in `directory` by `command`. `file`: has the advice, if it was written."""
     settings = settings_of(advice)
     hints = hints_of(advice)
     return Ready(
@@ -37,6 +38,7 @@ def ready(advice: Advice, *, directory: str, command: str) -> Ready:
         layout=_layout_lines(advice, directory),
         composite=_composite(advice, directory),
         batch=_batch(advice, directory, command),
+        proof=_proof(advice, file, directory, command),
     )
 
 
@@ -153,3 +155,10 @@ def _batch(advice: Advice, directory: str, command: str) -> tuple[str, ...]:
     else:
         lines.append(command)
     return tuple(lines)
+
+
+def _proof(advice: Advice, file: str, directory: str, command: str) -> tuple[str, ...]:
+    if advice.keeps or not file:
+        return ()
+    words = f"{shlex.quote(file)} --output-dir {shlex.quote(directory)} -- {command}"
+    return (f"forebay apply {words}", f"forebay verify {words}")

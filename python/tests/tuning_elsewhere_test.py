@@ -1,0 +1,99 @@
+"""Advice that is used elsewhere, later, or for programs that are not of MPI."""
+
+import datetime
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.adapters.darshan_log import read_log
+from forebay.cli.advice_report import as_text
+from forebay.domain.tuning.advice import Advice, Question, Settings, advise
+from forebay.domain.tuning.diagnosis import diagnose
+from forebay.domain.tuning.evidence import Workload
+from forebay.domain.tuning.point import Direction
+from forebay.domain.tuning.portrait import Here, Identity, doubts
+from forebay.domain.tuning.program_io import workloads_of
+from forebay.domain.tuning.ready import ready
+from forebay.domain.tuning.rules import USUAL
+
+THERE = Identity(
+    name="scratch",
+    directory="/scratch/me",
+    file_system="lustre",
+    mount_point="/scratch",
+    host="node1",
+    client="Linux",
+    forebay="1.0",
+    date="2026-11-20T00:00:00+00:00",
+    level="quick",
+    seed=1,
+    nodes=1,
+    ranks_per_node=2,
+    targets=4,
+    stripe_count=1,
+    stripe_bytes=1 << 20,
+)
+HERE = Here(
+    forebay="1.0",
+    date=datetime.date(2026, 11, 23),
+    directory="/scratch/me",
+    file_system="lustre",
+    mount_point="/scratch",
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, []),
+        ({"mount_point": "/home", "host": "login1"}, ["another file system (lustre at /home of"]),
+        ({"file_system": "nfs4"}, ["/scratch/me is on lustre at /scratch"]),
+        ({"forebay": "0.9"}, ["drawn by Forebay 0.9 (this is 1.0"]),
+        ({"date": "2026-01-01T00:00:00+00:00"}, ["326 days old"]),
+        ({"date": "", "forebay": ""}, ["drawn by Forebay"]),
+        ({"is_modelled": True, "mount_point": "", "forebay": "0"}, []),
+    ],
+)
+def test_a_portrait_of_elsewhere_or_of_long_ago_is_told(
+    changes: dict[str, Any], told: list[str]
+) -> None:
+    found = doubts(replace(THERE, **changes), HERE)
+    assert len(found) == len(told)
+    for text, part in zip(found, told, strict=True):
+        assert part in text
+        assert "robe" in text.rpartition(").")[2]  # what to do
+
+
+def test_the_commands_that_prove_it_are_told_where_there_is_a_file() -> None:
+    one = Advice(
+        workload=Workload(direction=Direction.WRITE, ranks=4, nodes=1, file_bytes=1 << 20),
+        settings=Settings(stripe_count=8),
+        items=(),
+        gain=2.0,
+        gain_low=1.5,
+        gain_high=2.5,
+        seconds_now=2.0,
+        seconds_advised=1.0,
+        reasons=(),
+    )
+    made = ready(one, directory="/my out", command="srun ./p", file="a.json")
+    assert made.proof[1] == "forebay verify a.json --output-dir '/my out' -- srun ./p"
+    assert "\n  forebay apply a.json" in as_text(one, made)
+    assert ready(one, directory="/x", command="srun ./p").proof == ()
+
+
+def test_a_log_of_a_program_without_mpi_gets_no_aggregators() -> None:
+    darshan = pytest.importorskip("darshan")
+    folder = Path(darshan.__file__).parent
+    path = next(one for one in folder.rglob("*.darshan") if one.name.startswith("pq_app_write_"))
+    program = read_log(path)
+    assert program.ranks == 1
+    assert "keep everything" in diagnose(program).verdict
+    (work,) = workloads_of(program, nodes=1)
+    assert not work.collective
+    one = advise(Question(workload=work, portrait=None, rules=USUAL))
+    made = ready(one, directory="/x", command="./program")
+    assert "cb_" not in made.settings + made.hints
+    assert not any(line.startswith("forebay run") for line in made.batch)
