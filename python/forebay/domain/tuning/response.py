@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from forebay.domain.tuning.algebra import Matrix, cholesky, dot, huber, ridge, robust_scale, solve
-from forebay.domain.tuning.modelled import softly_least
+from forebay.domain.tuning.modelled import SOFTNESS, softly_least
 from forebay.domain.tuning.point import Direction, Point, Space, scaled
 
 _PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e4)
@@ -70,6 +70,47 @@ class Physical:
 
 
 NAMES = tuple(Physical.__dataclass_fields__)
+
+
+def log_rate_and_slopes(
+    physical: Physical, point: Point, targets: int
+) -> tuple[float, list[float]]:
+    """The logarithm of `Physical.rate`, and its derivatives by the logarithm of each number, in the
+    order of NAMES. The bend between the limits shares them out by their parts of the sum."""
+    count = min(point.stripe_count, targets)
+    width = min(count, -(-point.transfer_bytes // point.stripe_bytes))
+    used = count if point.shared else min(targets, point.processes * count)
+    streams = point.processes * width / used
+    request = min(point.transfer_bytes, point.stripe_bytes)
+    beyond = max(0.0, streams - physical.streams_free)
+    moving = request / physical.target_rate
+    slowed = moving * physical.interference_per_stream
+    service = physical.request_time + moving + slowed * beyond
+    copied = point.transfer_bytes / physical.process_rate
+    alone = copied + physical.call_time
+    nodes = point.nodes
+    limits = (
+        nodes * -(-point.processes // nodes) * point.transfer_bytes / alone,
+        nodes * physical.node_rate,
+        min(used, point.processes * width) * request / service,
+        physical.system_rate,
+    )
+    least = min(limits)
+    parts = [(least / one) ** SOFTNESS for one in limits]
+    total = sum(parts)
+    process, node, target, system = (one / total for one in parts)
+    free = slowed * physical.streams_free / service if beyond > 0 else 0.0
+    slopes = [
+        process * copied / alone,
+        -process * physical.call_time / alone,
+        node,
+        target * (moving + slowed * beyond) / service,
+        -target * physical.request_time / service,
+        -target * slowed * beyond / service,
+        target * free,
+        system,
+    ]
+    return math.log(least) - math.log(total) / SOFTNESS, slopes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +228,7 @@ def _uncertain(
     share = [w / max(scale, 0.02) ** 2 for w in weights]
     normal = _normal(columns, share)
     for at, name in enumerate(NAMES):
-        normal[at][at] += 1 / _LOOSE[name] ** 2
+        normal[at][at] += 1 / LOOSE[name] ** 2
     lower = cholesky(normal)
     unit = [[1.0 if i == j else 0.0 for j in range(len(NAMES))] for i in range(len(NAMES))]
     return tuple(math.sqrt(solve(lower, unit[i])[i]) for i in range(len(NAMES)))
@@ -241,7 +282,7 @@ def first_guess(seen: Sequence[Seen], space: Space) -> Physical:
     )
 
 
-_LOOSE = {
+LOOSE = {
     "process_rate": 2.0,
     "call_time": 1.5,
     "node_rate": 1.5,
@@ -283,16 +324,16 @@ def _descend(
             damping *= 4
             if damping > 1e6:
                 break
-    return _physical(here)
+    return physical_of(here)
 
 
-def _physical(logs: Sequence[float]) -> Physical:
+def physical_of(logs: Sequence[float]) -> Physical:
     values = [math.exp(max(-60.0, min(60.0, one))) for one in logs]
     return Physical(**dict(zip(NAMES, values, strict=True)))
 
 
 def _missed(logs: Sequence[float], seen: Sequence[Seen], targets: int) -> list[float]:
-    physical = _physical(logs)
+    physical = physical_of(logs)
     return [math.log(physical.rate(one.point, targets)) - one.log_rate for one in seen]
 
 
@@ -307,7 +348,7 @@ def _cost(
 ) -> float:
     probes = math.fsum(w * (one / _SCALE) ** 2 for w, one in zip(weights, missed, strict=True))
     held = math.fsum(
-        ((a - b) / _LOOSE[name]) ** 2 for name, a, b in zip(NAMES, here, origin, strict=True)
+        ((a - b) / LOOSE[name]) ** 2 for name, a, b in zip(NAMES, here, origin, strict=True)
     )
     return probes + held
 
@@ -328,7 +369,7 @@ def _step(
         for i in range(size)
     ]
     for i, name in enumerate(NAMES):
-        hold = 1 / _LOOSE[name] ** 2
+        hold = 1 / LOOSE[name] ** 2
         normal[i][i] = (normal[i][i] + hold) * (1 + damping)
         right[i] -= (here[i] - origin[i]) * hold
     return solve(cholesky(normal), right)
