@@ -26,7 +26,6 @@ from forebay.domain.tuning.response import (
     Seen,
     first_guess,
     fit,
-    log_rate_and_slopes,
     physical_of,
     shifted,
 )
@@ -163,7 +162,7 @@ class Belief:
         """The logarithmic rate that is to be expected without drift."""
         own, local = self.likeness.rows(point)
         numbers = self.numbers
-        base, _ = log_rate_and_slopes(self.physical, point, self.targets)
+        base = math.log(self.physical.rate(point, self.targets))
         base += numbers.own**2 * dot(self.weights, own)
         return base + numbers.local**2 * dot(self.weights, local)
 
@@ -175,7 +174,7 @@ class Belief:
         """More of a point than its mean."""
         own, local = self.likeness.rows(point)
         a, b = self.numbers.own**2, self.numbers.local**2
-        _, slopes = log_rate_and_slopes(self.physical, point, self.targets)
+        slopes = self.physical.slopes(point, self.targets)
         wide = list(map(mul, slopes, _WIDTHS))
         row = [
             a * alone + b * whole + dot(wide, there)
@@ -287,8 +286,9 @@ def _straighten(
     moved = [a - b for a, b in zip(here, origin, strict=True)]
     slopes, rest = [], []
     for one in seen:
-        base, slope = log_rate_and_slopes(physical, one.point, targets)
+        slope = physical.slopes(one.point, targets)
         slopes.append(slope)
+        base = math.log(physical.rate(one.point, targets))
         rest.append(one.log_rate - base + dot(slope, moved))
     return _Straight(slopes=slopes, rest=rest)
 

@@ -49,16 +49,11 @@ class Physical:
 
     def limits(self, point: Point, targets: int) -> dict[str, float]:
         """What each part could carry if the others were without limits."""
-        count = min(point.stripe_count, targets)
-        width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
-        used = count if point.shared else min(targets, point.processes * count)
-        streams = point.processes * width / used
-        request = min(point.transfer_bytes, point.stripe_bytes)
+        busy, request, streams = _asked_of_targets(point, targets)
         beyond = max(0.0, streams - self.streams_free)
         service = self.request_time + request / self.target_rate * (
             1 + self.interference_per_stream * beyond
         )
-        busy = min(used, point.processes * width)
         alone = point.transfer_bytes / self.process_rate + self.call_time
         on_node = math.ceil(point.processes / point.nodes)
         return {
@@ -68,49 +63,44 @@ class Physical:
             "system": self.system_rate,
         }
 
+    def slopes(self, point: Point, targets: int) -> list[float]:
+        """The derivatives of the rate's logarithm by the logarithms of the numbers, in the order of
+        NAMES. Where several limits are near each other, they share them."""
+        limits = self.limits(point, targets)
+        least = min(limits.values())
+        parts = {name: (least / one) ** SOFTNESS for name, one in limits.items()}
+        total = math.fsum(parts.values())
+        processes, nodes, at_targets, system = (one / total for one in parts.values())
+        copying = point.transfer_bytes / self.process_rate
+        called = self.call_time / (copying + self.call_time)
+        _, request, streams = _asked_of_targets(point, targets)
+        moving = request / self.target_rate
+        crowded = moving * self.interference_per_stream * max(0.0, streams - self.streams_free)
+        service = self.request_time + moving + crowded
+        free = moving * self.interference_per_stream * self.streams_free if crowded > 0 else 0.0
+        return [
+            processes * (1 - called),
+            -processes * called,
+            nodes,
+            at_targets * (moving + crowded) / service,
+            -at_targets * self.request_time / service,
+            -at_targets * crowded / service,
+            at_targets * free / service,
+            system,
+        ]
+
 
 NAMES = tuple(Physical.__dataclass_fields__)
 
 
-def log_rate_and_slopes(
-    physical: Physical, point: Point, targets: int
-) -> tuple[float, list[float]]:
-    """The logarithm of `Physical.rate`, and its derivatives by the logarithm of each number, in the
-    order of NAMES. The bend between the limits shares them out by their parts of the sum."""
+def _asked_of_targets(point: Point, targets: int) -> tuple[int, int, float]:
+    """How many targets are busy, the bytes of a request, and streams at each target."""
     count = min(point.stripe_count, targets)
-    width = min(count, -(-point.transfer_bytes // point.stripe_bytes))
+    width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
     used = count if point.shared else min(targets, point.processes * count)
-    streams = point.processes * width / used
+    busy = min(used, point.processes * width)
     request = min(point.transfer_bytes, point.stripe_bytes)
-    beyond = max(0.0, streams - physical.streams_free)
-    moving = request / physical.target_rate
-    slowed = moving * physical.interference_per_stream
-    service = physical.request_time + moving + slowed * beyond
-    copied = point.transfer_bytes / physical.process_rate
-    alone = copied + physical.call_time
-    nodes = point.nodes
-    limits = (
-        nodes * -(-point.processes // nodes) * point.transfer_bytes / alone,
-        nodes * physical.node_rate,
-        min(used, point.processes * width) * request / service,
-        physical.system_rate,
-    )
-    least = min(limits)
-    parts = [(least / one) ** SOFTNESS for one in limits]
-    total = sum(parts)
-    process, node, target, system = (one / total for one in parts)
-    free = slowed * physical.streams_free / service if beyond > 0 else 0.0
-    slopes = [
-        process * copied / alone,
-        -process * physical.call_time / alone,
-        node,
-        target * (moving + slowed * beyond) / service,
-        -target * physical.request_time / service,
-        -target * slowed * beyond / service,
-        target * free,
-        system,
-    ]
-    return math.log(least) - math.log(total) / SOFTNESS, slopes
+    return busy, request, point.processes * width / used
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +214,7 @@ def _uncertain(
     """By the curvature of what is minimised: a number that no probe depends on has the width that
     it was allowed."""
     here = [math.log(getattr(physical, name)) for name in NAMES]
-    columns = _slopes(here, _missed(here, seen, targets), seen, targets)
+    columns = _slopes(here, seen, targets)
     share = [w / max(scale, 0.02) ** 2 for w in weights]
     normal = _normal(columns, share)
     for at, name in enumerate(NAMES):
@@ -234,16 +224,10 @@ def _uncertain(
     return tuple(math.sqrt(solve(lower, unit[i])[i]) for i in range(len(NAMES)))
 
 
-def _slopes(
-    here: Sequence[float], missed: Sequence[float], seen: Sequence[Seen], targets: int
-) -> list[list[float]]:
-    columns = []
-    for at in range(len(here)):
-        moved = list(here)
-        moved[at] += 1e-3
-        there = _missed(moved, seen, targets)
-        columns.append([(b - a) / 1e-3 for a, b in zip(missed, there, strict=True)])
-    return columns
+def _slopes(here: Sequence[float], seen: Sequence[Seen], targets: int) -> list[tuple[float, ...]]:
+    """A column of slopes for each number."""
+    physical = physical_of(here)
+    return list(zip(*(physical.slopes(one.point, targets) for one in seen), strict=True))
 
 
 def _normal(columns: Sequence[Sequence[float]], share: Sequence[float]) -> Matrix:
@@ -310,7 +294,7 @@ def _descend(
     missed = _missed(here, seen, targets)
     cost = _cost(missed, weights, here, origin)
     for _ in range(25):
-        columns = _slopes(here, missed, seen, targets)
+        columns = _slopes(here, seen, targets)
         step = _step(columns, missed, weights, here, origin, damping)
         tried = [a + max(-1.0, min(1.0, b)) for a, b in zip(here, step, strict=True)]
         missed_there = _missed(tried, seen, targets)
@@ -328,6 +312,7 @@ def _descend(
 
 
 def physical_of(logs: Sequence[float]) -> Physical:
+    """From the logarithms of its numbers, in the order of NAMES."""
     values = [math.exp(max(-60.0, min(60.0, one))) for one in logs]
     return Physical(**dict(zip(NAMES, values, strict=True)))
 
