@@ -31,16 +31,19 @@ def most_telling(
     *,
     besides: Sequence[Point],
     without: Collection[Point],
+    enough: Collection[Point],
 ) -> Point | None:
     """The point whose probe, at that time, is worth most. `besides`: candidates in any case;
-    `without`: those that cannot be probed. None: there is no other."""
+    `without`: those that cannot be probed; `enough`: those that were probed so often that they are
+    asked for only if there is no other. None: nothing can be probed."""
     views = _candidates(belief, space, generator, besides, without)
     if not views:
         return None
     drift_row = belief.drift_row(place)
     means = [one.mean for one in views]
-    worth = [_worth(means, belief.tilts(one, views, drift_row)) for one in views]
-    return views[max(range(len(views)), key=lambda at: worth[at])].point
+    open_ones = [one for one in views if one.point not in enough] or views
+    worth = [_worth(means, belief.tilts(one, views, drift_row)) for one in open_ones]
+    return open_ones[max(range(len(worth)), key=worth.__getitem__)].point
 
 
 def _worth(means: Sequence[float], tilts: Sequence[float]) -> float:

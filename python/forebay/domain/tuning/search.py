@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,6 +31,11 @@ _POINTS_LEAST = 6
 """So many different points have to count before anything is believed."""
 _SETTLED = 2
 """So many times what is believed at the end is gone over again."""
+_OFTEN_LEAST, _OFTEN_SHARE = 6, 20
+"""A point is probed again until it has had so many probes, or this part of all: what is believed is
+too sure of what it has not seen, and would look at two like ones for ever."""
+_DEVIATIONS = 3
+"""Of a gain, either way. Two would do for a point that was not chosen for its rate."""
 _GROWN = 1.25
 """With so many times more probes, the belief's numbers are sought again."""
 
@@ -119,6 +125,7 @@ def search(
     generator = random.Random(seed)
     belief: Belief | None = None
     sought = since = 0
+    often = max(_OFTEN_LEAST, probes // _OFTEN_SHARE)
     while len(taken) < probes:
         if since == _SOUGHT_BETWEEN:
             since = 0
@@ -130,14 +137,15 @@ def search(
         belief = _believed(taken, space, direction, before=belief, sought=again)
         if belief is None:
             break
-        counted = {one.point for one in seen}
+        counted = Counter(one.point for one in seen)
         best = most_telling(
             belief,
             space,
             len(taken),
             generator,
             besides=near,
-            without={one.ask.point for one in taken} - counted,
+            without={one.ask.point for one in taken} - counted.keys(),
+            enough={one for one, times in counted.items() if times >= often},
         )
         if best is None:
             break
@@ -257,11 +265,11 @@ def conclude(
 
 
 def _gain(belief: Belief, best: Point, control: Point) -> tuple[float, float, float]:
-    """The ratio of rates with an interval of about 95 %."""
+    """The ratio of rates with an interval that a lucky choice among dozens does not leave."""
     if best == control:
         return 1.0, 1.0, 1.0
     one, other = belief.view(best), belief.view(control)
     gain = one.mean - other.mean
     variance = one.variance + other.variance - 2 * belief.covariance(one, other)
-    off = 2 * math.sqrt(max(variance, 0.0))
+    off = _DEVIATIONS * math.sqrt(max(variance, 0.0))
     return math.exp(gain), math.exp(gain - off), math.exp(gain + off)
