@@ -2,12 +2,15 @@
 
 import math
 from dataclasses import replace
+from statistics import median
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forebay.application.modelled_system import ModelledSystem
+from forebay.domain.tuning.algebra import cholesky, inverse_diagonal, solve
+from forebay.domain.tuning.belief import Belief, first_belief, further
 from forebay.domain.tuning.modelled import Platform, Weather, expected
 from forebay.domain.tuning.point import (
     COORDINATES,
@@ -19,7 +22,7 @@ from forebay.domain.tuning.point import (
     spread_points,
     usual_space,
 )
-from forebay.domain.tuning.response import Physical, Seen, fit, fit_storm
+from forebay.domain.tuning.response import NAMES, Physical, Seen, fit, fit_storm
 from forebay.domain.tuning.search import (
     Ask,
     Choice,
@@ -258,3 +261,91 @@ def test_a_space_with_fewer_points_than_probes_is_searched_to_the_end() -> None:
         except StopIteration:
             ask = None
     assert len(asked) == 60
+
+
+def test_slopes_are_what_a_small_step_makes_of_the_rate() -> None:
+    physical = Physical(
+        process_rate=8e8,
+        call_time=2e-4,
+        node_rate=4e9,
+        target_rate=9e8,
+        request_time=4e-4,
+        interference_per_stream=0.01,
+        streams_free=4.0,
+        system_rate=2e10,
+    )
+    for one in spread_points(space_of(), 40, seed=4, tries=1):
+        here = math.log(physical.rate(one, 16))
+        for name, slope in zip(NAMES, physical.slopes(one, 16), strict=True):
+            stepped = replace(physical, **{name: getattr(physical, name) * math.exp(1e-6)})
+            there = math.log(stepped.rate(one, 16))
+            assert slope == pytest.approx((there - here) / 1e-6, abs=1e-4)
+
+
+def test_triangles_are_solved_and_their_inverse_has_this_diagonal() -> None:
+    matrix = [[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]]
+    lower = cholesky(matrix)
+    diagonal = inverse_diagonal(lower)
+    for at in range(3):
+        unit = [1.0 if at == other else 0.0 for other in range(3)]
+        solved = solve(lower, unit)
+        assert diagonal[at] == pytest.approx(solved[at])
+        back = [math.fsum(map(math.prod, zip(row, solved, strict=True))) for row in matrix]
+        assert back == pytest.approx(unit)
+
+
+def believed(slowed: int | None = None, level: float = 0.0) -> Belief:
+    """Of probes without noise on MACHINE; the later half of them has another `level`."""
+    space = space_of()
+    design = spread_points(space, 40, seed=6, tries=5)
+    seen = []
+    for place, one in enumerate(design):
+        rate = one.bytes / expected(MACHINE, one, Direction.WRITE).seconds_moving
+        shift = level if place >= 20 else 0.0
+        shift -= math.log(2.5) if place == slowed else 0.0
+        seen.append(Seen(point=one, log_rate=math.log(rate) + shift, place=place))
+    found = first_belief(seen, space, targets=16, drift=[0.0] * 40)
+    return further(found, seen, space, sought=True)
+
+
+def test_what_is_believed_of_probes_is_near_what_they_said() -> None:
+    belief = believed()
+    off = [abs(belief.mean(one.point) - one.log_rate) for one in belief.seen]
+    assert median(off) < 0.1
+    view = belief.view(belief.seen[0].point)
+    assert view.mean == belief.mean(view.point)
+    assert 0 < view.variance < belief.view(replace(view.point, shared=False)).variance
+
+
+def test_a_probe_that_was_slowed_down_is_not_believed() -> None:
+    trust = believed(slowed=12).trust
+    assert trust[12] < 0.1
+    assert median(trust) > 0.9
+
+
+def test_a_level_that_changes_in_time_is_drift() -> None:
+    belief = believed(level=0.5)
+    assert belief.drift(32) - belief.drift(8) == pytest.approx(0.5, abs=0.2)
+
+
+def test_what_could_not_be_probed_is_not_asked_for_again() -> None:
+    """The most promising point would be asked for until so many failures in a row end it all."""
+    space = space_of()
+    control = space.nearest(point(stripe_count=1, processes=128, per_node=16))
+    system = ModelledSystem(MACHINE, weather=Weather(noise=0.05), seed=2)
+    conversation = search(
+        space, control=control, priors=(), probes=40, direction=Direction.WRITE, seed=2
+    )
+    failed: list[Point] = []
+    ask: Ask | None = next(conversation)
+    while ask is not None:
+        assert ask.point not in failed
+        sample, _ = system.measure(ask, 0, seconds_max=math.inf)
+        if ask.purpose is Purpose.REFINE:
+            failed.append(ask.point)
+            sample = Sample(ask=ask, discarded="it took too long")
+        try:
+            ask = conversation.send(sample)
+        except StopIteration:
+            ask = None
+    assert failed

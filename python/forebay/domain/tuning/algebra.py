@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import mul
 from statistics import median
 
 from forebay.domain.frozen import frozen
@@ -28,17 +29,42 @@ def cholesky(matrix: Matrix) -> Matrix:
 
 
 def solve(lower: Matrix, right: Sequence[float]) -> list[float]:
-    """x with L·Lᵀ·x = right."""
-    size = len(lower)
-    forward = [0.0] * size
-    for row in range(size):
-        known = math.fsum(lower[row][at] * forward[at] for at in range(row))
-        forward[row] = (right[row] - known) / lower[row][row]
-    found = [0.0] * size
-    for row in reversed(range(size)):
-        known = math.fsum(lower[at][row] * found[at] for at in range(row + 1, size))
-        found[row] = (forward[row] - known) / lower[row][row]
+    """x with L·Lᵀ·x = right. The rows of L may end at the diagonal."""
+    return backward(lower, forward(lower, right))
+
+
+def forward(lower: Matrix, right: Sequence[float]) -> list[float]:
+    """x with L·x = right."""
+    found: list[float] = []
+    for row, (line, value) in enumerate(zip(lower, right, strict=True)):
+        found.append((value - dot(line, found)) / line[row])
     return found
+
+
+def backward(lower: Matrix, right: Sequence[float]) -> list[float]:
+    """x with Lᵀ·x = right."""
+    found = list(right)
+    for row in reversed(range(len(lower))):
+        line = lower[row]
+        found[row] /= line[row]
+        known = found[row]
+        for at in range(row):
+            found[at] -= known * line[at]
+    return found
+
+
+def inverse_diagonal(lower: Matrix) -> list[float]:
+    """The diagonal of (L·Lᵀ)⁻¹."""
+    diagonal: list[float] = []
+    for column in range(len(lower)):
+        found: list[float] = []
+        right = 1.0
+        for row in range(column, len(lower)):
+            line = lower[row]
+            found.append((right - dot(line[column:row], found)) / line[row])
+            right = 0.0
+        diagonal.append(dot(found, found))
+    return diagonal
 
 
 @frozen
@@ -83,8 +109,9 @@ def ridge(
 
 
 def dot(a: Sequence[float], b: Sequence[float]) -> float:
-    """Their inner product."""
-    return sum(x * y for x, y in zip(a, b, strict=True))
+    """Their inner product, as far as the shorter one goes."""
+    total: float = sum(map(mul, a, b))
+    return total
 
 
 def robust_scale(values: Sequence[float]) -> float:

@@ -12,7 +12,7 @@ from statistics import median
 
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.algebra import Matrix, cholesky, dot, huber, ridge, robust_scale, solve
-from forebay.domain.tuning.modelled import softly_least
+from forebay.domain.tuning.modelled import SOFTNESS, softly_least
 from forebay.domain.tuning.point import Direction, Point, Space, scaled
 
 _PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e4)
@@ -50,16 +50,11 @@ class Physical:
 
     def limits(self, point: Point, targets: int) -> dict[str, float]:
         """What each part could carry if the others were without limits."""
-        count = min(point.stripe_count, targets)
-        width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
-        used = count if point.shared else min(targets, point.processes * count)
-        streams = point.processes * width / used
-        request = min(point.transfer_bytes, point.stripe_bytes)
+        busy, request, streams = _asked_of_targets(point, targets)
         beyond = max(0.0, streams - self.streams_free)
         service = self.request_time + request / self.target_rate * (
             1 + self.interference_per_stream * beyond
         )
-        busy = min(used, point.processes * width)
         alone = point.transfer_bytes / self.process_rate + self.call_time
         on_node = math.ceil(point.processes / point.nodes)
         return {
@@ -69,8 +64,44 @@ class Physical:
             "system": self.system_rate,
         }
 
+    def slopes(self, point: Point, targets: int) -> list[float]:
+        """The derivatives of the rate's logarithm by the logarithms of the numbers, in the order of
+        NAMES. Where several limits are near each other, they share them."""
+        limits = self.limits(point, targets)
+        least = min(limits.values())
+        parts = {name: (least / one) ** SOFTNESS for name, one in limits.items()}
+        total = math.fsum(parts.values())
+        processes, nodes, at_targets, system = (one / total for one in parts.values())
+        copying = point.transfer_bytes / self.process_rate
+        called = self.call_time / (copying + self.call_time)
+        _, request, streams = _asked_of_targets(point, targets)
+        moving = request / self.target_rate
+        crowded = moving * self.interference_per_stream * max(0.0, streams - self.streams_free)
+        service = self.request_time + moving + crowded
+        free = moving * self.interference_per_stream * self.streams_free if crowded > 0 else 0.0
+        return [
+            processes * (1 - called),
+            -processes * called,
+            nodes,
+            at_targets * (moving + crowded) / service,
+            -at_targets * self.request_time / service,
+            -at_targets * crowded / service,
+            at_targets * free / service,
+            system,
+        ]
+
 
 NAMES = tuple(Physical.__dataclass_fields__)
+
+
+def _asked_of_targets(point: Point, targets: int) -> tuple[int, int, float]:
+    """How many targets are busy, the bytes of a request, and streams at each target."""
+    count = min(point.stripe_count, targets)
+    width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
+    used = count if point.shared else min(targets, point.processes * count)
+    busy = min(used, point.processes * width)
+    request = min(point.transfer_bytes, point.stripe_bytes)
+    return busy, request, point.processes * width / used
 
 
 @frozen
@@ -184,26 +215,20 @@ def _uncertain(
     """By the curvature of what is minimised: a number that no probe depends on has the width that
     it was allowed."""
     here = [math.log(getattr(physical, name)) for name in NAMES]
-    columns = _slopes(here, _missed(here, seen, targets), seen, targets)
+    columns = _slopes(here, seen, targets)
     share = [w / max(scale, 0.02) ** 2 for w in weights]
     normal = _normal(columns, share)
     for at, name in enumerate(NAMES):
-        normal[at][at] += 1 / _LOOSE[name] ** 2
+        normal[at][at] += 1 / LOOSE[name] ** 2
     lower = cholesky(normal)
     unit = [[1.0 if i == j else 0.0 for j in range(len(NAMES))] for i in range(len(NAMES))]
     return tuple(math.sqrt(solve(lower, unit[i])[i]) for i in range(len(NAMES)))
 
 
-def _slopes(
-    here: Sequence[float], missed: Sequence[float], seen: Sequence[Seen], targets: int
-) -> list[list[float]]:
-    columns = []
-    for at in range(len(here)):
-        moved = list(here)
-        moved[at] += 1e-3
-        there = _missed(moved, seen, targets)
-        columns.append([(b - a) / 1e-3 for a, b in zip(missed, there, strict=True)])
-    return columns
+def _slopes(here: Sequence[float], seen: Sequence[Seen], targets: int) -> list[tuple[float, ...]]:
+    """A column of slopes for each number."""
+    physical = physical_of(here)
+    return list(zip(*(physical.slopes(one.point, targets) for one in seen), strict=True))
 
 
 def _normal(columns: Sequence[Sequence[float]], share: Sequence[float]) -> Matrix:
@@ -242,7 +267,7 @@ def first_guess(seen: Sequence[Seen], space: Space) -> Physical:
     )
 
 
-_LOOSE = {
+LOOSE = {
     "process_rate": 2.0,
     "call_time": 1.5,
     "node_rate": 1.5,
@@ -270,7 +295,7 @@ def _descend(
     missed = _missed(here, seen, targets)
     cost = _cost(missed, weights, here, origin)
     for _ in range(25):
-        columns = _slopes(here, missed, seen, targets)
+        columns = _slopes(here, seen, targets)
         step = _step(columns, missed, weights, here, origin, damping)
         tried = [a + max(-1.0, min(1.0, b)) for a, b in zip(here, step, strict=True)]
         missed_there = _missed(tried, seen, targets)
@@ -284,16 +309,17 @@ def _descend(
             damping *= 4
             if damping > 1e6:
                 break
-    return _physical(here)
+    return physical_of(here)
 
 
-def _physical(logs: Sequence[float]) -> Physical:
+def physical_of(logs: Sequence[float]) -> Physical:
+    """From the logarithms of its numbers, in the order of NAMES."""
     values = [math.exp(max(-60.0, min(60.0, one))) for one in logs]
     return Physical(**dict(zip(NAMES, values, strict=True)))
 
 
 def _missed(logs: Sequence[float], seen: Sequence[Seen], targets: int) -> list[float]:
-    physical = _physical(logs)
+    physical = physical_of(logs)
     return [math.log(physical.rate(one.point, targets)) - one.log_rate for one in seen]
 
 
@@ -308,7 +334,7 @@ def _cost(
 ) -> float:
     probes = math.fsum(w * (one / _SCALE) ** 2 for w, one in zip(weights, missed, strict=True))
     held = math.fsum(
-        ((a - b) / _LOOSE[name]) ** 2 for name, a, b in zip(NAMES, here, origin, strict=True)
+        ((a - b) / LOOSE[name]) ** 2 for name, a, b in zip(NAMES, here, origin, strict=True)
     )
     return probes + held
 
@@ -329,7 +355,7 @@ def _step(
         for i in range(size)
     ]
     for i, name in enumerate(NAMES):
-        hold = 1 / _LOOSE[name] ** 2
+        hold = 1 / LOOSE[name] ** 2
         normal[i][i] = (normal[i][i] + hold) * (1 + damping)
         right[i] -= (here[i] - origin[i]) * hold
     return solve(cholesky(normal), right)

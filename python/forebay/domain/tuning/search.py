@@ -1,37 +1,43 @@
 """The order of probing, as a conversation: `search` yields what is to be measured next and is sent
-what came of it. Screening by a Latin hypercube, in random order, with control probes in between;
-refinement among what the fit predicts to be best; a race of the best, the default and the priors
-in randomised blocks. Drift is what all probes of a time have in common, and is taken out."""
+what came of it. Screening by a Latin hypercube, in random order; then, one after the other, the
+probe that promises most by what is believed of the system. Control probes are in between. Drift is
+what all probes of a time have in common, and is taken out."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Generator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Generator, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from statistics import median
 
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.algebra import robust_scale
-from forebay.domain.tuning.field import Field, Numbers, observe
-from forebay.domain.tuning.point import (
-    Direction,
-    Point,
-    Space,
-    distance,
-    neighbours,
-    scaled,
-    spread_points,
-)
-from forebay.domain.tuning.response import Response, Seen, Surface, fit, fit_storm, shifted
+from forebay.domain.tuning.belief import Belief, first_belief, further
+from forebay.domain.tuning.outlook import most_telling
+from forebay.domain.tuning.point import Direction, Point, Space, spread_points
+from forebay.domain.tuning.response import Response, Seen, fit, fit_storm, shifted
 
 PROBES = {"quick": 60, "standard": 120, "deep": 240}
-CONTROL_EVERY = 5
-_SCREENED = 0.4
+_SCREENED = 0.36
 """Of the probes, that screen."""
-_REFINED = 0.35
-"""Of the probes, that refine."""
+_SCREENED_BETWEEN = 8
+"""Screening probes from one control probe to the next."""
+_SOUGHT_BETWEEN = 9
+"""The same after screening."""
+_POINTS_LEAST = 6
+"""So many different points have to count before anything is believed."""
+_SETTLED = 2
+"""So many times what is believed at the end is gone over again."""
+_OFTEN_LEAST, _OFTEN_SHARE = 6, 20
+"""A point is probed again until it has had so many probes, or this part of all: what is believed is
+too sure of what it has not seen, and would look at two like ones for ever."""
+_DEVIATIONS = 3
+"""Of a gain, either way. Two would do for a point that was not chosen for its rate."""
+_GROWN = 1.25
+"""With so many times more probes, the belief's numbers are sought again."""
 
 
 class Purpose(StrEnum):
@@ -112,159 +118,55 @@ def search(
     seed: int,
 ) -> Conversation:
     """Asks for `probes` samples and returns them all."""
-    generator = random.Random(seed)
     taken: list[Sample] = []
-    for purpose, point in _screening(space, control, probes, seed):
+    near = [space.nearest(one) for one in priors]
+    for purpose, point in _screening(space, control, near, probes, seed):
         taken.append((yield Ask(point=point, purpose=purpose)))
-    yield from _refinement(space, control, probes, direction, taken, generator)
-    yield from _race(space, control, priors, probes, direction, taken, generator)
+    generator = random.Random(seed)
+    belief: Belief | None = None
+    sought = since = 0
+    often = max(_OFTEN_LEAST, probes // _OFTEN_SHARE)
+    while len(taken) < probes:
+        if since == _SOUGHT_BETWEEN:
+            since = 0
+            taken.append((yield Ask(point=control, purpose=Purpose.CONTROL)))
+            continue
+        seen = seen_of(taken, direction)
+        again = len(seen) > _GROWN * sought
+        sought = len(seen) if again else sought
+        belief = _believed(taken, space, direction, before=belief, sought=again)
+        if belief is None:
+            break
+        counted = Counter(one.point for one in seen)
+        best = most_telling(
+            belief,
+            space,
+            len(taken),
+            generator,
+            besides=near,
+            without={one.ask.point for one in taken} - counted.keys(),
+            enough={one for one, times in counted.items() if times >= often},
+        )
+        if best is None:
+            break
+        since += 1
+        purpose = Purpose.RACE if best in counted else Purpose.REFINE
+        taken.append((yield Ask(point=best, purpose=purpose)))
     return tuple(taken)
 
 
-def _refinement(
-    space: Space,
-    control: Point,
-    probes: int,
-    direction: Direction,
-    taken: list[Sample],
-    generator: random.Random,
-) -> Generator[Ask, Sample, None]:
-    """Where the fit sees the best, one after the other; each probe may move that place."""
-    until = len(taken) + round(probes * _REFINED)
-    batch = max(2, probes // 40)
-    scores: Scores | None = None
-    sought = 0
-    while len(taken) < until:
-        fresh = scores is None or len(taken) > 1.2 * sought
-        sought = len(taken) if fresh else sought
-        scores = scores_of(taken, space, direction, again=None if fresh else scores)
-        if scores is None:
-            return
-        fresh_points = _summits(scores, space, taken, generator, count=batch, bold=True)
-        if not fresh_points:
-            return  # a small space: there is no point that was not measured
-        for point in fresh_points:
-            taken.append((yield Ask(point=point, purpose=Purpose.REFINE)))
-        if len(taken) % CONTROL_EVERY < batch:
-            taken.append((yield Ask(point=control, purpose=Purpose.CONTROL)))
-
-
-def _screening(space: Space, control: Point, probes: int, seed: int) -> list[tuple[Purpose, Point]]:
+def _screening(
+    space: Space, control: Point, priors: Sequence[Point], probes: int, seed: int
+) -> list[tuple[Purpose, Point]]:
     count = round(probes * _SCREENED)
-    controls = max(4, count // CONTROL_EVERY)
-    design = spread_points(space, count - controls + 2, seed=seed)
-    order: list[tuple[Purpose, Point]] = [(Purpose.CONTROL, control)] * 2
-    for at, point in enumerate(design):
+    controls = max(3, count // _SCREENED_BETWEEN)
+    design = spread_points(space, max(1, count - controls - len(priors)), seed=seed)
+    order = [(Purpose.CONTROL, control)]
+    for at, point in enumerate(design, start=1):
         order.append((Purpose.SCREEN, point))
-        if at % CONTROL_EVERY == CONTROL_EVERY - 1:
+        if at % _SCREENED_BETWEEN == 0:
             order.append((Purpose.CONTROL, control))
-    return order
-
-
-def _summits(
-    scores: Scores,
-    space: Space,
-    taken: Sequence[Sample],
-    generator: random.Random,
-    *,
-    count: int,
-    bold: bool,
-) -> list[Point]:
-    """The best points, found by climbing from what was measured and from places by chance. `bold`:
-    only new points, each with some luck, so that doubtful ones are looked at, too."""
-    known = sorted(scores.measured, key=scores.score, reverse=True)[:6]
-    every = [one.ask.point for one in taken]
-    starts = [*known, *generator.sample(every, min(6, len(every)))]
-    luck: dict[Point, float] = {}
-
-    def height(point: Point) -> float:
-        if not bold:
-            return scores.score(point)
-        if point not in luck:
-            luck[point] = generator.gauss(0.0, scores.doubt(point))
-        return scores.score(point) + luck[point]
-
-    seen: dict[Point, float] = {}
-    for start in dict.fromkeys(starts):
-        here, top = start, height(start)
-        while True:
-            around = {
-                one: seen[one] if one in seen else height(one) for one in neighbours(here, space)
-            }
-            seen.update(around)
-            best = max(around, key=lambda one: around[one], default=here)
-            if around.get(best, top) <= top:
-                break
-            here, top = best, around[best]
-        seen[here] = top
-    ranked = sorted(seen, key=lambda one: seen[one], reverse=True)
-    if bold:
-        ranked = [one for one in ranked if one not in scores.measured]
-    found: list[Point] = []
-    for one in ranked:
-        if all(distance(one, other) >= 1.0 for other in found):
-            found.append(one)
-        if len(found) == count:
-            break
-    return found
-
-
-def _race(
-    space: Space,
-    control: Point,
-    priors: Sequence[Point],
-    probes: int,
-    direction: Direction,
-    taken: list[Sample],
-    generator: random.Random,
-) -> Generator[Ask, Sample, None]:
-    scores = scores_of(taken, space, direction)
-    if scores is None:
-        return
-    wide = max(3, probes // 20)
-    best = _summits(scores, space, taken, generator, count=wide, bold=False)
-    racers = list(dict.fromkeys([*best, *(space.nearest(one) for one in priors)]))
-    while len(taken) < probes:
-        block = [*racers, control]
-        generator.shuffle(block)
-        for point in block:
-            if len(taken) >= probes:
-                return
-            purpose = Purpose.CONTROL if point == control else Purpose.RACE
-            taken.append((yield Ask(point=point, purpose=purpose)))
-        scores = scores_of(taken, space, direction, again=scores)
-        if scores is None:
-            return
-        kept = sorted(racers, key=scores.score, reverse=True)[: max(2, (len(racers) + 1) // 2)]
-        fresh = _summits(scores, space, taken, generator, count=2, bold=False)
-        racers = list(dict.fromkeys([*kept, *fresh]))
-
-
-@frozen
-class Scores:
-    """The fit, what it leaves as a field over the points, and what was measured how often."""
-
-    surface: Surface
-    field: Field
-    measured: Mapping[Point, int]
-
-    @property
-    def noise(self) -> float:
-        """Of a single probe, without drift."""
-        return self.field.numbers.noise
-
-    def doubt(self, point: Point) -> float:
-        """How far its score may be off."""
-        own = max(0.6 * self.field.numbers.height, 0.03)
-        times = self.measured.get(point, 0)
-        if times == 0:
-            return own
-        return own * self.noise / math.hypot(own * math.sqrt(times), self.noise)
-
-    def score(self, point: Point) -> float:
-        """A logarithmic rate."""
-        base = math.log(self.surface.physical.rate(point, self.surface.targets))
-        return base + self.field.at(scaled(point, self.surface.space))
+    return [*order, *((Purpose.SCREEN, one) for one in priors)]
 
 
 def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
@@ -277,43 +179,22 @@ def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
     return found
 
 
-def scores_of(
-    taken: Sequence[Sample], space: Space, direction: Direction, *, again: Scores | None = None
-) -> Scores | None:
-    """None: too little was measured. `again`: scores of a little earlier, whose numbers of the
-    field still hold."""
+def _believed(
+    taken: Sequence[Sample],
+    space: Space,
+    direction: Direction,
+    *,
+    before: Belief | None = None,
+    sought: bool = True,
+) -> Belief | None:
+    """None: too little was measured. `before`: what was believed with fewer samples."""
     seen = seen_of(taken, direction)
-    if len({one.point for one in seen}) < 6:
+    if len({one.point for one in seen}) < _POINTS_LEAST:
         return None
+    if before is not None:
+        return further(before, seen, space, sought=sought)
     drift = drift_of(taken, direction)
-    field, surface = None, None if again is None else again.surface
-    numbers = None if again is None else again.field.numbers
-    for _ in range(2):
-        surface = fit(
-            shifted(seen, drift),
-            space,
-            targets=_targets(space),
-            start=None if surface is None else surface.physical,
-        )
-        field = _field(seen, surface, space, numbers)
-        numbers = field.numbers
-        drift = [field.drift(place) for place in range(len(taken))]
-    assert field is not None
-    assert surface is not None
-    measured: dict[Point, int] = {}
-    for one in seen:
-        measured[one.point] = measured.get(one.point, 0) + 1
-    return Scores(surface=surface, field=field, measured=measured)
-
-
-def _field(seen: Sequence[Seen], surface: Surface, space: Space, numbers: Numbers | None) -> Field:
-    physical = surface.physical
-    return observe(
-        [scaled(one.point, space) for one in seen],
-        [one.place for one in seen],
-        [one.log_rate - math.log(physical.rate(one.point, surface.targets)) for one in seen],
-        numbers=numbers,
-    )
+    return first_belief(seen, space, targets=_targets(space), drift=drift)
 
 
 def drift_of(taken: Sequence[Sample], direction: Direction) -> list[float]:
@@ -349,9 +230,14 @@ def conclude(
     taken: Sequence[Sample], space: Space, *, control: Point, direction: Direction, seed: int
 ) -> Choice | None:
     """What follows from all samples of a direction; None: too few of them count."""
-    scores = scores_of(taken, space, direction)
-    if scores is None:
+    belief = _believed(taken, space, direction)
+    for _ in range(_SETTLED):
+        belief = belief and _believed(taken, space, direction, before=belief)
+    if belief is None:
         return None
+    seen = seen_of(taken, direction)
+    drift = [belief.drift(place) for place in range(len(taken))]
+    surface = fit(shifted(seen, drift), space, targets=_targets(space))
     passages = [
         (one.ask.point.processes, passage)
         for one in taken
@@ -359,31 +245,31 @@ def conclude(
     ]
     response = Response(
         direction=direction,
-        surface=scores.surface,
+        surface=surface,
         opening=fit_storm([(n, one.seconds_open) for n, one in passages]),
         closing=fit_storm([(n, one.seconds_close) for n, one in passages]),
     )
-    best = max([*scores.measured, control], key=scores.score)
-    gain, low, high = _gain(scores, best, control)
-    if not scores.surface.has_structure and low <= 1.0:
+    best = max(dict.fromkeys([control, *(one.point for one in seen)]), key=belief.mean)
+    gain, low, high = _gain(belief, best, control)
+    if not surface.has_structure and low <= 1.0:
         best, gain, low, high = control, 1.0, 1.0, 1.0
-    drift = drift_of(taken, direction)
     return Choice(
         response=response,
         best=best,
         gain=gain,
         gain_low=low,
         gain_high=high,
-        noise=scores.noise,
+        noise=belief.numbers.noise,
         drift=robust_scale(drift) if drift else 0.0,
     )
 
 
-def _gain(scores: Scores, best: Point, control: Point) -> tuple[float, float, float]:
-    """The ratio of rates with an interval of about 95 %."""
+def _gain(belief: Belief, best: Point, control: Point) -> tuple[float, float, float]:
+    """The ratio of rates with an interval that a lucky choice among dozens does not leave."""
     if best == control:
         return 1.0, 1.0, 1.0
-    gain = scores.score(best) - scores.score(control)
-    times = [scores.measured.get(one, 1) for one in (best, control)]
-    off = 2 * scores.noise * math.sqrt(sum(1 / one for one in times))
+    one, other = belief.view(best), belief.view(control)
+    gain = one.mean - other.mean
+    variance = one.variance + other.variance - 2 * belief.covariance(one, other)
+    off = _DEVIATIONS * math.sqrt(max(variance, 0.0))
     return math.exp(gain), math.exp(gain - off), math.exp(gain + off)
