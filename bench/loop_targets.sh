@@ -4,8 +4,8 @@
 throttle=/sys/fs/cgroup/blkio
 devices=()
 
-# take_words PAIRS WORD…: sets folder, which must not be there yet, and pairs from the script's words;
-# without any it shows the comment at the script's head.
+# take_words PAIRS WORD…: sets folder, which must not be there yet, and pairs from the script's
+# words; without any it shows the comment at the script's head.
 take_words() {
     (($# >= 2)) || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 2; }
     folder=$(realpath -m "$2")

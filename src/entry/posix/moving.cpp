@@ -58,8 +58,8 @@ std::int64_t bytes_of(Pieces pieces) noexcept {
     return static_cast<std::int64_t>(std::min(bytes, move_max));
 }
 
-// Moves one piece after the other, each by `move` (its memory, its bytes, how many were moved before
-// it), until one falls short: bytes moved, or minus an errno.
+// Moves one piece after the other, each by `move` (its memory, its bytes, and how many were moved
+// before it), until one falls short: bytes moved, or minus an errno.
 template <class Move>
 std::int64_t move_each(Pieces pieces, Move move) noexcept {
     std::int64_t total = 0;
