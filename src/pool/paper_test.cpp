@@ -240,8 +240,7 @@ TEST(PaperExclusion, WhatIsReadAndWrittenAtATimeLeavesThePool) {
 TEST(PaperExclusion, OneDescriptorForBothIsEnough) {
     Node node{{.seed = 1}, paper()};
     adapters::MemoryFile file;
-    run_client(node, file, Access::both,
-               [&](NodeClient& self, FileId id) { expect_left(node, id); });
+    run_client(node, file, Access::both, [&](NodeClient&, FileId id) { expect_left(node, id); });
 }
 
 TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
@@ -270,7 +269,7 @@ TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
 TEST(PaperExclusion, InThePoolsOwnWayFilesAreBoth) {
     Node node{{.seed = 1}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::both, [&](NodeClient& self, FileId id) {
+    run_client(node, file, Access::both, [&](NodeClient&, FileId id) {
         node.world().sleep(100'000'000);
         EXPECT_EQ(state_of(node, id), FileState::pooled);
     });
