@@ -11,9 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source bench/loop_targets.sh
-(($# >= 1)) || { sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2; }
-folder=$(realpath -m "$1")
-pairs=${2:-12}
+take_words 12 "$@"
 limit=${FOREBAY_TARGET_BYTES:-10485760}
 stripe=${FOREBAY_STRIPE:-1m}
 
@@ -32,7 +30,6 @@ write_with() {
         ior -a MPIIO -c -w -e -t 24m -b 48m -o "$mount/file")
 }
 
-[[ -e $folder ]] && { echo "gate.sh: $folder is there already. Name a new folder." >&2; exit 1; }
 trap finish EXIT
 make_targets "$folder" 3G
 export FOREBAY_OSD_BYTES=2147483648

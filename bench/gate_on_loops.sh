@@ -14,9 +14,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source bench/loop_targets.sh
-(($# >= 1)) || { sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2; }
-folder=$(realpath -m "$1")
-pairs=${2:-8}
+take_words 8 "$@"
 limit=${FOREBAY_TARGET_BYTES:-20971520}
 library=$PWD/build/release/lib
 mount=$folder/mount
@@ -103,7 +101,6 @@ named() {  # named K WORD…
     grep -i slow "$folder/summary" || echo "k = $1: forebay run names no slow target"
 }
 
-[[ -e $folder ]] && { echo "gate_on_loops.sh: $folder is there already." >&2; exit 1; }
 trap finish EXIT
 mkdir -p "$mount" "$folder/files"
 build_striped_fs

@@ -4,6 +4,16 @@
 throttle=/sys/fs/cgroup/blkio
 devices=()
 
+# take_words PAIRS WORD…: sets folder, which must not be there yet, and pairs from the script's
+# words; without any it shows the comment at the script's head.
+take_words() {
+    (($# >= 2)) || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 2; }
+    folder=$(realpath -m "$2")
+    pairs=${3:-$1}
+    [[ ! -e $folder ]] \
+        || { echo "${0##*/}: $folder is there already. Name a new folder." >&2; exit 1; }
+}
+
 set_limit() {  # set_limit DEVICE BYTES_PER_SECOND; 0: none
     local number
     number=$(lsblk -dno MAJ:MIN "$1" | tr -d ' ')

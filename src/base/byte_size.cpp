@@ -1,6 +1,8 @@
 // See byte_size.hpp.
 #include "base/byte_size.hpp"
 
+#include "base/letters.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -14,8 +16,6 @@ namespace forebay {
 namespace {
 
 constexpr std::string_view digits = "0123456789";
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 bool is_letter(char c) noexcept { return lower(c) >= 'a' && lower(c) <= 'z'; }
 

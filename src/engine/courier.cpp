@@ -1,6 +1,8 @@
 // What couriers of both directions share.
 #include "engine/courier.hpp"
 
+#include <algorithm>
+
 namespace forebay::engine {
 
 Parcel* ParcelPair::unused() noexcept {
@@ -83,6 +85,41 @@ void Courier::misunderstand(const plan::Window& window, const Error& error) {
         failure_, plan::Failure{window.hull().begin.bytes(), static_cast<std::uint32_t>(error.code),
                                 plan::Failure::misunderstood});
     misunderstood_ = error;
+}
+
+bool Courier::post_receives(std::span<Parcel> buffers, int tag) {
+    bool any = false;
+    for (Parcel& parcel : buffers) {
+        const bool busy = std::any_of(awaited_.begin(), awaited_.end(),
+                                      [&](const Awaited& one) { return one.parcel == &parcel; });
+        if (busy) {
+            continue;
+        }
+        const auto step = inward_.next();
+        if (!step) {
+            return any;
+        }
+        parcel.ticket = crew_.communicator().receive(step->from, tag, parcel.buffer);
+        awaited_.push_back(Awaited{*step, &parcel});
+        any = true;
+    }
+    return any;
+}
+
+void Courier::note_arrivals() {
+    for (Awaited& one : awaited_) {
+        one.arrived = one.arrived || crew_.communicator().done(*one.parcel->ticket);
+    }
+}
+
+bool Courier::next_is_ready() const {
+    return !awaited_.empty() && awaited_.front().arrived && is_open(awaited_.front().step);
+}
+
+Courier::Awaited Courier::take_next() {
+    const Awaited one = awaited_.front();
+    awaited_.pop_front();
+    return one;
 }
 
 bool Courier::is_open(const InwardSteps::Step& step) const {

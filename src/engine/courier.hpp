@@ -58,6 +58,12 @@ protected:
         NodeId home;
         std::uint32_t expected = 0;
     };
+    // A message about a window here.
+    struct Awaited {
+        InwardSteps::Step step;
+        Parcel* parcel;
+        bool arrived = false;
+    };
 
     [[nodiscard]] Image& image(std::int64_t number) noexcept {
         return images_[static_cast<std::size_t>(number) % images];
@@ -69,8 +75,12 @@ protected:
     [[nodiscard]] bool done_by_all(std::int64_t number);
     [[nodiscard]] std::span<std::byte> bytes_of(std::int64_t number);
     [[nodiscard]] pattern::Coverage coverage_of(std::int64_t number);
-    // The window that (aggregator, round) has on this node is open.
-    [[nodiscard]] bool is_open(const InwardSteps::Step& step) const;
+    // Receives what the next inward steps bring into those buffers that nothing awaited is to fill.
+    bool post_receives(std::span<Parcel> buffers, int tag);
+    // Messages are taken in the order of their keys; one may wait for its window to be opened.
+    void note_arrivals();
+    [[nodiscard]] bool next_is_ready() const;
+    Awaited take_next();
     // The message about `window` made no sense.
     void misunderstand(const plan::Window& window, const Error& error);
 
@@ -79,11 +89,15 @@ protected:
     const Staging& staging_;
     OutwardSteps outward_;
     InwardSteps inward_;
+    std::deque<Awaited> awaited_;
     std::array<Image, images> images_;
     std::int64_t opened_ = 0;
     bool marks_ = true;  // ranks mark which bytes they give or want
 
 private:
+    // The window that (aggregator, round) has on this node is open.
+    [[nodiscard]] bool is_open(const InwardSteps::Step& step) const;
+
     plan::Failure failure_;
     std::optional<Error> misunderstood_;
 };
@@ -95,20 +109,13 @@ public:
     [[nodiscard]] bool idle() override;
 
 private:
-    struct Expected {
-        InwardSteps::Step step;
-        Parcel* parcel;
-        bool arrived = false;
-    };
     bool send_filled();
-    bool post_receives();
     bool take_in();
     std::size_t pack(std::int64_t number, std::span<std::byte> message);
-    Result<std::int64_t> unpack(const Expected& one);
+    Result<std::int64_t> unpack(const Awaited& one);
 
     ParcelPair out_;
     std::array<Parcel, 2> in_;
-    std::deque<Expected> coming_;
     plan::Window window_;  // of the message that is being taken in
     std::int64_t sent_ = 0;
 };
@@ -120,14 +127,8 @@ public:
     [[nodiscard]] bool idle() override;
 
 private:
-    struct Wanted {  // another node wants a part of a window here
-        InwardSteps::Step step;
-        Parcel* parcel;
-        bool arrived = false;
-    };
     bool ask();
     bool take_data();
-    bool post_wants();
     bool give();
     std::size_t pack(const pattern::Coverage& wants, std::span<const std::byte> bytes,
                      std::span<std::byte> message);
@@ -137,7 +138,6 @@ private:
     ParcelPair data_out_;
     std::array<Parcel, 2> wants_in_;
     std::array<Parcel, 2> data_in_;  // of image number n at n mod 2
-    std::deque<Wanted> wanted_;
     std::int64_t asked_ = 0;  // images whose wants are sent
     std::int64_t given_ = 0;  // images whose data is there
     std::int64_t taken_ = 0;  // images that all ranks have used up

@@ -135,6 +135,17 @@ plan::Claims Crew::agree(const plan::Claims& mine, std::int64_t blocks_max) {
     return lane_.header().round;
 }
 
+template <class Each>
+Result<std::span<const Each>> Crew::of_all_nodes(const Each& mine, std::vector<Each>& room) {
+    const std::span<Each> all{room.data(), static_cast<std::size_t>(place_.nodes)};
+    const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
+                                               std::as_writable_bytes(all));
+    if (!done) {
+        return failure(done.error());
+    }
+    return all;
+}
+
 void Crew::publish_ballots(Moment moment) {
     plan::Ballot all;
     for (std::int32_t i = 0; i < place_.locals; ++i) {
@@ -147,21 +158,18 @@ void Crew::publish_ballots(Moment moment) {
         }
     }
     if (place_.nodes > 1) {
-        const std::span<plan::Ballot> nodes{gathered_ballots_.data(),
-                                            static_cast<std::size_t>(place_.nodes)};
-        const plan::Ballot mine = all;
-        const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
-                                                   std::as_writable_bytes(nodes));
+        const auto nodes = of_all_nodes(all, gathered_ballots_);
         all = plan::Ballot{};
-        for (std::int32_t n = 0; done && n < place_.nodes; ++n) {
+        for (std::int32_t n = 0; nodes && n < place_.nodes; ++n) {
+            const plan::Ballot& node = (*nodes)[static_cast<std::size_t>(n)];
             if (moment == Moment::start) {
-                lane_.node(NodeId{n}) = nodes[static_cast<std::size_t>(n)].summary;
+                lane_.node(NodeId{n}) = node.summary;
             }
-            all = plan::merge(all, nodes[static_cast<std::size_t>(n)]);
+            all = plan::merge(all, node);
         }
-        if (!done) {
-            all.failure = plan::Failure{0, static_cast<std::uint32_t>(done.error().code),
-                                        done.error().system};
+        if (!nodes) {
+            all.failure = plan::Failure{0, static_cast<std::uint32_t>(nodes.error().code),
+                                        nodes.error().system};
         }
     }
     lane_.header().verdict = all;
@@ -178,13 +186,9 @@ void Crew::publish_claims(std::int64_t blocks_max) {
     }
     plan::Claims all = plan::merge({gathered_claims_.data(), locals}, blocks_max);
     if (place_.nodes > 1) {
-        const std::span<plan::Claims> nodes{gathered_claims_.data(),
-                                            static_cast<std::size_t>(place_.nodes)};
-        const plan::Claims mine = all;
-        const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
-                                                   std::as_writable_bytes(nodes));
+        const auto nodes = of_all_nodes(all, gathered_claims_);
         // Without messages the rounds cannot go on: end them; the end's agreement says why.
-        all = done ? plan::merge(nodes, blocks_max) : plan::Claims{};
+        all = nodes ? plan::merge(*nodes, blocks_max) : plan::Claims{};
     }
     lane_.header().round = all;
 }

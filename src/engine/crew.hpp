@@ -8,6 +8,7 @@
 #include "ports/imagined.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace forebay::engine {
@@ -88,6 +89,9 @@ public:
 private:
     template <class Publish>
     void meet(Publish publish);
+    // Leaders: every node's, in node order, and of this one `mine`; they lie in `room`.
+    template <class Each>
+    Result<std::span<const Each>> of_all_nodes(const Each& mine, std::vector<Each>& room);
     void publish_ballots(Moment moment);
     void publish_claims(std::int64_t blocks_max);
     void wait(const ports::Word& word, std::uint32_t seen);

@@ -3,6 +3,7 @@
 #include "engine/file.hpp"
 
 #include "engine/jobs_check.hpp"
+#include "ports/polled_storage_check.hpp"
 
 #include <cerrno>
 #include <gtest/gtest.h>
@@ -101,7 +102,7 @@ TEST(SharedTarget, AWindowThatEndsTakesItsRequestWithIt) {
 
 // Targets that do one request after another, each in a millisecond, but a sick last one in ten; and
 // the time there.
-class SerialStorage final : public ports::Storage, public ports::Clock {
+class SerialStorage final : public ports::PolledStorage, public ports::Clock {
 public:
     SerialStorage(std::int64_t size, const Stripes& layout, bool sick = false)
         : size_{size},
@@ -110,7 +111,6 @@ public:
           free_at_(static_cast<std::size_t>(layout.targets)) {}
 
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return now_; }
-    [[nodiscard]] int depth() const noexcept override { return 64; }
     void submit(const ports::Request& request) override {
         const std::size_t target = plan::target_at(layout_, request.pieces.front().at).position();
         const bool sick = sick_ && target + 1 == free_at_.size();
@@ -131,11 +131,6 @@ public:
         out[0] = {request.ticket, fits ? bytes : Length{0}, fits ? 0 : ENOSPC};
         return 1;
     }
-    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
-    Result<void> sync() override { return {}; }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return ports::Identity{}; }
-    Result<void> close() override { return {}; }
-    [[nodiscard]] const char* name() const noexcept override { return "serial"; }
 
 private:
     std::int64_t size_;

@@ -3,7 +3,6 @@
 #include "engine/exchange.hpp"
 #include "pattern/encode.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace forebay::engine {
@@ -37,13 +36,13 @@ bool ReadCourier::attend() {
     while (opened_ < taken_ + static_cast<std::int64_t>(images) && open(opened_)) {
         any = true;
     }
-    any = post_wants() || any;
+    any = post_receives(wants_in_, want_tag) || any;
     return give() || any;
 }
 
 bool ReadCourier::idle() {
     return outward_.exhausted() && taken_ == opened_ && wants_out_.quiet() && data_out_.quiet() &&
-           wanted_.empty() && inward_.exhausted();
+           awaited_.empty() && inward_.exhausted();
 }
 
 // Sends what the ranks here want of the next image, and gets ready for the answer.
@@ -85,37 +84,15 @@ bool ReadCourier::take_data() {
     return any;
 }
 
-bool ReadCourier::post_wants() {
-    bool any = false;
-    for (Parcel& parcel : wants_in_) {
-        const bool busy = std::any_of(wanted_.begin(), wanted_.end(),
-                                      [&](const Wanted& one) { return one.parcel == &parcel; });
-        if (busy) {
-            continue;
-        }
-        const auto step = inward_.next();
-        if (!step) {
-            return any;
-        }
-        parcel.ticket = crew_.communicator().receive(step->from, want_tag, parcel.buffer);
-        wanted_.push_back(Wanted{*step, &parcel});
-        any = true;
-    }
-    return any;
-}
-
 bool ReadCourier::give() {
     bool any = false;
-    for (Wanted& one : wanted_) {
-        one.arrived = one.arrived || crew_.communicator().done(*one.parcel->ticket);
-    }
-    while (!wanted_.empty() && wanted_.front().arrived && is_open(wanted_.front().step)) {
+    note_arrivals();
+    while (next_is_ready()) {
         Parcel* out = data_out_.unused();
         if (out == nullptr) {
             return any;
         }
-        const Wanted one = wanted_.front();
-        wanted_.pop_front();
+        const Awaited one = take_next();
         const std::size_t index = rounds_.window_index(one.step.id, one.step.round);
         WindowControl& control = crew_.lane().control(index);
         plan::Window window;

@@ -3,7 +3,6 @@
 #include "engine/exchange.hpp"
 #include "pattern/encode.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace forebay::engine {
@@ -27,14 +26,14 @@ bool WriteCourier::attend() {
     while (opened_ < sent_ + static_cast<std::int64_t>(images) && open(opened_)) {
         any = true;
     }
-    while (post_receives() || take_in()) {
+    while (post_receives(in_, data_tag) || take_in()) {
         any = true;
     }
     return any;
 }
 
 bool WriteCourier::idle() {
-    return outward_.exhausted() && sent_ == opened_ && out_.quiet() && coming_.empty() &&
+    return outward_.exhausted() && sent_ == opened_ && out_.quiet() && awaited_.empty() &&
            inward_.exhausted();
 }
 
@@ -54,34 +53,11 @@ bool WriteCourier::send_filled() {
     return any;
 }
 
-bool WriteCourier::post_receives() {
-    bool any = false;
-    for (Parcel& parcel : in_) {
-        const bool busy = std::any_of(coming_.begin(), coming_.end(),
-                                      [&](const Expected& one) { return one.parcel == &parcel; });
-        if (busy) {
-            continue;
-        }
-        const auto step = inward_.next();
-        if (!step) {
-            return any;
-        }
-        parcel.ticket = crew_.communicator().receive(step->from, data_tag, parcel.buffer);
-        coming_.push_back(Expected{*step, &parcel});
-        any = true;
-    }
-    return any;
-}
-
-// Messages are taken in the order of their keys; one may wait for its window to be opened.
 bool WriteCourier::take_in() {
     bool any = false;
-    for (Expected& one : coming_) {
-        one.arrived = one.arrived || crew_.communicator().done(*one.parcel->ticket);
-    }
-    while (!coming_.empty() && coming_.front().arrived && is_open(coming_.front().step)) {
-        const Expected one = coming_.front();
-        coming_.pop_front();
+    note_arrivals();
+    while (next_is_ready()) {
+        const Awaited one = take_next();
         const auto taken = unpack(one);
         if (!taken) {
             misunderstand(window_, taken.error());
@@ -115,7 +91,7 @@ std::size_t WriteCourier::pack(std::int64_t number, std::span<std::byte> message
 }
 
 // Puts a message into the window that it belongs to.
-Result<std::int64_t> WriteCourier::unpack(const Expected& one) {
+Result<std::int64_t> WriteCourier::unpack(const Awaited& one) {
     const std::size_t index = rounds_.window_index(one.step.id, one.step.round);
     rounds_.window(one.step.round, one.step.id, window_);
     pattern::Coverage coverage = staging_.coverage(index, window_.bytes);

@@ -1,6 +1,8 @@
 // See ceph.hpp.
 #include "layout/ceph.hpp"
 
+#include "layout/refusal.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -16,17 +18,7 @@ constexpr std::int64_t object_bytes_max = 128 << 20;  // osd_max_object_size
 constexpr std::int64_t default_bytes = 4 << 20;
 constexpr std::int32_t stripe_count_max = 65536;
 
-tl::unexpected<Error> unreadable(std::string_view why) {
-    return failure({ErrorCode::unsupported, 0,
-                    fmt::format("cannot read the layout (ceph.file.layout {}). The file counts as "
-                                "one target; see what `getfattr -n ceph.file.layout` says.",
-                                why)});
-}
-
-tl::unexpected<Error> impossible(const std::string& why, const char* next) {
-    return failure({ErrorCode::argument, 0,
-                    fmt::format("cannot make such a CephFS layout ({}). {}", why, next)});
-}
+constexpr Refusal refusal{"CephFS", "ceph.file.layout", "getfattr -n ceph.file.layout"};
 
 // The value of `name` among words that are divided by blanks.
 std::optional<std::string_view> field(std::string_view text, std::string_view name) {
@@ -79,10 +71,10 @@ Result<FileLayout> parse_ceph(std::string_view text) {
     const auto count = number<std::int32_t>(text, "stripe_count");
     const auto object = number<std::int64_t>(text, "object_size");
     if (!stripe || !count || !object) {
-        return unreadable("lacks stripe_unit, stripe_count or object_size");
+        return refusal.unreadable("lacks stripe_unit, stripe_count or object_size");
     }
     if (*object % *stripe != 0 || *object > std::numeric_limits<std::uint32_t>::max()) {
-        return unreadable("has objects that are no multiple of its stripes, or too large");
+        return refusal.unreadable("has objects that are no multiple of its stripes, or too large");
     }
     Component component = component_of(*stripe, *count, *object);
     component.pool = field(text, "pool").value_or("");
@@ -96,21 +88,23 @@ Result<std::string> encode_ceph(const Wanted& wanted, const FileLayout& now) {
         wanted.stripe_bytes == 0 ? before.stripe_bytes : wanted.stripe_bytes;
     const std::int32_t count = wanted.stripe_count == 0 ? before.stripe_count : wanted.stripe_count;
     if (stripe <= 0 || stripe % stripe_unit != 0 || stripe > object_bytes_max) {
-        return impossible(fmt::format("stripes of {} bytes", stripe),
-                          "Ask for a multiple of 64 KiB up to 128 MiB.");
+        return refusal.impossible(fmt::format("stripes of {} bytes", stripe),
+                                  "Ask for a multiple of 64 KiB up to 128 MiB.");
     }
     if (count < 1 || count > stripe_count_max) {
-        return impossible(
+        return refusal.impossible(
             count == all_targets ? "stripes over all targets" : fmt::format("{} stripes", count),
             "Ask for 1 to 65536; CephFS does not know how many targets there are.");
     }
     if (wanted.first_ost >= 0) {
-        return impossible("a first target", "CephFS chooses its targets itself; leave it out.");
+        return refusal.impossible("a first target",
+                                  "CephFS chooses its targets itself; leave it out.");
     }
     const std::int64_t object = fitting_object(stripe, before.object_bytes);
     if (object > std::max(object_bytes_max, before.object_bytes)) {
-        return impossible(fmt::format("stripes of {} bytes in objects of {}", stripe, object),
-                          "Ask for a power of two.");
+        return refusal.impossible(
+            fmt::format("stripes of {} bytes in objects of {}", stripe, object),
+            "Ask for a power of two.");
     }
     std::string text =
         fmt::format("stripe_unit={} stripe_count={} object_size={}", stripe, count, object);

@@ -12,6 +12,8 @@
 //         20  index                                   28  bytes of that value
 #include "layout/lustre.hpp"
 
+#include "layout/refusal.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -89,17 +91,7 @@ void put(std::vector<std::byte>& value, std::size_t at, Number number) noexcept 
     }
 }
 
-tl::unexpected<Error> unreadable(const std::string& why) {
-    return failure({ErrorCode::unsupported, 0,
-                    fmt::format("cannot read the layout (lustre.lov {}). The file counts as one "
-                                "target; see what `lfs getstripe` says.",
-                                why)});
-}
-
-tl::unexpected<Error> impossible(const std::string& why, const char* next) {
-    return failure({ErrorCode::argument, 0,
-                    fmt::format("cannot make such a Lustre layout ({}). {}", why, next)});
-}
+constexpr Refusal refusal{"Lustre", "lustre.lov", "lfs getstripe"};
 
 Result<Placement> placement_of(std::uint32_t pattern) {
     constexpr std::uint32_t striped = pattern_striped | pattern_overstriped | pattern_compressed;
@@ -111,7 +103,7 @@ Result<Placement> placement_of(std::uint32_t pattern) {
         return Placement::foreign;
     }
     if ((kinds & ~(striped | pattern_metadata)) != 0) {
-        return unreadable(fmt::format("has the unknown pattern {:#x}", pattern));
+        return refusal.unreadable(fmt::format("has the unknown pattern {:#x}", pattern));
     }
     if ((pattern & pattern_released) != 0) {
         return Placement::released;
@@ -137,7 +129,7 @@ Result<std::vector<std::int32_t>> osts_of(Bytes value, std::size_t header, std::
         return osts;
     }
     if (value.size() < header + count * ost_bytes) {
-        return unreadable(
+        return refusal.unreadable(
             fmt::format("ends after {} bytes, within its {} targets", value.size(), count));
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -151,11 +143,11 @@ Result<Component> parse_plain(Bytes value) {
     const auto magic = number_at<std::uint32_t>(value, 0);
     const bool has_pool = magic == magic_v3 || magic == magic_specific;
     if (magic != magic_v1 && !has_pool) {
-        return unreadable(fmt::format("is of the unknown version {:#010x}", magic));
+        return refusal.unreadable(fmt::format("is of the unknown version {:#010x}", magic));
     }
     const std::size_t header = has_pool ? header_v3 : header_v1;
     if (value.size() < header) {
-        return unreadable(fmt::format("ends after {} of {} bytes", value.size(), header));
+        return refusal.unreadable(fmt::format("ends after {} of {} bytes", value.size(), header));
     }
     const auto placement = placement_of(number_at<std::uint32_t>(value, pattern_at));
     if (!placement) {
@@ -176,7 +168,7 @@ Result<Component> parse_plain(Bytes value) {
         }
         component.osts = std::move(*osts);
         if (!component.osts.empty() && component.stripe_bytes == 0) {
-            return unreadable("has stripes of 0 bytes");
+            return refusal.unreadable("has stripes of 0 bytes");
         }
     }
     return component;
@@ -210,13 +202,14 @@ Result<Component> parse_entry(Bytes all, std::size_t number) {
     const std::size_t at = number_at<std::uint32_t>(entry, value_at);
     const std::size_t bytes = number_at<std::uint32_t>(entry, value_bytes_at);
     if (at > all.size() || bytes > all.size() - at || bytes < sizeof(std::uint32_t)) {
-        return unreadable(fmt::format("has its component {} at bytes {} to {} of {}", number, at,
-                                      at + bytes, all.size()));
+        return refusal.unreadable(fmt::format("has its component {} at bytes {} to {} of {}",
+                                              number, at, at + bytes, all.size()));
     }
     const auto begin = number_at<std::uint64_t>(entry, begin_at);
     const auto end = number_at<std::uint64_t>(entry, end_at);
     if (begin > end || begin == eof_on_the_wire) {
-        return unreadable(fmt::format("has a component {} from {} to {}", number, begin, end));
+        return refusal.unreadable(
+            fmt::format("has a component {} from {} to {}", number, begin, end));
     }
     auto component = parse_value(all.subspan(at, bytes));
     if (!component) {
@@ -236,15 +229,16 @@ Result<Component> parse_entry(Bytes all, std::size_t number) {
 
 Result<FileLayout> parse_composite(Bytes value) {
     if (value.size() < entries_at) {
-        return unreadable(fmt::format("ends after {} of {} bytes", value.size(), entries_at));
+        return refusal.unreadable(
+            fmt::format("ends after {} of {} bytes", value.size(), entries_at));
     }
     const std::size_t all = number_at<std::uint32_t>(value, all_bytes_at);
     const std::size_t entries = number_at<std::uint16_t>(value, entry_count_at);
     if (all > value.size()) {
-        return unreadable(fmt::format("ends after {} of {} bytes", value.size(), all));
+        return refusal.unreadable(fmt::format("ends after {} of {} bytes", value.size(), all));
     }
     if (entries == 0 || all < entries_at + entries * entry_bytes) {
-        return unreadable(fmt::format("has {} components in {} bytes", entries, all));
+        return refusal.unreadable(fmt::format("has {} components in {} bytes", entries, all));
     }
     FileLayout layout{Source::lustre, {}};
     layout.components.reserve(entries);
@@ -261,20 +255,20 @@ Result<FileLayout> parse_composite(Bytes value) {
 Result<void> check(const Wanted& wanted) {
     if (wanted.stripe_bytes < 0 || wanted.stripe_bytes % stripe_unit != 0 ||
         wanted.stripe_bytes > std::numeric_limits<std::uint32_t>::max()) {
-        return impossible(fmt::format("stripes of {} bytes", wanted.stripe_bytes),
-                          "Ask for a multiple of 64 KiB below 4 GiB.");
+        return refusal.impossible(fmt::format("stripes of {} bytes", wanted.stripe_bytes),
+                                  "Ask for a multiple of 64 KiB below 4 GiB.");
     }
     if (wanted.stripe_count < all_targets || wanted.stripe_count > stripe_count_max) {
-        return impossible(fmt::format("{} stripes", wanted.stripe_count),
-                          "Ask for 1 to 2000, or -1 for all targets.");
+        return refusal.impossible(fmt::format("{} stripes", wanted.stripe_count),
+                                  "Ask for 1 to 2000, or -1 for all targets.");
     }
     if (wanted.first_ost >= any_target) {
-        return impossible(fmt::format("first target {}", wanted.first_ost),
-                          "Ask for an index that `lfs osts` lists.");
+        return refusal.impossible(fmt::format("first target {}", wanted.first_ost),
+                                  "Ask for an index that `lfs osts` lists.");
     }
     if (wanted.pool.size() >= pool_bytes) {
-        return impossible(fmt::format("pool \"{}\"", wanted.pool),
-                          "Names of pools have at most 15 characters.");
+        return refusal.impossible(fmt::format("pool \"{}\"", wanted.pool),
+                                  "Names of pools have at most 15 characters.");
     }
     return {};
 }
@@ -283,7 +277,7 @@ Result<void> check(const Wanted& wanted) {
 
 Result<FileLayout> parse_lustre(std::span<const std::byte> value) {
     if (value.size() < sizeof(std::uint32_t)) {
-        return unreadable(fmt::format("has {} bytes", value.size()));
+        return refusal.unreadable(fmt::format("has {} bytes", value.size()));
     }
     const auto magic = number_at<std::uint32_t>(value, 0);
     if (magic == magic_composite || magic == magic_self_extending) {

@@ -1,21 +1,13 @@
 // Arbitrary bytes as lustre.lov and as ceph.file.layout: an error, or a layout that can be used.
+#include "base/must_check.hpp"
 #include "layout/ceph.hpp"
 #include "layout/lustre.hpp"
 #include "layout/stripes.hpp"
 
-#include <cstdio>
-#include <cstdlib>
-
+using forebay::must;
 using namespace forebay::layout;
 
 namespace {
-
-void must(bool holds, const char* what) {
-    if (!holds) {
-        std::fprintf(stderr, "not so: %s\n", what);
-        std::abort();
-    }
-}
 
 void use(const FileLayout& layout, std::int64_t file_bytes) {
     must(!layout.components.empty(), "a layout that was read has components");

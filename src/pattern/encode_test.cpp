@@ -43,6 +43,18 @@ void fill(Node& node, oracle::Choices& choices, std::int64_t unit) {
     }
 }
 
+// One of which that is drawn, and what it was drawn from.
+struct Drawn {
+    explicit Drawn(std::int64_t bytes_end) : image{choices.below(bytes_end)} {
+        fill(node, choices, unit);
+    }
+    std::vector<std::uint8_t> bytes = *oracle::arbitrary_bytes();
+    oracle::Choices choices{bytes};
+    std::int64_t unit = std::int64_t{1} << choices.below(5);
+    std::int64_t image;
+    Node node{image, unit};
+};
+
 bool covers(const Coverage& coverage, std::int64_t at) {
     const Coverage::Run run = coverage.next_run(at);
     return run.begin == at && run.length > 0;
@@ -72,12 +84,8 @@ RC_GTEST_PROP(Encode, CarriesWhatIsCovered, ()) {
 }
 
 RC_GTEST_PROP(Encode, AsksAndAnswers, ()) {
-    const auto bytes = *oracle::arbitrary_bytes();
-    oracle::Choices choices(bytes);
-    const std::int64_t unit = std::int64_t{1} << choices.below(5);
-    const std::int64_t image = choices.below(4000);
-    Node asks(image, unit);
-    fill(asks, choices, unit);
+    Drawn drawn(4000);
+    auto& [bytes, choices, unit, image, asks] = drawn;
     std::vector<std::byte> message(encoded_coverage_bytes_max(image, unit));
     const std::size_t length = encode_coverage(asks.coverage, message);
     Node gives(image, unit);
@@ -104,12 +112,8 @@ RC_GTEST_PROP(Encode, AsksAndAnswers, ()) {
 }
 
 RC_GTEST_PROP(Encode, AMessageThatWasChangedIsAnErrorOrHarmless, ()) {
-    const auto bytes = *oracle::arbitrary_bytes();
-    oracle::Choices choices(bytes);
-    const std::int64_t unit = std::int64_t{1} << choices.below(5);
-    const std::int64_t image = choices.below(3000);
-    Node from(image, unit);
-    fill(from, choices, unit);
+    Drawn drawn(3000);
+    auto& [bytes, choices, unit, image, from] = drawn;
     std::vector<std::byte> message(encoded_bytes_max(image, unit));
     message.resize(encode(from.coverage, from.image, message));
     for (std::int64_t n = choices.between(1, 3); n > 0; --n) {

@@ -26,9 +26,7 @@ adapters::Faults full_from(std::int64_t at) {
 TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom) {
     Node node{long_world};
     adapters::MemoryFile file{full_from(500'000)};
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         const auto bytes = bytes_of(mib, 1);
         EXPECT_EQ(self.write(id, file, 0, bytes).error, 0);
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC);
@@ -47,20 +45,16 @@ TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom)
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         EXPECT_EQ(file.size().bytes(), 2 * mib);
     });
-    node.run();
     EXPECT_EQ(node.provided(), 0);
 }
 
 // A client that has written 1000 bytes of 1 to a file for which there is no room, and goes on.
 void with_no_room(Node& node, adapters::MemoryFile& file,
                   const std::function<void(NodeClient&, FileId)>& goes_on) {
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
         goes_on(self, id);
     });
-    node.run();
 }
 
 TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
@@ -95,9 +89,7 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
             faults.bad.push_back({Offset{i * 1000 + 10}, Length{1}});
         }
         adapters::MemoryFile file{faults};
-        node.daemon();
-        node.client("client", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             for (int i = 0; i < 40; ++i) {
                 EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(500, i + 1)).error, 0);
             }
@@ -111,7 +103,6 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
             file.set_faults({});
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         });
-        node.run();
         for (int i = 0; i < 40; ++i) {
             EXPECT_TRUE(same(file.get({Offset{i * 1000}, Length{500}}), bytes_of(500, i + 1)));
         }
@@ -181,9 +172,7 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
     adapters::MemoryFile full{full_from(0)};
     adapters::MemoryFile full_too{full_from(0)};
     adapters::MemoryFile good;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId stuck = self.open(full, Access::write);
+    run_client(node, full, Access::write, [&](NodeClient& self, FileId stuck) {
         const FileId stuck_too = self.open(full_too, Access::write);
         const FileId id = self.open(good, Access::write);
         EXPECT_GT(write_in_pieces(self, stuck, full, 40 * mib), 0);
@@ -206,7 +195,6 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
             node.world().sleep(20'000'000);
         }
     });
-    node.run();
     EXPECT_LE(node.most_provided(), 7);
     EXPECT_EQ(node.provided(), 0);
 }
@@ -214,13 +202,10 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
 TEST(Faults, WithoutMemoryFilesAreWrittenDirectly) {
     Node node{long_world, {}, {.memory_max = 0}};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(write_in_pieces(self, id, file, 3'000'000), 3'000'000);
         EXPECT_EQ(node.directory().files[id.slot].reason, Reason::no_memory);
     });
-    node.run();
     EXPECT_TRUE(same(file.get({Offset{0}, Length{3'000'000}}), bytes_of(3'000'000, 5)));
 }
 
@@ -230,9 +215,7 @@ TEST(Faults, AFileSystemThatHangsHoldsUpItsOwnFilesOnly) {
     faults.slow_target = adapters::SlowTarget{mib, 1, 0, 1'000'000};  // ten seconds
     adapters::MemoryFile hung{faults};
     adapters::MemoryFile good;
-    node.daemon();
-    node.client("waits", [&](NodeClient& self) {
-        const FileId id = self.open(hung, Access::write);
+    run_client(node, hung, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(write_in_pieces(self, id, hung, 6'000'000), 6'000'000);
     });
     node.client("client", [&](NodeClient& self) {
@@ -242,7 +225,6 @@ TEST(Faults, AFileSystemThatHangsHoldsUpItsOwnFilesOnly) {
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         EXPECT_LT(node.world().now_ns(), 9 * second);
     });
-    node.run();
     EXPECT_EQ(hung.size().bytes(), 6'000'000);
     EXPECT_EQ(good.size().bytes(), 20'000'000);
 }

@@ -60,13 +60,10 @@ void read_through(NodeClient& self, FileId id, OldFile& old, std::int64_t bytes,
 TEST(Fetch, WhatFollowsIsReadAheadOnce) {
     Node node{{.seed = 1}};
     OldFile old{node, 32 * MiB};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 32 * MiB, 128 * KiB);
         self.close(id);
     });
-    node.run();
     EXPECT_LE(node.read_directly, 256 * KiB);
     EXPECT_LE(old.fetched(), 32 * MiB);
     EXPECT_EQ(node.pool().counts().failed_fetches, 0U);
@@ -118,15 +115,12 @@ TEST(Fetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
     constexpr std::int64_t bytes = 16 * MiB;
     Node node{{.seed = 1}};
     OldFile old{node, bytes};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         for (const std::int64_t number : shuffled(bytes / piece)) {
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(old.fetched(), bytes) << "every block once";
     EXPECT_LE(node.read_directly, bytes / 4);
 }
@@ -135,16 +129,13 @@ TEST(Fetch, WhatIsReadHereAndThereIsNotFetched) {
     constexpr std::int64_t piece = 8 * KiB;
     Node node{{.seed = 1}};
     OldFile old{node, 64 * MiB};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         const std::vector<std::int64_t> numbers = shuffled(64 * MiB / piece);
         for (const std::int64_t number : std::span{numbers}.first(300)) {  // some five of a block
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(old.fetched(), 0);
 }
 
@@ -174,22 +165,17 @@ TEST(Fetch, ThereIsNeverMoreThanTheBound) {
 TEST(Fetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
     Node node{{.seed = 1}, {.read_ahead_bytes = 0}};
     OldFile old{node, 8 * MiB};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 8 * MiB, MiB);
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(old.fetched(), 0);
 }
 
 TEST(Fetch, TheFilesEndIsWhereItIs) {
     Node node{{.seed = 1}};
     OldFile old{node, 5 * MiB + 12345};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 5 * MiB, 256 * KiB);
         std::vector<std::byte> rest(MiB);
         EXPECT_EQ(self.read(id, old.file, 5 * MiB, rest), 12345);
@@ -197,7 +183,6 @@ TEST(Fetch, TheFilesEndIsWhereItIs) {
         EXPECT_EQ(self.read(id, old.file, 50 * MiB, rest), 0);
         self.close(id);
     });
-    node.run();
 }
 
 TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
@@ -208,15 +193,12 @@ TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
     file.put(Offset{0}, bytes_of(0, 8 * MiB));
     node.changed_ns[&file] = long_ago_ns;
     node.direct_read_ns = slow_ns;
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::read);
+    run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
         for (std::int64_t at = 0; at < 8 * MiB; at += 512 * KiB) {
             read_and_compare(self, id, file, {Offset{at}, Length{512 * KiB}});
         }
         self.close(id);
     });
-    node.run();
     EXPECT_GT(node.pool().counts().failed_fetches, 0U);
 }
 
@@ -247,9 +229,7 @@ void reader_sees(std::uint64_t seed,
     OldFile old{node, 8 * MiB};
     bool changed = false;
     bool warm = false;
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 8 * MiB, 256 * KiB);
         warm = true;
         node.world().wake(&warm);
@@ -271,25 +251,26 @@ void reader_sees(std::uint64_t seed,
         changed = true;
         node.world().wake(&changed);
     });
-    node.run();
+}
+
+// What the reader is to see in place of the old bytes.
+FileId deposit_anew(NodeClient& self, OldFile& old) {
+    const FileId id = self.open(old.file, Access::write);
+    const auto bytes = bytes_of(3 * MiB, MiB, 77);
+    EXPECT_EQ(self.depositor().write(id, 3 * MiB, bytes).taken, bytes.size());
+    return id;
 }
 
 TEST(Coherence, ADepositIsSeenOverCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-        reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
-            const FileId id = self.open(old.file, Access::write);
-            const auto bytes = bytes_of(3 * MiB, MiB, 77);
-            EXPECT_EQ(self.depositor().write(id, 3 * MiB, bytes).taken, bytes.size());
-        });
+        reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) { deposit_anew(self, old); });
     }
 }
 
 TEST(Coherence, WhatWasDrainedIsSeenInsteadOfCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
-            const FileId id = self.open(old.file, Access::write);
-            const auto bytes = bytes_of(3 * MiB, MiB, 77);
-            EXPECT_EQ(self.depositor().write(id, 3 * MiB, bytes).taken, bytes.size());
+            const FileId id = deposit_anew(self, old);
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
             self.close(id);
         });
@@ -314,15 +295,12 @@ TEST(Coherence, WhatSomebodyOutsideWroteIsSeenByWhoOpensTheFileAnew) {
 TEST(Coherence, WhatWasCutOffIsNotReadFromCleanBlocks) {
     Node node{{.seed = 1}};
     OldFile old{node, 8 * MiB};
-    node.daemon();
-    node.client("both", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::write);
+    run_client(node, old.file, Access::write, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 8 * MiB, 256 * KiB);
         EXPECT_EQ(self.ask(id, {.kind = Task::Kind::truncate, .bytes = Length{2 * MiB}}), 0);
         EXPECT_EQ(node.directory().files[id.slot].clean.load(), 0U);
         self.close(id);
     });
-    node.run();
 }
 
 TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
@@ -384,9 +362,7 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
     Node node{{.seed = 1}};
     OldFile old{node, 4 * MiB};
     OldFile other{node, 4 * MiB};
-    node.daemon();
-    node.client("owner", [&](NodeClient& self) {
-        const FileId id = self.open(other.file, Access::read);
+    run_client(node, other.file, Access::read, [&](NodeClient& self, FileId id) {
         node.world().sleep(100'000'000);
         self.close(id);
     });
@@ -409,7 +385,6 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
         node.world().sleep(50'000'000);
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(other.fetched(), 0);
     EXPECT_EQ(old.fetched(), 3 * MiB);
 }

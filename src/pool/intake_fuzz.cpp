@@ -1,44 +1,18 @@
 // A client that does with its log what it likes, beside one in order: the daemon ends, gives all
 // memory back, and the other's file is what it wrote.
 #include "adapters/memory/storage.hpp"
+#include "base/must_check.hpp"
 #include "pool/client/depositor.hpp"
 #include "pool/pool.hpp"
+#include "pool/sparse_check.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <sys/mman.h>
 #include <vector>
 
 using namespace forebay;
 using namespace forebay::pool;
 
 namespace {
-
-void must(bool holds, const char* what) {
-    if (!holds) {
-        std::fprintf(stderr, "not so: %s\n", what);
-        std::abort();
-    }
-}
-
-class Mapping {
-public:
-    explicit Mapping(std::size_t bytes)
-        : bytes_{bytes},
-          begin_{::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)} {
-        must(begin_ != MAP_FAILED, "there are addresses");
-    }
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
-    ~Mapping() { ::munmap(begin_, bytes_); }
-    [[nodiscard]] std::byte* begin() const noexcept { return static_cast<std::byte*>(begin_); }
-
-private:
-    std::size_t bytes_;
-    void* begin_;
-};
 
 // Bytes of the input; zeros behind its end.
 class Input {
@@ -122,9 +96,9 @@ public:
     Ticking clock;
     std::int64_t provided = 0;
     int waits = 0;
-    Mapping shared{sizeof(Directory)};
+    Sparse shared{sizeof(Directory)};
     Directory& directory{*reinterpret_cast<Directory*>(shared.begin())};
-    std::array<Mapping, 2> logs{Mapping{LogShape::bytes}, Mapping{LogShape::bytes}};
+    std::array<Sparse, 2> logs{Sparse{LogShape::bytes}, Sparse{LogShape::bytes}};
     std::array<adapters::MemoryFile, 2> files;
     std::array<FileId, 2> ids;
     Pool pool{directory,

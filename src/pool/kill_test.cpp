@@ -174,9 +174,7 @@ TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
         adapters::MemoryFile file;
         file.put(Offset{0}, bytes_of(20 * size, 99));
         int acknowledged = 0;
-        node.daemon();
-        node.client("victim", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             Hand hand{node, self};
             for (int i = 0; i < 10; ++i) {
                 hand.write(id, i * static_cast<std::int64_t>(size), bytes_of(size, i + 1));
@@ -184,7 +182,6 @@ TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
             }
             ended = true;
         });
-        node.run();
         const auto all = file.get({Offset{0}, Length{20 * size}});
         for (int i = 0; i < 20; ++i) {
             const std::vector<std::byte> part(
@@ -206,9 +203,7 @@ TEST(Kill, WhoDiesInAWriteHoldsNoFileThatLeaves) {
         Node node{{.seed = static_cast<std::uint64_t>(step)}};
         node.world().kill("victim", step);
         adapters::MemoryFile file;
-        node.daemon();
-        node.client("victim", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             Hand hand{node, self};
             for (int i = 0; i < 3; ++i) {
                 hand.write(id, 0, bytes_of(1000, 1));
@@ -223,7 +218,6 @@ TEST(Kill, WhoDiesInAWriteHoldsNoFileThatLeaves) {
             }
             EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 2)));
         });
-        node.run();
         EXPECT_EQ(node.provided(), 0);
     }
 }

@@ -77,15 +77,12 @@ TEST(PaperWrites, GoOutInTheOrderInWhichTheyCame) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         Node node{{.seed = seed}, never_quiet(), {.stripes = striped}};
         adapters::MemoryFile file;
-        node.daemon();
-        node.client("client", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             for (const Extent& one : scattered) {
                 put(self, id, file, one);
             }
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         });
-        node.run();
         EXPECT_EQ(file.log(Direction::write), scattered) << "seed " << seed;
     }
 }
@@ -118,15 +115,12 @@ TEST(PaperWrites, OfTwoClientsGoOutInOneOrder) {
 TEST(PaperWrites, WhatIsOverwrittenGoesToTheEndOfTheLine) {
     Node node{{.seed = 1}, never_quiet()};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         put(self, id, file, at(0, 30 * KiB));
         put(self, id, file, at(100 * KiB, 30 * KiB));
         put(self, id, file, at(10 * KiB, 10 * KiB), 1);
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
     });
-    node.run();
     EXPECT_EQ(file.log(Direction::write),
               (std::vector{at(0, 10 * KiB), at(20 * KiB, 10 * KiB), at(100 * KiB, 30 * KiB),
                            at(10 * KiB, 10 * KiB)}));
@@ -139,15 +133,12 @@ TEST(PaperWrites, AreABlockAtMostAndOneAtATime) {
     node.set_storage([&](adapters::MemoryFile& of) {
         return std::make_unique<SlowStorage>(node.world(), of, its);
     });
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         for (std::int64_t begin = 0; begin < 24 * MiB; begin += 3 * MiB) {
             put(self, id, file, at(begin, 3 * MiB));
         }
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
     });
-    node.run();
     EXPECT_EQ(its.most, 1);
     EXPECT_EQ(its.longest, MiB);
     EXPECT_EQ(file.log(Direction::write).size(), 24U) << "stripes do not cut them";
@@ -157,9 +148,7 @@ TEST(PaperWrites, AreABlockAtMostAndOneAtATime) {
 TEST(PaperWrites, BeginWithAWholeBlock) {
     Node node{{.seed = 1}, never_quiet()};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         put(self, id, file, at(0, MiB - 1));
         node.world().sleep(100'000'000);
         EXPECT_EQ(file.size(), Length{0});
@@ -169,7 +158,6 @@ TEST(PaperWrites, BeginWithAWholeBlock) {
         }
         EXPECT_EQ(file.size(), Length{MiB});
     });
-    node.run();
     EXPECT_EQ(file.size(), Length{MiB + 10});
 }
 
@@ -180,9 +168,7 @@ TEST(PaperWrites, ABlockThatCannotBeWrittenDoesNotKeepOthersBack) {
     }
     adapters::MemoryFile file{faults};
     Node node{{.seed = 1, .quiet_ns_max = 100'000'000'000}, paper()};
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         for (std::int64_t i = 0; i < 24; ++i) {
             put(self, id, file, at(i * 100 * KiB, 10 * KiB));
         }
@@ -196,7 +182,6 @@ TEST(PaperWrites, ABlockThatCannotBeWrittenDoesNotKeepOthersBack) {
             node.world().sleep(100'000'000);
         }
     });
-    node.run();
     for (std::int64_t i = 0; i < 24; ++i) {
         const Extent one = at(i * 100 * KiB, 10 * KiB);
         EXPECT_TRUE(same(file.get(one), bytes_of(one))) << i;
@@ -255,12 +240,7 @@ TEST(PaperExclusion, WhatIsReadAndWrittenAtATimeLeavesThePool) {
 TEST(PaperExclusion, OneDescriptorForBothIsEnough) {
     Node node{{.seed = 1}, paper()};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::both);
-        expect_left(node, id);
-    });
-    node.run();
+    run_client(node, file, Access::both, [&](NodeClient&, FileId id) { expect_left(node, id); });
 }
 
 TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
@@ -289,13 +269,10 @@ TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
 TEST(PaperExclusion, InThePoolsOwnWayFilesAreBoth) {
     Node node{{.seed = 1}};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::both);
+    run_client(node, file, Access::both, [&](NodeClient&, FileId id) {
         node.world().sleep(100'000'000);
         EXPECT_EQ(state_of(node, id), FileState::pooled);
     });
-    node.run();
 }
 
 TEST(PaperReads, WholeBlocksAreReadAheadWithinTheWindow) {
@@ -306,9 +283,7 @@ TEST(PaperReads, WholeBlocksAreReadAheadWithinTheWindow) {
     file.put(Offset{0}, bytes_of(at(0, 12 * MiB)));
     node.changed_ns[&file] = -never;
     std::uint32_t most = 0;
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::read);
+    run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
         for (std::int64_t begin = 0; begin < 12 * MiB; begin += 256 * KiB) {
             std::vector<std::byte> got(256 * KiB);
             EXPECT_EQ(self.read(id, file, begin, got), 256 * KiB);
@@ -317,7 +292,6 @@ TEST(PaperReads, WholeBlocksAreReadAheadWithinTheWindow) {
         }
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(most, 3U);
     EXPECT_EQ(node.read_directly, 256 * KiB) << "the first read; the second asks";
     std::vector<Extent> blocks;

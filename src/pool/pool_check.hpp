@@ -10,6 +10,7 @@
 #include "pool/client/reader.hpp"
 #include "pool/pool.hpp"
 #include "pool/shared/clean.hpp"
+#include "pool/sparse_check.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,23 +28,6 @@
 #include <vector>
 
 namespace forebay::pool {
-
-// Memory that costs nothing until it is touched.
-class Sparse {
-public:
-    explicit Sparse(std::size_t bytes)
-        : bytes_{bytes},
-          begin_{::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)} {}
-    Sparse(const Sparse&) = delete;
-    Sparse& operator=(const Sparse&) = delete;
-    ~Sparse() { ::munmap(begin_, bytes_); }
-    [[nodiscard]] std::byte* begin() const noexcept { return static_cast<std::byte*>(begin_); }
-
-private:
-    std::size_t bytes_;
-    void* begin_;
-};
 
 // Says where they differ, not what all of their bytes are.
 inline testing::AssertionResult same(const std::vector<std::byte>& got,
@@ -549,6 +533,14 @@ inline adapters::Ending Node::run() {
     const adapters::Ending ending = world_.run();
     EXPECT_EQ(ending.kind, adapters::Ending::Kind::ended) << ending.report;
     return ending;
+}
+
+// To its end: the daemon, and one client, which opens `file` first.
+inline void run_client(Node& node, adapters::MemoryFile& file, Access access,
+                       const std::function<void(NodeClient&, FileId)>& body) {
+    node.daemon();
+    node.client("client", [&](NodeClient& self) { body(self, self.open(file, access)); });
+    node.run();
 }
 
 }  // namespace forebay::pool

@@ -8,9 +8,7 @@ namespace {
 TEST(Pool, WhatIsWrittenArrives) {
     Node node{{.seed = 1}};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         const std::vector<std::byte> bytes(3'000'000, std::byte{7});
         const Written written = self.depositor().write(id, 100, bytes);
         EXPECT_EQ(written.taken, bytes.size());
@@ -21,7 +19,6 @@ TEST(Pool, WhatIsWrittenArrives) {
         EXPECT_EQ(file.get({Offset{100}, Length{3'000'000}}), bytes);
         self.close(id);
     });
-    node.run();
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "adapters/memory/world.hpp"
 #include "adapters/memory/world_storage.hpp"
-#include "ports/storage.hpp"
+#include "ports/polled_storage_check.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,11 +14,10 @@
 
 namespace forebay::pool {
 
-class TimedStorage : public ports::Storage {
+class TimedStorage : public ports::PolledStorage {
 public:
     TimedStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file)
         : world_{world}, file_{file} {}
-    [[nodiscard]] int depth() const noexcept override { return 64; }
     std::size_t poll(std::span<ports::Completion> out) override {
         world_.step({"poll"});
         const std::size_t count = std::min(out.size(), done_.size());
@@ -26,11 +25,7 @@ public:
         done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
         return count;
     }
-    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
-    Result<void> sync() override { return {}; }
     [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
-    Result<void> close() override { return {}; }
-    [[nodiscard]] const char* name() const noexcept override { return "timed"; }
 
 protected:
     [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }

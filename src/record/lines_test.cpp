@@ -1,6 +1,8 @@
 // The lines against the example that both languages decode.
 #include "record/lines.hpp"
 
+#include "record/example_check.hpp"
+
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -9,15 +11,6 @@ namespace forebay::record {
 namespace {
 
 using Json = nlohmann::json;
-
-std::vector<Json> example() {
-    std::ifstream in(std::string(FOREBAY_SOURCE_DIR) + "/schema/examples/record-1.jsonl");
-    std::vector<Json> lines;
-    for (std::string line; std::getline(in, line);) {
-        lines.push_back(Json::parse(line));
-    }
-    return lines;
-}
 
 // Every key of the example, with a value of the same kind, and no other.
 void same_shape(const Json& wanted, const Json& made, const std::string& where) {
@@ -55,7 +48,7 @@ FileLine some_file() {
 }
 
 TEST(Lines, have_the_shape_of_the_example) {
-    const auto wanted = example();
+    const auto wanted = example("record-1.jsonl");
     ASSERT_EQ(wanted.size(), 2U);
     same_shape(wanted[0], Json::parse(to_json(JobLine{})), "job");
     same_shape(wanted[1], Json::parse(to_json(some_file())), "file");

@@ -113,14 +113,16 @@ check::Told ask(const OwnFd& socket, const wire::Question& question,
 // One client with one file.
 class Client {
 public:
-    Client(World& world, const std::string& path) : Client{world, path, O_RDWR | O_CREAT} {}
-    Client(World& world, const std::string& path, int flags)
-        : greeted{world},
+    // Before the daemon is started. `name`: of the file, in the daemon's folder.
+    Client(Running& daemon, const std::string& name)
+        : path{daemon.world.folder.path(name)},
+          greeted{daemon.world},
           line{greeted.directory(), greeted.bell},
           depositor{std::make_unique<pool::Depositor>(greeted.directory(), greeted.log(),
                                                       greeted.client, line)} {
-        const auto told = world.ask(greeted.socket, question_to_open(path, wire::for_writing),
-                                    check::one(check::open_file(path, flags)));
+        const auto told =
+            daemon.world.ask(greeted.socket, question_to_open(path, wire::for_writing),
+                             check::one(check::open_file(path, O_RDWR | O_CREAT)));
         EXPECT_TRUE(told && told->reply.error == 0);
         file = told ? FileId{told->reply.slot, told->reply.generation} : FileId{};
     }
@@ -135,6 +137,7 @@ public:
         return depositor->write(file, at, bytes);
     }
 
+    std::string path;
     Greeted greeted;
     Line line;
     std::unique_ptr<pool::Depositor> depositor;
@@ -150,8 +153,7 @@ DeskOptions small() {
 
 TEST(Deposits, ArriveThroughAPoolThatIsSmallerThanThey) {
     Running daemon{small()};
-    const std::string path = daemon.world.folder.path("file");
-    Client client{daemon.world, path};
+    Client client{daemon, "file"};
     daemon.start();
     const auto bytes = pattern(40 << 20, 1);
     const Written written = client.write(5, bytes);
@@ -160,7 +162,7 @@ TEST(Deposits, ArriveThroughAPoolThatIsSmallerThanThey) {
     EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::sync, wire::to_storage)).reply.error, 0);
     auto expected = bytes;
     expected.insert(expected.begin(), 5, std::byte{0});
-    EXPECT_TRUE(contents(path) == expected);
+    EXPECT_TRUE(contents(client.path) == expected);
     EXPECT_EQ(daemon.end(), 0);
     EXPECT_LE(client.greeted.directory().header.high.load(), 8 << 20);
     EXPECT_GT(client.greeted.directory().files[client.file.slot].waited_ns.load(), 0);
@@ -208,13 +210,12 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
 
 TEST(Deposits, StopSendsFilesPastThePoolAndLeavesNobodyWaiting) {
     Running daemon;
-    const std::string path = daemon.world.folder.path("file");
-    Client client{daemon.world, path};
+    Client client{daemon, "file"};
     daemon.start();
     const auto bytes = pattern(3 << 20, 3);
     EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::none);
     EXPECT_EQ(daemon.end(), 0);
-    EXPECT_TRUE(contents(path) == bytes);
+    EXPECT_TRUE(contents(client.path) == bytes);
     EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::through);
     EXPECT_TRUE(client.line.alive()) << "it ended well: nobody is to fail";
 }
@@ -247,8 +248,7 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
     if (!disk.mounted) {
         GTEST_SKIP() << "needs a file system of its own (run as root)";
     }
-    const std::string path = daemon.world.folder.path("disk/file");
-    Client client{daemon.world, path};
+    Client client{daemon, "disk/file"};
     daemon.start();
     const auto bytes = pattern(6 << 20, 4);
     // There is room while it is written: else the file leaves the pool, at once or a little later.
@@ -262,13 +262,13 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
     EXPECT_TRUE(told == ENOSPC || told == EIO) << told;
     const auto& rescued = daemon.world.server().rescued();
     ASSERT_EQ(rescued.size(), 1U);
-    EXPECT_EQ(rescued[0].path, path);
+    EXPECT_EQ(rescued[0].path, client.path);
     EXPECT_EQ(rescued[0].error, ENOSPC);
     EXPECT_THAT(rescued[0].file, StartsWith(daemon.world.folder.name()));
     EXPECT_GT(rescued[0].bytes, 0);
 
     // What was acknowledged is in the file, or in the rescue file.
-    auto there = contents(path);
+    auto there = contents(client.path);
     there.resize(written.taken);
     const auto kept = contents(rescued[0].file);
     std::size_t at = 0;
@@ -323,9 +323,8 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
 
 TEST(Deposits, AreToldOfInTheStatus) {
     Running daemon;
-    const std::string path = daemon.world.folder.path("file");
     {
-        Client client{daemon.world, path};
+        Client client{daemon, "file"};
         daemon.start();
         EXPECT_EQ(client.write(0, pattern(1 << 20, 6)).rest, Written::Rest::none);
         EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::sync)).reply.error, 0);
@@ -339,9 +338,8 @@ TEST(Deposits, AreToldOfInTheStatus) {
 
 TEST(Deposits, OfAClientWhoseLogMakesNoSenseEndItsConnectionOnly) {
     Running daemon;
-    const std::string path = daemon.world.folder.path("file");
-    Client bad{daemon.world, path};
-    Client good{daemon.world, daemon.world.folder.path("other")};
+    Client bad{daemon, "file"};
+    Client good{daemon, "other"};
     daemon.start();
     bad.greeted.log().header().entries.store(~std::uint64_t{0} / 2);
     for (std::uint64_t number = 0; number < pool::entries_max; ++number) {

@@ -1,6 +1,8 @@
 // Time at the file system: while at least one request is there, counted once.
 #include "server/meter.hpp"
 
+#include "ports/polled_storage_check.hpp"
+
 #include <deque>
 #include <gtest/gtest.h>
 
@@ -14,10 +16,9 @@ public:
 };
 
 // Completes requests in order, when it is told to.
-class Slow final : public ports::Storage {
+class Slow final : public ports::PolledStorage {
 public:
     explicit Slow(const std::size_t& ready) : ready_{ready} {}
-    [[nodiscard]] int depth() const noexcept override { return 8; }
     void submit(const ports::Request& request) override {
         std::int64_t bytes = 0;
         for (const ports::Piece& piece : request.pieces) {
@@ -34,11 +35,6 @@ public:
         }
         return count;
     }
-    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
-    Result<void> sync() override { return {}; }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return ports::Identity{}; }
-    Result<void> close() override { return {}; }
-    [[nodiscard]] const char* name() const noexcept override { return "slow"; }
 
 private:
     const std::size_t& ready_;

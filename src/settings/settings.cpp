@@ -3,6 +3,7 @@
 
 #include "base/byte_size.hpp"
 #include "base/contracts.hpp"
+#include "base/letters.hpp"
 #include "base/switch_words.hpp"
 
 #include <fmt/format.h>
@@ -19,13 +20,6 @@ namespace {
 
 const SettingRow& row_of(Setting setting) noexcept {
     return setting_rows[static_cast<std::size_t>(setting)];
-}
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
 }
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -65,7 +59,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 
 std::optional<std::int64_t> parse_choice(const SettingRow& row, std::string_view text) {
     const auto choices = split(row.choices, '|');
-    const auto found = std::ranges::find(choices, lower(text));
+    const auto found = std::ranges::find(choices, lowered(text));
     if (found == choices.end()) {
         return std::nullopt;
     }
@@ -101,7 +95,7 @@ std::string canonical(const SettingRow& row, std::string_view text, std::int64_t
         case SettingKind::bool_: return number != 0 ? "true" : "false";
         case SettingKind::integer:
         case SettingKind::bytes: return std::to_string(number);
-        case SettingKind::enum_: return lower(text);
+        case SettingKind::enum_: return lowered(text);
         default: return std::string(text);
     }
 }

@@ -1,23 +1,11 @@
 // Arbitrary bytes from a socket: no message, or one within its bounds.
+#include "base/must_check.hpp"
 #include "pool/shared/directory.hpp"
 #include "wire/messages.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 using namespace forebay;
-
-namespace {
-
-void must(bool holds, const char* what) {
-    if (!holds) {
-        std::fprintf(stderr, "not so: %s\n", what);
-        std::abort();
-    }
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::span bytes{reinterpret_cast<const std::byte*>(data), size};

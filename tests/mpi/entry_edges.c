@@ -39,6 +39,15 @@ static MPI_File fresh(const char* folder, const char* name) {
     return open_in(MPI_COMM_WORLD, folder, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
 }
 
+/* Every second integer of so many that, under Forebay, the MPI is not told of the view. */
+static void look_at_every_second(MPI_File fh) {
+    MPI_Datatype type;
+    MPI_Type_vector(100000, 1, 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_File_set_view(fh, 0, MPI_INT, type, "native", MPI_INFO_NULL);
+    MPI_Type_free(&type);
+}
+
 static void info_case(const char* folder) {
     char value[MPI_MAX_INFO_VAL];
     int there;
@@ -173,12 +182,8 @@ static void shared_case(const char* folder) {
 /* A view that the MPI does not know; under Forebay the shared pointer is refused then. */
 static void held_case(const char* folder) {
     int value = rank, back = -1;
-    MPI_Datatype type;
     MPI_File fh = fresh(folder, "held");
-    MPI_Type_vector(100000, 1, 2, MPI_INT, &type);
-    MPI_Type_commit(&type);
-    MPI_File_set_view(fh, 0, MPI_INT, type, "native", MPI_INFO_NULL);
-    MPI_Type_free(&type);
+    look_at_every_second(fh);
     int code = MPI_File_write_shared(fh, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
     if (ranks > 1) {
         must(class_of(code) == MPI_ERR_UNSUPPORTED_OPERATION, "write_shared is refused");
@@ -194,12 +199,8 @@ static void held_case(const char* folder) {
 static void replaced_case(const char* folder) {
     int value = 1234567;
     char path[4096], moved[4096], byte = 0;
-    MPI_Datatype type;
     MPI_File fh = fresh(folder, "replaced");
-    MPI_Type_vector(100000, 1, 2, MPI_INT, &type);
-    MPI_Type_commit(&type);
-    MPI_File_set_view(fh, 0, MPI_INT, type, "native", MPI_INFO_NULL);
-    MPI_Type_free(&type);
+    look_at_every_second(fh);
     snprintf(path, sizeof path, "%s/replaced", folder);
     snprintf(moved, sizeof moved, "%s/replaced.away", folder);
     MPI_Barrier(MPI_COMM_WORLD);

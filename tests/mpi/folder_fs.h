@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { name_max = 1024 };
@@ -93,6 +94,62 @@ static inline int fs_fsync(const char* path, int data_only, struct fuse_file_inf
 static inline int fs_release(const char* path, struct fuse_file_info* info) {
     (void)path;
     return answer(close((int)info->fh));
+}
+
+/* The page cache of the kernel is left out: every request arrives. */
+static inline int fs_open_direct(const char* path, struct fuse_file_info* info) {
+    info->direct_io = 1;
+    return fs_open(path, info);
+}
+
+static inline int fs_create_direct(const char* path, mode_t mode, struct fuse_file_info* info) {
+    char b[name_max];
+    const int fd = open(below(path, b, sizeof b), info->flags | O_CREAT, mode);
+    info->fh = (uint64_t)fd;
+    info->direct_io = 1;
+    return fd < 0 ? -errno : 0;
+}
+
+static inline int fs_statfs(const char* path, struct statvfs* to) {
+    char b[name_max];
+    return answer(statvfs(below(path, b, sizeof b), to));
+}
+
+static inline void* fs_use_inodes(struct fuse_conn_info* connection, struct fuse_config* config) {
+    (void)connection;
+    config->use_ino = 1;
+    return NULL;
+}
+
+typedef int read_call(const char* path, char* to, size_t length, off_t at,
+                      struct fuse_file_info* info);
+typedef int write_call(const char* path, const char* from, size_t length, off_t at,
+                       struct fuse_file_info* info);
+
+/* What all of them can do, each reading and writing in its own way. */
+static inline struct fuse_operations fs_operations(read_call* read_it, write_call* write_it) {
+    return (struct fuse_operations){.getattr = fs_getattr,
+                                    .open = fs_open,
+                                    .read = read_it,
+                                    .write = write_it,
+                                    .truncate = fs_truncate,
+                                    .unlink = fs_unlink,
+                                    .fsync = fs_fsync,
+                                    .release = fs_release};
+}
+
+/* As above, without the page cache, and with what a program or a shell needs besides. */
+static inline struct fuse_operations fs_direct_operations(read_call* read_it,
+                                                          write_call* write_it) {
+    struct fuse_operations operations = fs_operations(read_it, write_it);
+    operations.open = fs_open_direct;
+    operations.create = fs_create_direct;
+    operations.mkdir = fs_mkdir;
+    operations.rmdir = fs_rmdir;
+    operations.readdir = fs_readdir;
+    operations.statfs = fs_statfs;
+    operations.init = fs_use_inodes;
+    return operations;
 }
 
 /* Until it is unmounted; main's result. Root's are for all users, as those of a machine are. */

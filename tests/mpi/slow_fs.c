@@ -5,7 +5,6 @@
 #include "folder_fs.h"
 
 #include <pthread.h>
-#include <sys/statvfs.h>
 #include <time.h>
 
 static long latency_ns;
@@ -36,17 +35,13 @@ static int open_slow(const char* path, struct fuse_file_info* info) {
     while (access(below("/hang-at-open", b, sizeof b), F_OK) == 0) {
         nanosleep(&moment, NULL);
     }
-    info->direct_io = 1;
     info->flags &= ~O_APPEND;
-    return fs_open(path, info);
+    return fs_open_direct(path, info);
 }
 
 static int create_slow(const char* path, mode_t mode, struct fuse_file_info* info) {
-    char b[name_max];
-    const int fd = open(below(path, b, sizeof b), (info->flags & ~O_APPEND) | O_CREAT, mode);
-    info->fh = (uint64_t)fd;
-    info->direct_io = 1;
-    return fd < 0 ? -errno : 0;
+    info->flags &= ~O_APPEND;
+    return fs_create_direct(path, mode, info);
 }
 
 static int read_slow(const char* path, char* to, size_t length, off_t at,
@@ -61,32 +56,16 @@ static int write_slow(const char* path, const char* from, size_t length, off_t a
     return fs_write(path, from, length, at, info);
 }
 
-static int statfs_below(const char* path, struct statvfs* to) {
-    char b[name_max];
-    return answer(statvfs(below(path, b, sizeof b), to));
-}
-
 static void* begin(struct fuse_conn_info* connection, struct fuse_config* config) {
     connection->max_write = 1 << 20;
-    config->use_ino = 1;
-    return NULL;
+    return fs_use_inodes(connection, config);
 }
 
 int main(int argc, char** argv) {
-    const struct fuse_operations operations = {.getattr = fs_getattr,
-                                               .open = open_slow,
-                                               .create = create_slow,
-                                               .read = read_slow,
-                                               .write = write_slow,
-                                               .truncate = fs_truncate,
-                                               .unlink = fs_unlink,
-                                               .mkdir = fs_mkdir,
-                                               .rmdir = fs_rmdir,
-                                               .readdir = fs_readdir,
-                                               .statfs = statfs_below,
-                                               .fsync = fs_fsync,
-                                               .release = fs_release,
-                                               .init = begin};
+    struct fuse_operations operations = fs_direct_operations(read_slow, write_slow);
+    operations.open = open_slow;
+    operations.create = create_slow;
+    operations.init = begin;
     if (argc != 5) {
         fprintf(stderr, "usage: slow_fs MOUNTPOINT FOLDER LATENCY_US BYTES_PER_SECOND\n");
         return 2;

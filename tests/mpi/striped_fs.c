@@ -406,18 +406,16 @@ static int list_files(const char* path, void* to, fuse_fill_dir_t fill, off_t fr
 }
 
 int main(int argc, char** argv) {
-    const struct fuse_operations operations = {.getattr = get_status,
-                                               .mknod = make_node,
-                                               .open = open_with_layout,
-                                               .read = read_striped,
-                                               .write = write_striped,
-                                               .truncate = truncate_striped,
-                                               .unlink = unlink_striped,
-                                               .readdir = list_files,
-                                               .fsync = sync_striped,
-                                               .release = fs_release,
-                                               .getxattr = get_attribute,
-                                               .setxattr = set_attribute};
+    struct fuse_operations operations = fs_operations(read_striped, write_striped);
+    operations.getattr = get_status;
+    operations.mknod = make_node;
+    operations.open = open_with_layout;
+    operations.truncate = truncate_striped;
+    operations.unlink = unlink_striped;
+    operations.readdir = list_files;
+    operations.fsync = sync_striped;
+    operations.getxattr = get_attribute;
+    operations.setxattr = set_attribute;
     char b[name_max];
     const int safe = argc > 1 && strcmp(argv[1], "-s") == 0;
     char** words = argv + 1 + safe;

@@ -120,26 +120,40 @@ static void view_subarray_fortran(struct view* v) {
     v->displacement = 100;
 }
 
+/* An array, and how it is spread over a grid of the ranks; 0 in `ranks`: MPI chooses. */
+struct spread {
+    int dimensions, order, sizes[3], ways[3], arguments[3], ranks[3];
+};
+
+static MPI_Datatype own_part(struct spread s, MPI_Datatype base) {
+    MPI_Datatype part;
+    MPI_Dims_create(job.ranks, s.dimensions, s.ranks);
+    MPI_Type_create_darray(job.ranks, job.rank, s.dimensions, s.sizes, s.ways, s.arguments, s.ranks,
+                           s.order, base, &part);
+    return part;
+}
+
 static void view_darray_c(struct view* v) {
-    int sizes[] = {23, 37}, ways[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
-    int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, 3}, grid[2] = {0, 0};
-    MPI_Dims_create(job.ranks, 2, grid);
+    const struct spread spread = {.dimensions = 2,
+                                  .order = MPI_ORDER_C,
+                                  .sizes = {23, 37},
+                                  .ways = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
+                                  .arguments = {MPI_DISTRIBUTE_DFLT_DARG, 3}};
     v->base = MPI_INT;
-    MPI_Type_create_darray(job.ranks, job.rank, 2, sizes, ways, arguments, grid, MPI_ORDER_C,
-                           MPI_INT, &v->filetype);
+    v->filetype = own_part(spread, MPI_INT);
     v->displacement = 0;
 }
 
 static void view_darray_fortran(struct view* v) {
-    int sizes[] = {9, 4, 11};
-    int ways[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK};
-    int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG,
-                       MPI_DISTRIBUTE_DFLT_DARG};
-    int grid[3] = {0, 1, 0};
-    MPI_Dims_create(job.ranks, 3, grid);
+    const struct spread spread = {
+        .dimensions = 3,
+        .order = MPI_ORDER_FORTRAN,
+        .sizes = {9, 4, 11},
+        .ways = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK},
+        .arguments = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG},
+        .ranks = {0, 1, 0}};
     v->base = MPI_SHORT;
-    MPI_Type_create_darray(job.ranks, job.rank, 3, sizes, ways, arguments, grid, MPI_ORDER_FORTRAN,
-                           MPI_SHORT, &v->filetype);
+    v->filetype = own_part(spread, MPI_SHORT);
     v->displacement = 11;
 }
 

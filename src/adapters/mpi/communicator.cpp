@@ -325,27 +325,31 @@ MpiCommunicator::Ticket MpiCommunicator::keep(MPI_Request request) {
     return requests_.size() - 1;
 }
 
-MpiCommunicator::Ticket MpiCommunicator::send(NodeId to, int tag,
-                                              std::span<const std::byte> bytes) {
-    expects(place_.leader() && to != place_.node, "leaders send to other nodes");
-    expects(bytes.size() <= INT_MAX && tag >= 0 && tag <= tag_max, "a message fits into MPI's");
+template <class Byte, class Call>
+MpiCommunicator::Ticket MpiCommunicator::begin(Call call, const Envelope& envelope,
+                                               std::span<Byte> bytes) {
+    expects(place_.leader() && envelope.other != place_.node,
+            "leaders exchange messages with other nodes");
+    expects(bytes.size() <= INT_MAX && envelope.tag >= 0 && envelope.tag <= tag_max,
+            "a message fits into MPI's");
     MPI_Request request = MPI_REQUEST_NULL;
-    if (PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to.value(), tag,
-                   leaders_, &request) != MPI_SUCCESS) {
-        abort_job(own_, "cannot send to another node (MPI refused). See MPI's own messages.");
+    if (call(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, envelope.other.value(),
+             envelope.tag, leaders_, &request) != MPI_SUCCESS) {
+        abort_job(own_, envelope.trouble);
     }
     return keep(request);
 }
 
+MpiCommunicator::Ticket MpiCommunicator::send(NodeId to, int tag,
+                                              std::span<const std::byte> bytes) {
+    constexpr auto trouble = "cannot send to another node (MPI refused). See MPI's own messages.";
+    return begin(PMPI_Isend, {to, tag, trouble}, bytes);
+}
+
 MpiCommunicator::Ticket MpiCommunicator::receive(NodeId from, int tag, std::span<std::byte> bytes) {
-    expects(place_.leader() && from != place_.node, "leaders receive from other nodes");
-    expects(bytes.size() <= INT_MAX && tag >= 0 && tag <= tag_max, "a message fits into MPI's");
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (PMPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from.value(), tag,
-                   leaders_, &request) != MPI_SUCCESS) {
-        abort_job(own_, "cannot receive from another node (MPI refused). See MPI's own messages.");
-    }
-    return keep(request);
+    constexpr auto trouble =
+        "cannot receive from another node (MPI refused). See MPI's own messages.";
+    return begin(PMPI_Irecv, {from, tag, trouble}, bytes);
 }
 
 // Bytes that do not arrive cannot be agreed on any more: the other side may be anywhere.

@@ -82,6 +82,14 @@ private:
     [[nodiscard]] Control& control() const noexcept;
     [[nodiscard]] bool spin(const ports::Word& word, std::uint32_t seen) const noexcept;
     void after_timeout() noexcept;
+    // What is said of a message beside its bytes, and what if MPI refuses it.
+    struct Envelope {
+        NodeId other;
+        int tag;
+        const char* trouble;
+    };
+    template <class Byte, class Call>
+    Ticket begin(Call call, const Envelope& envelope, std::span<Byte> bytes);
     Ticket keep(MPI_Request request);
 
     MPI_Comm own_;                      // all ranks; no message is ever sent on it

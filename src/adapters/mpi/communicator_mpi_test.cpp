@@ -136,17 +136,18 @@ TEST(MpiCommunicator, LeavesNoDescriptorAndNoCommunicatorBehind) {
     ports::meet(*group);
 }
 
-// Rank 1 is still inside its own large send to rank 0, which already waits for rank 1 in our call.
-// The send ends only if rank 0's wait keeps MPI going.
-TEST(MpiCommunicator, AWaitingRankServesASendOfTheProgramsOwn) {
+// Rank 1 is still inside its own large send to rank 0, which already waits for rank 1 in our call,
+// by `wait`. The send ends only if rank 0's wait keeps MPI going.
+template <class Wait>
+void wait_for_a_sender(std::size_t length, Wait wait) {
     const auto group = group_of(MPI_COMM_WORLD);
     ports::Board& board = ports::board_of(*group);
-    std::vector<std::byte> bytes(32 << 20);
+    std::vector<std::byte> bytes(length);
     if (size_of(MPI_COMM_WORLD) > 1 && group->place().rank.value() == 0) {
         MPI_Request request = MPI_REQUEST_NULL;
         PMPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 1, 9, MPI_COMM_WORLD,
                    &request);
-        group->wait(board.ping, 0);
+        wait(*group, board.ping);
         PMPI_Wait(&request, MPI_STATUS_IGNORE);
         EXPECT_EQ(bytes.back(), std::byte{77});
     }
@@ -159,25 +160,16 @@ TEST(MpiCommunicator, AWaitingRankServesASendOfTheProgramsOwn) {
     ports::meet(*group);
 }
 
-// As above, through wait_briefly.
+TEST(MpiCommunicator, AWaitingRankServesASendOfTheProgramsOwn) {
+    wait_for_a_sender(32 << 20, [](auto& group, auto& word) { group.wait(word, 0); });
+}
+
 TEST(MpiCommunicator, ABriefWaitServesASendOfTheProgramsOwn) {
-    const auto group = group_of(MPI_COMM_WORLD);
-    ports::Board& board = ports::board_of(*group);
-    std::vector<std::byte> bytes(4 << 20);
-    if (size_of(MPI_COMM_WORLD) > 1 && group->place().rank.value() == 0) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        PMPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 1, 9, MPI_COMM_WORLD,
-                   &request);
-        while (board.ping.load(std::memory_order_acquire) == 0) {
-            group->wait_briefly(board.ping, 0);
+    wait_for_a_sender(4 << 20, [](auto& group, auto& word) {
+        while (word.load(std::memory_order_acquire) == 0) {
+            group.wait_briefly(word, 0);
         }
-        PMPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    if (group->place().rank.value() == 1) {
-        PMPI_Ssend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, 9, MPI_COMM_WORLD);
-        board.ping.store(1, std::memory_order_release);
-    }
-    ports::meet(*group);
+    });
 }
 
 // A rank that dies is noticed by those who wait for it, whatever the launcher does: by

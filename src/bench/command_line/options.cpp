@@ -1,6 +1,7 @@
 // See options.hpp.
 #include "bench/command_line/options.hpp"
 
+#include "base/letters.hpp"
 #include "base/switch_words.hpp"
 
 #include <algorithm>
@@ -138,9 +139,6 @@ private:
 }  // namespace
 
 bool same_name(std::string_view a, std::string_view b) noexcept {
-    const auto lower = [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-    };
     return std::ranges::equal(a, b, [&](char x, char y) { return lower(x) == lower(y); });
 }
 

@@ -1,6 +1,8 @@
 // IOR's scripts: IOR START, directives, RUN, IOR STOP. See parse.hpp.
 #include "bench/ior/parse.hpp"
 
+#include "base/letters.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -25,12 +27,6 @@ std::string folded(std::string_view line) {
     return made;
 }
 
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-    return text;
-}
-
 class Script {
 public:
     Script(const std::string& file, const Parsed& defaults) : file_(file), current_(defaults) {}
@@ -38,7 +34,7 @@ public:
     Result<void> line(std::string_view raw) {
         ++number_;
         const std::string text = folded(raw.substr(0, raw.find('#')));
-        const std::string word = lower(text);
+        const std::string word = lowered(text);
         if (word == "ior start") {
             started_ = true;
         } else if (word == "ior stop" || word == "stop") {

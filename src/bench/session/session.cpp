@@ -36,6 +36,16 @@ namespace {
     ::_exit(measure::exit_status(stop));
 }
 
+// `parted`: gmtime_r or localtime_r.
+std::string now_as(const char* format, std::tm* (*parted)(const std::time_t*, std::tm*)) {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    parted(&now, &parts);
+    std::array<char, 64> text{};
+    std::strftime(text.data(), text.size(), format, &parts);
+    return text.data();
+}
+
 }  // namespace
 
 ExitStatus status_of(const Error& error) noexcept {
@@ -255,14 +265,9 @@ void Session::unwatch() {
     }
 }
 
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    ::gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text.data();
-}
+std::string utc_now() { return now_as("%Y-%m-%dT%H:%M:%SZ", ::gmtime_r); }
+
+std::string time_of_day() { return now_as("%a %b %e %H:%M:%S %Y", ::localtime_r); }
 
 std::int64_t peak_memory_bytes() {
     struct rusage usage{};

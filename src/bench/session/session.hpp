@@ -149,6 +149,8 @@ private:
 
 // "2026-11-21T14:00:00Z"
 [[nodiscard]] std::string utc_now();
+// "Sat Nov 21 04:00:58 2026", of the place where it runs.
+[[nodiscard]] std::string time_of_day();
 // The most memory that this process has had at a time.
 [[nodiscard]] std::int64_t peak_memory_bytes();
 // Of the file system that the directory is on; nullopt: not known.

@@ -76,35 +76,13 @@ Envelope::~Envelope() {
     }
 }
 
-bool Envelope::read_small(MPI_Datatype type) {
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner_) != MPI_SUCCESS) {
-        return false;
-    }
-    if (!is_derived(combiner_)) {
-        return true;
-    }
-    std::vector<int> i(static_cast<std::size_t>(integers));
-    std::vector<MPI_Aint> a(static_cast<std::size_t>(addresses));
-    std::vector<MPI_Datatype> t(static_cast<std::size_t>(types));
-    if (PMPI_Type_get_contents(type, integers, addresses, types, i.data(), a.data(), t.data()) !=
-        MPI_SUCCESS) {
-        return false;
-    }
-    integers_ = widened(i);
-    addresses_ = widened(a);
-    types_ = std::move(t);
-    return true;
-}
-
-bool Envelope::read_large(MPI_Datatype type, const LargeCountInquiry& inquiry) {
-    MPI_Count integers = 0;
-    MPI_Count addresses = 0;
-    MPI_Count counts = 0;
-    MPI_Count types = 0;
-    if (inquiry.envelope(type, &integers, &addresses, &counts, &types, &combiner_) != MPI_SUCCESS) {
+template <class Number, class Ask, class Get>
+bool Envelope::read(Ask ask, Get get) {
+    Number integers = 0;
+    Number addresses = 0;
+    Number counts = 0;
+    Number types = 0;
+    if (ask(&integers, &addresses, &counts, &types, &combiner_) != MPI_SUCCESS) {
         return false;
     }
     if (!is_derived(combiner_)) {
@@ -114,8 +92,8 @@ bool Envelope::read_large(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     std::vector<MPI_Aint> a(static_cast<std::size_t>(addresses));
     std::vector<MPI_Count> c(static_cast<std::size_t>(counts));
     std::vector<MPI_Datatype> t(static_cast<std::size_t>(types));
-    if (inquiry.contents(type, integers, addresses, counts, types, i.data(), a.data(), c.data(),
-                         t.data()) != MPI_SUCCESS) {
+    if (get(integers, addresses, counts, types, i.data(), a.data(), c.data(), t.data()) !=
+        MPI_SUCCESS) {
         return false;
     }
     large_ = counts > 0;
@@ -124,6 +102,22 @@ bool Envelope::read_large(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     counts_ = widened(c);
     types_ = std::move(t);
     return true;
+}
+
+bool Envelope::read_small(MPI_Datatype type) {
+    return read<int>(
+        [type](int* integers, int* addresses, int*, int* types, int* combiner) {
+            return PMPI_Type_get_envelope(type, integers, addresses, types, combiner);
+        },
+        [type](int integers, int addresses, int, int types, int* i, MPI_Aint* a, MPI_Count*,
+               MPI_Datatype* t) {
+            return PMPI_Type_get_contents(type, integers, addresses, types, i, a, t);
+        });
+}
+
+bool Envelope::read_large(MPI_Datatype type, const LargeCountInquiry& inquiry) {
+    return read<MPI_Count>([&](auto... of) { return inquiry.envelope(type, of...); },
+                           [&](auto... of) { return inquiry.contents(type, of...); });
 }
 
 std::int64_t Envelope::take(const std::vector<std::int64_t>& from, std::size_t& next) noexcept {

@@ -44,6 +44,9 @@ public:
 private:
     Envelope() = default;
     static std::int64_t take(const std::vector<std::int64_t>& from, std::size_t& next) noexcept;
+    // By functions with the arguments of the large-count inquiry but the type; `Number`: of theirs.
+    template <class Number, class Ask, class Get>
+    bool read(Ask ask, Get get);
     bool read_small(MPI_Datatype type);
     bool read_large(MPI_Datatype type, const LargeCountInquiry& inquiry);
 

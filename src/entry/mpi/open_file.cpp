@@ -185,7 +185,9 @@ int OpenFile::complete(const Access& access, const engine::Outcome& outcome) {
     return MPI_SUCCESS;
 }
 
-int OpenFile::access(const Access& access, Direction direction, PassOn pass) {
+// `tell`: what to do with the number of bytes, where the MPI was not asked.
+template <class Tell>
+int OpenFile::take_over(const Access& access, Direction direction, PassOn pass, Tell tell) {
     if (!ours()) {
         return this->pass(access, engine::Refusal::none, pass);
     }
@@ -193,21 +195,18 @@ int OpenFile::access(const Access& access, Direction direction, PassOn pass) {
     if (outcome.passed != engine::Refusal::none) {
         return this->pass(access, outcome.passed, pass);
     }
-    set_status(access.status, outcome.bytes.bytes());
+    tell(outcome.bytes.bytes());
     return complete(access, outcome);
+}
+
+int OpenFile::access(const Access& access, Direction direction, PassOn pass) {
+    return take_over(access, direction, pass,
+                     [&](std::int64_t bytes) { set_status(access.status, bytes); });
 }
 
 // MPI allows to do everything in `begin`; then `end` has only the status to give.
 int OpenFile::begin(const Access& access, Direction direction, PassOn pass) {
-    if (!ours()) {
-        return this->pass(access, engine::Refusal::none, pass);
-    }
-    const engine::Outcome outcome = transfer(access, direction);
-    if (outcome.passed != engine::Refusal::none) {
-        return this->pass(access, outcome.passed, pass);
-    }
-    begun_ = outcome.bytes.bytes();
-    return complete(access, outcome);
+    return take_over(access, direction, pass, [&](std::int64_t bytes) { begun_ = bytes; });
 }
 
 int OpenFile::end(const Ending& ending, PassOn pass) {
@@ -221,15 +220,20 @@ int OpenFile::end(const Ending& ending, PassOn pass) {
 
 int OpenFile::fail(const Error& error) { return raise(handle_, error_class_of(error.code)); }
 
+// What this rank did, agreed on with the others: `code`, or that of the error of any of them.
+int OpenFile::settle(const Result<void>& done, int code) {
+    const auto error = engine_->agree(done ? std::nullopt : std::optional(done.error()));
+    if (!error) {
+        return code;
+    }
+    counters_->error(*error);
+    return fail(*error);
+}
+
 int OpenFile::finish() {
     int code = held_.close();
     if (engine_) {
-        const auto closed = engine_->close();
-        const auto error = engine_->agree(closed ? std::nullopt : std::optional(closed.error()));
-        if (error) {
-            counters_->error(*error);
-            code = fail(*error);
-        }
+        code = settle(engine_->close(), code);
         if (facts_.rank == 0 && remembers_limits(settings_)) {
             remember_limits(settings_, facts_.path, layout_,
                             {engine_->found(Direction::write), engine_->found(Direction::read)});

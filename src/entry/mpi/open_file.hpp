@@ -87,7 +87,10 @@ private:
                                              Direction direction) const noexcept;
     engine::File& engine();
     int pass(const Access& access, engine::Refusal refusal, PassOn pass);
+    template <class Tell>
+    int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);
     int complete(const Access& access, const engine::Outcome& outcome);
+    int settle(const Result<void>& done, int code);
     int advance(MPI_Offset etypes);
     int tell_view();
     void forget() noexcept;

@@ -139,12 +139,7 @@ int OpenFile::set_atomicity(int flag) {
 int OpenFile::sync() {
     int code = held_.sync();
     if (engine_) {
-        const auto synced = engine_->sync();
-        const auto error = engine_->agree(synced ? std::nullopt : std::optional(synced.error()));
-        if (error) {
-            counters_->error(*error);
-            code = fail(*error);
-        }
+        code = settle(engine_->sync(), code);
     }
     const int real_code = real::sync(handle_);
     return code == MPI_SUCCESS ? real_code : code;

@@ -16,11 +16,6 @@ namespace forebay::entry {
 
 namespace {
 
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 // The loader and the kernel read programs and libraries where nobody sees it.
 bool is_program(int fd) noexcept {
     constexpr mode_t anybody = S_IXUSR | S_IXGRP | S_IXOTH;

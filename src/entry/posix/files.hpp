@@ -15,6 +15,12 @@ namespace forebay::entry {
 // Beyond, the kernel is asked whether the file system has such an offset.
 inline constexpr std::int64_t sure_max = std::int64_t{1} << 40;
 
+// As libc's calls fail.
+inline int fail(int error) noexcept {
+    errno = error;
+    return -1;
+}
+
 // A file, and a descriptor by which the kernel knows it.
 struct Place {
     Description& file;

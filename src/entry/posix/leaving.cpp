@@ -18,11 +18,6 @@ namespace forebay::entry {
 
 namespace {
 
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 // The source of a copy that the kernel makes: drained, and the kernel has its offset.
 int prepare_source(int fd) noexcept {
     const int error = drain_if_captured(fd);

@@ -14,11 +14,6 @@ namespace forebay::entry {
 
 namespace {
 
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 int done(int error) noexcept { return error == 0 ? 0 : fail(error); }
 
 template <class Pass>

@@ -40,11 +40,6 @@ private:
     int fd_;
 };
 
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 bool may_read(Place place) noexcept {
     return (place.file.flags.load(relaxed) & O_ACCMODE) != O_WRONLY;
 }
@@ -61,6 +56,26 @@ std::int64_t bytes_of(Pieces pieces) noexcept {
         }
     }
     return static_cast<std::int64_t>(std::min(bytes, move_max));
+}
+
+// Moves one piece after the other, each by `move` (its memory, its bytes, and how many were moved
+// before it), until one falls short: bytes moved, or minus an errno.
+template <class Move>
+std::int64_t move_each(Pieces pieces, Move move) noexcept {
+    std::int64_t total = 0;
+    for (const iovec& piece : pieces) {
+        const std::size_t want =
+            std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
+        const std::int64_t moved = move(piece.iov_base, want, total);
+        if (moved < 0) {
+            return total > 0 ? total : moved;
+        }
+        total += moved;
+        if (moved < static_cast<std::int64_t>(want)) {
+            break;
+        }
+    }
+    return total;
 }
 
 // -- writing
@@ -116,28 +131,21 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
 
 // Bytes written, or minus an errno.
 std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
-    std::int64_t total = 0;
     if (!place.file.wrote.load(relaxed)) {
         place.file.wrote.store(true, relaxed);
     }
-    for (const iovec& piece : pieces) {
-        const std::size_t want =
-            std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
-        // What lies before the first byte that cannot be read is written, as the kernel does.
-        const std::size_t there = want == 0 ? 0 : state.memory.readable(piece.iov_base, want);
-        const std::span bytes{static_cast<const std::byte*>(piece.iov_base), there};
-        const std::int64_t moved = want == 0    ? 0
-                                   : there == 0 ? -EFAULT
-                                                : deposit(place, bytes, at + total);
-        if (moved < 0) {
-            return total > 0 ? total : moved;
-        }
-        total += moved;
-        if (moved < static_cast<std::int64_t>(want)) {
-            break;
-        }
-    }
-    return total;
+    return move_each(
+        pieces,
+        [&](const void* memory, std::size_t want, std::int64_t before) noexcept -> std::int64_t {
+            if (want == 0) {
+                return 0;
+            }
+            // What lies before the first byte that cannot be read is written, as the kernel does.
+            const std::size_t there = state.memory.readable(memory, want);
+            return there == 0 ? -EFAULT
+                              : deposit(place, {static_cast<const std::byte*>(memory), there},
+                                        at + before);
+        });
 }
 
 // Where the caller's bytes go; from there on they are nobody else's. -1 and errno where no offset
@@ -216,22 +224,10 @@ std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
     const Connection::Reading reading{connection};
     const Guessing guess{descriptors.guess(place.file)};
     Kernel backing{place.fd};
-    std::int64_t total = 0;
-    for (const iovec& piece : pieces) {
-        const std::size_t want =
-            std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
-        const std::span bytes{static_cast<std::byte*>(piece.iov_base), want};
-        const std::int64_t moved =
-            connection.reader().read(place.file.file(), backing, guess.get(), at + total, bytes);
-        if (moved < 0) {
-            return total > 0 ? total : moved;
-        }
-        total += moved;
-        if (moved < static_cast<std::int64_t>(want)) {
-            break;
-        }
-    }
-    return total;
+    return move_each(pieces, [&](void* memory, std::size_t want, std::int64_t before) noexcept {
+        return connection.reader().read(place.file.file(), backing, guess.get(), at + before,
+                                        {static_cast<std::byte*>(memory), want});
+    });
 }
 
 // Whose offset only this process moves: read, and then see whether it is still the same.

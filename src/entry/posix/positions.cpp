@@ -10,11 +10,6 @@ namespace forebay::entry {
 
 namespace {
 
-off_t fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 // The offset becomes base + by.
 off_t move(Place place, std::int64_t base, std::int64_t by) noexcept {
     std::int64_t to = 0;

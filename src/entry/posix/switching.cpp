@@ -19,11 +19,6 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 // 0 or an errno.
 int set(Place place, const forebay_pool_setting& setting) noexcept {
     const bool off = setting.mode == FOREBAY_POOL_OFF || setting.durability == FOREBAY_POOL_GLOBAL;

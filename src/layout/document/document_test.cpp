@@ -1,7 +1,8 @@
 // The document against the example that both languages decode.
 #include "layout/document/document.hpp"
 
-#include <fstream>
+#include "record/example_check.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -9,15 +10,6 @@ namespace forebay::apps {
 namespace {
 
 using Json = nlohmann::json;
-
-std::vector<Json> example() {
-    std::ifstream in(std::string(FOREBAY_SOURCE_DIR) + "/schema/examples/layout-1.jsonl");
-    std::vector<Json> lines;
-    for (std::string line; std::getline(in, line);) {
-        lines.push_back(Json::parse(line));
-    }
-    return lines;
-}
 
 layout::FileLayout progressive() {
     layout::FileLayout layout{layout::Source::lustre, {{}, {}}};
@@ -42,7 +34,7 @@ TEST(Document, is_the_example) {
     change.layout = progressive();
     change.differs = "3 stripes instead of 8 stripes";
     const layout::Described described{ports::PathKind::file, 0, progressive(), path};
-    const auto wanted = example();
+    const auto wanted = record::example("layout-1.jsonl");
     ASSERT_EQ(wanted.size(), 2U);
     EXPECT_EQ(Json::parse(to_json(path, described, &change)), wanted[0]);
     EXPECT_EQ(Json::parse(to_json("/nowhere", system_error(2, "look at /nowhere"))), wanted[1]);

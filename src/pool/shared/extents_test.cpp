@@ -51,6 +51,13 @@ Bytes seen(const Directory& directory, const FileSlot& file, const Extent& range
     return bytes;
 }
 
+struct OneFile {
+    decltype(make_directory()) directory = make_directory();
+    Extents extents{*directory};
+    FileSlot& file = directory->files[0];
+    std::vector<Deposit> gone;
+};
+
 RC_GTEST_PROP(Extents, HoldWhoWroteEachByteLast, ()) {
     const auto directory = make_directory();
     Extents extents{*directory};
@@ -93,10 +100,8 @@ RC_GTEST_PROP(Extents, HoldWhoWroteEachByteLast, ()) {
 }
 
 TEST(Extents, WhatFollowsInFileAndLogIsOneExtent) {
-    const auto directory = make_directory();
-    Extents extents{*directory};
-    FileSlot& file = directory->files[0];
-    std::vector<Deposit> gone;
+    OneFile one;
+    auto& [directory, extents, file, gone] = one;
     for (std::int64_t i = 0; i < 1000; ++i) {
         ASSERT_TRUE(extents.put(file, deposit(i * 8, 8, static_cast<std::uint64_t>(i) * 8), gone));
     }
@@ -105,20 +110,16 @@ TEST(Extents, WhatFollowsInFileAndLogIsOneExtent) {
 }
 
 TEST(Extents, AnExtentEndsWithItsBlock) {
-    const auto directory = make_directory();
-    Extents extents{*directory};
-    FileSlot& file = directory->files[0];
-    std::vector<Deposit> gone;
+    OneFile one;
+    auto& [directory, extents, file, gone] = one;
     ASSERT_TRUE(extents.put(file, deposit(0, 8, block_bytes - 8), gone));
     ASSERT_TRUE(extents.put(file, deposit(8, 8, block_bytes), gone));
     EXPECT_EQ(file.extents.load(), 2U);
 }
 
 TEST(Extents, TakingLeavesWhatCameLater) {
-    const auto directory = make_directory();
-    Extents extents{*directory};
-    FileSlot& file = directory->files[0];
-    std::vector<Deposit> gone;
+    OneFile one;
+    auto& [directory, extents, file, gone] = one;
     const Deposit drained = deposit(0, 100, 0);
     ASSERT_TRUE(extents.put(file, drained, gone));
     ASSERT_TRUE(extents.put(file, deposit(40, 10, 100), gone));
@@ -145,10 +146,8 @@ TEST(Search, StopsInAListThatIsACircle) {
 }
 
 TEST(Search, SaysWhenThereIsMore) {
-    const auto directory = make_directory();
-    Extents extents{*directory};
-    FileSlot& file = directory->files[0];
-    std::vector<Deposit> gone;
+    OneFile one;
+    auto& [directory, extents, file, gone] = one;
     for (std::int64_t i = 0; i < 5; ++i) {
         ASSERT_TRUE(extents.put(file, deposit(i * 10, 3, static_cast<std::uint64_t>(i) * 3), gone));
     }

@@ -19,6 +19,38 @@ namespace forebay::bench {
 
 enum class Access { write, read };
 
+struct BackendContext {
+    const ior::Options* options = nullptr;
+    ior::Geometry geometry;
+    std::vector<std::pair<std::string, std::string>> hints;
+    int rank = 0;
+};
+
+// Hints as MPI wants them; MPI_INFO_NULL where there are none.
+class Info {
+public:
+    explicit Info(const std::vector<std::pair<std::string, std::string>>& hints) {
+        if (!hints.empty()) {
+            MPI_Info_create(&info_);
+        }
+        for (const auto& [key, value] : hints) {
+            MPI_Info_set(info_, key.c_str(), value.c_str());
+        }
+    }
+    ~Info() {
+        if (info_ != MPI_INFO_NULL) {
+            MPI_Info_free(&info_);
+        }
+    }
+    Info(const Info&) = delete;
+    Info& operator=(const Info&) = delete;
+
+    [[nodiscard]] MPI_Info get() const noexcept { return info_; }
+
+private:
+    MPI_Info info_ = MPI_INFO_NULL;
+};
+
 struct OpenRequest {
     std::string path;
     Access access = Access::write;
@@ -28,12 +60,11 @@ struct OpenRequest {
 
 class Backend {
 public:
-    Backend() = default;
+    explicit Backend(const BackendContext& context)
+        : options_(*context.options), geometry_(context.geometry), hints_(context.hints) {}
     virtual ~Backend() = default;
     Backend(const Backend&) = delete;
     Backend& operator=(const Backend&) = delete;
-    Backend(Backend&&) = delete;
-    Backend& operator=(Backend&&) = delete;
 
     virtual Result<void> open(const OpenRequest& request) = 0;
     // Bytes moved; fewer than asked for only at the end of a file.
@@ -54,13 +85,12 @@ public:
     // Settings asked for that did not take effect, or that the user wants to see.
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
     [[nodiscard]] virtual std::int64_t short_transfers() const noexcept { return 0; }
-};
 
-struct BackendContext {
-    const ior::Options* options = nullptr;
-    ior::Geometry geometry;
-    std::vector<std::pair<std::string, std::string>> hints;
-    int rank = 0;
+protected:
+    const ior::Options& options_;
+    ior::Geometry geometry_;
+    std::vector<std::pair<std::string, std::string>> hints_;
+    std::string path_;  // of the file that was opened last
 };
 
 // nullopt-like error for names that are not built: "not built: DFS (…)".

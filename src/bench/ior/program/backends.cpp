@@ -17,33 +17,19 @@ struct Known {
     std::unique_ptr<Backend> (*make)(const BackendContext&);
 };
 
-constexpr std::array<Known, 6> known{{{"POSIX", make_posix},
-                                      {"MPIIO", make_mpiio},
-                                      {"HDF5", make_hdf5},
-                                      {"NCMPI", make_pnetcdf},
-                                      {"MMAP", make_mmap},
-                                      {"DUMMY", make_dummy}}};
-
-constexpr bool is_built(std::string_view name) noexcept {
-#ifndef FOREBAY_HAVE_HDF5
-    if (name == "HDF5") {
-        return false;
-    }
+constexpr std::array built{Known{"POSIX", make_posix},   Known{"MPIIO", make_mpiio},
+#ifdef FOREBAY_HAVE_HDF5
+                           Known{"HDF5", make_hdf5},
 #endif
-#ifndef FOREBAY_HAVE_PNETCDF
-    if (name == "NCMPI") {
-        return false;
-    }
+#ifdef FOREBAY_HAVE_PNETCDF
+                           Known{"NCMPI", make_pnetcdf},
 #endif
-    return !name.empty();
-}
+                           Known{"MMAP", make_mmap},     Known{"DUMMY", make_dummy}};
 
 std::string built_names() {
     std::string names;
-    for (const Known& one : known) {
-        if (is_built(one.name)) {
-            names += (names.empty() ? "" : ", ") + std::string(one.name);
-        }
+    for (const Known& one : built) {
+        names += (names.empty() ? "" : ", ") + std::string(one.name);
     }
     return names;
 }
@@ -59,8 +45,8 @@ std::string upper(std::string text) {
 
 Result<std::string> backend_name(const std::string& api) {
     std::string name = upper(api);
-    for (const Known& one : known) {
-        if (one.name == name && is_built(name)) {
+    for (const Known& one : built) {
+        if (one.name == name) {
             return name;
         }
     }
@@ -74,7 +60,7 @@ Result<std::unique_ptr<Backend>> make_backend(const BackendContext& context) {
     if (!name) {
         return tl::unexpected<Error>(name.error());
     }
-    const auto* found = std::find_if(known.begin(), known.end(),
+    const auto* found = std::find_if(built.begin(), built.end(),
                                      [&](const Known& one) { return one.name == *name; });
     return found->make(context);
 }

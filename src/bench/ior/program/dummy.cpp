@@ -10,28 +10,28 @@ namespace {
 class DummyBackend final : public Backend {
 public:
     explicit DummyBackend(const BackendContext& context)
-        : options_(context.options->dummy), delays_(!options_.only_rank0 || context.rank == 0) {}
+        : Backend(context), delays_(!options_.dummy.only_rank0 || context.rank == 0) {}
 
     Result<void> open(const OpenRequest& request) override {
         if (request.access == Access::write) {
-            delay(options_.delay_create_us);
+            delay(options_.dummy.delay_create_us);
         }
         return {};
     }
     Result<std::int64_t> write(Offset, std::span<const std::byte> from) override {
-        delay(options_.delay_transfer_us);
+        delay(options_.dummy.delay_transfer_us);
         return static_cast<std::int64_t>(from.size());
     }
     Result<std::int64_t> read(Offset, std::span<std::byte> to) override {
-        delay(options_.delay_transfer_us);
+        delay(options_.dummy.delay_transfer_us);
         return static_cast<std::int64_t>(to.size());
     }
     Result<void> sync() override {
-        delay(options_.delay_sync_us);
+        delay(options_.dummy.delay_sync_us);
         return {};
     }
     Result<void> close() override {
-        delay(options_.delay_close_us);
+        delay(options_.dummy.delay_close_us);
         return {};
     }
     [[nodiscard]] bool plain_file() const noexcept override { return false; }
@@ -44,7 +44,6 @@ private:
         }
     }
 
-    const ior::DummyOptions& options_;
     bool delays_;
 };
 

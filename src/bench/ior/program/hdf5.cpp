@@ -55,8 +55,7 @@ private:
 
 class Hdf5Backend final : public Backend {
 public:
-    explicit Hdf5Backend(const BackendContext& context)
-        : options_(*context.options), geometry_(context.geometry), hints_(context.hints) {
+    explicit Hdf5Backend(const BackendContext& context) : Backend(context) {
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     }
 
@@ -131,17 +130,7 @@ private:
 
     [[nodiscard]] Handle access_list(MPI_Comm comm) const {
         Handle list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        MPI_Info info = MPI_INFO_NULL;
-        if (!hints_.empty()) {
-            MPI_Info_create(&info);
-            for (const auto& [key, value] : hints_) {
-                MPI_Info_set(info, key.c_str(), value.c_str());
-            }
-        }
-        H5Pset_fapl_mpio(list.id(), comm, info);
-        if (info != MPI_INFO_NULL) {
-            MPI_Info_free(&info);
-        }
+        H5Pset_fapl_mpio(list.id(), comm, Info(hints_).get());
         if (options_.hdf5.alignment > 1) {
             H5Pset_alignment(list.id(), 1, static_cast<hsize_t>(options_.hdf5.alignment));
         }
@@ -176,10 +165,6 @@ private:
                0;
     }
 
-    const ior::Options& options_;
-    ior::Geometry geometry_;
-    std::vector<std::pair<std::string, std::string>> hints_;
-    std::string path_;
     Handle file_;
     Handle data_;
     Handle space_;
@@ -192,12 +177,6 @@ private:
 std::unique_ptr<Backend> make_hdf5(const BackendContext& context) {
     return std::make_unique<Hdf5Backend>(context);
 }
-
-}  // namespace forebay::bench
-#else
-namespace forebay::bench {
-
-std::unique_ptr<Backend> make_hdf5(const BackendContext&) { return nullptr; }
 
 }  // namespace forebay::bench
 #endif

@@ -17,13 +17,8 @@ namespace {
 
 class MmapBackend final : public Backend {
 public:
-    explicit MmapBackend(const BackendContext& context)
-        : options_(*context.options), geometry_(context.geometry) {}
+    using Backend::Backend;
     ~MmapBackend() override { unmap(); }
-    MmapBackend(const MmapBackend&) = delete;
-    MmapBackend& operator=(const MmapBackend&) = delete;
-    MmapBackend(MmapBackend&&) = delete;
-    MmapBackend& operator=(MmapBackend&&) = delete;
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
@@ -119,9 +114,6 @@ private:
         }
     }
 
-    const ior::Options& options_;
-    ior::Geometry geometry_;
-    std::string path_;
     OwnFd fd_;
     std::byte* memory_ = nullptr;
     std::int64_t size_ = 0;

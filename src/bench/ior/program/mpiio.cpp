@@ -12,30 +12,16 @@ namespace {
 
 class MpiioBackend final : public Backend {
 public:
-    explicit MpiioBackend(const BackendContext& context)
-        : options_(*context.options), geometry_(context.geometry), hints_(context.hints) {}
+    using Backend::Backend;
     ~MpiioBackend() override { end(); }
-    MpiioBackend(const MpiioBackend&) = delete;
-    MpiioBackend& operator=(const MpiioBackend&) = delete;
-    MpiioBackend(MpiioBackend&&) = delete;
-    MpiioBackend& operator=(MpiioBackend&&) = delete;
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
         task_ = request.task;
-        MPI_Info info = MPI_INFO_NULL;
-        if (!hints_.empty()) {
-            MPI_Info_create(&info);
-            for (const auto& [key, value] : hints_) {
-                MPI_Info_set(info, key.c_str(), value.c_str());
-            }
-        }
         const int mode =
             request.access == Access::write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
-        const int code = MPI_File_open(request.comm, path_.c_str(), mode, info, &file_);
-        if (info != MPI_INFO_NULL) {
-            MPI_Info_free(&info);
-        }
+        const int code =
+            MPI_File_open(request.comm, path_.c_str(), mode, Info(hints_).get(), &file_);
         if (code != MPI_SUCCESS) {
             file_ = MPI_FILE_NULL;
             return failure(mpi_error(code, "open " + path_));
@@ -51,23 +37,12 @@ public:
     }
 
     Result<std::int64_t> write(Offset at, std::span<const std::byte> from) override {
-        const int count = static_cast<int>(from.size());
-        MPI_Status status;
-        const int code =
-            options_.collective
-                ? MPI_File_write_at_all(file_, place(at), from.data(), count, MPI_BYTE, &status)
-                : MPI_File_write_at(file_, place(at), from.data(), count, MPI_BYTE, &status);
-        return moved(code, status, "write");
+        return move(options_.collective ? MPI_File_write_at_all : MPI_File_write_at, at, from,
+                    "write");
     }
 
     Result<std::int64_t> read(Offset at, std::span<std::byte> to) override {
-        const int count = static_cast<int>(to.size());
-        MPI_Status status;
-        const int code =
-            options_.collective
-                ? MPI_File_read_at_all(file_, place(at), to.data(), count, MPI_BYTE, &status)
-                : MPI_File_read_at(file_, place(at), to.data(), count, MPI_BYTE, &status);
-        return moved(code, status, "read");
+        return move(options_.collective ? MPI_File_read_at_all : MPI_File_read_at, at, to, "read");
     }
 
     Result<void> sync() override {
@@ -133,7 +108,11 @@ private:
         return segment * geometry_.block_bytes + at.bytes() % geometry_.block_bytes;
     }
 
-    Result<std::int64_t> moved(int code, const MPI_Status& status, const char* what) const {
+    template <class Call, class Byte>
+    Result<std::int64_t> move(Call call, Offset at, std::span<Byte> bytes, const char* what) {
+        MPI_Status status;
+        const int code =
+            call(file_, place(at), bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, &status);
         if (code != MPI_SUCCESS) {
             return failure(mpi_error(code, fmt::format("{} {}", what, path_)));
         }
@@ -192,10 +171,6 @@ private:
         }
     }
 
-    const ior::Options& options_;
-    ior::Geometry geometry_;
-    std::vector<std::pair<std::string, std::string>> hints_;
-    std::string path_;
     std::int64_t task_ = 0;
     MPI_File file_ = MPI_FILE_NULL;
     MPI_Datatype type_ = MPI_DATATYPE_NULL;

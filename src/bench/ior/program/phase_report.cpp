@@ -5,6 +5,7 @@
 #include "bench/ior/tables.hpp"
 #include "bench/measure/statistics.hpp"
 #include "bench/session/output.hpp"
+#include "bench/session/session.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -12,23 +12,13 @@ namespace {
 
 class PnetcdfBackend final : public Backend {
 public:
-    explicit PnetcdfBackend(const BackendContext& context)
-        : options_(*context.options), geometry_(context.geometry), hints_(context.hints) {}
+    using Backend::Backend;
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
-        MPI_Info info = MPI_INFO_NULL;
-        if (!hints_.empty()) {
-            MPI_Info_create(&info);
-            for (const auto& [key, value] : hints_) {
-                MPI_Info_set(info, key.c_str(), value.c_str());
-            }
-        }
-        const int code = request.access == Access::write ? create(request.comm, info)
-                                                         : open_old(request.comm, info);
-        if (info != MPI_INFO_NULL) {
-            MPI_Info_free(&info);
-        }
+        const Info info(hints_);
+        const int code = request.access == Access::write ? create(request.comm, info.get())
+                                                         : open_old(request.comm, info.get());
         if (code != NC_NOERR) {
             return failure(open_error(request, wrong(code, "open").value()));
         }
@@ -101,10 +91,6 @@ private:
                                     what, path_, ncmpi_strerror(code))});
     }
 
-    const ior::Options& options_;
-    ior::Geometry geometry_;
-    std::vector<std::pair<std::string, std::string>> hints_;
-    std::string path_;
     int file_ = -1;
     int variable_ = 0;
     bool open_ = false;
@@ -115,12 +101,6 @@ private:
 std::unique_ptr<Backend> make_pnetcdf(const BackendContext& context) {
     return std::make_unique<PnetcdfBackend>(context);
 }
-
-}  // namespace forebay::bench
-#else
-namespace forebay::bench {
-
-std::unique_ptr<Backend> make_pnetcdf(const BackendContext&) { return nullptr; }
 
 }  // namespace forebay::bench
 #endif

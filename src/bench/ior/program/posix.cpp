@@ -18,8 +18,7 @@ namespace {
 
 class PosixBackend final : public Backend {
 public:
-    explicit PosixBackend(const BackendContext& context)
-        : options_(*context.options), geometry_(context.geometry) {}
+    using Backend::Backend;
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
@@ -68,24 +67,25 @@ public:
 
 private:
     Result<std::int64_t> write_all(Offset at, std::span<const std::byte> from) {
-        const ssize_t first = ::pwrite(fd_.get(), from.data(), from.size(), at.bytes());
-        if (first == static_cast<ssize_t>(from.size())) [[likely]] {
-            return first;
-        }
-        return go_on(first, from.size(), "write", [&](std::size_t done) {
-            return ::pwrite(fd_.get(), from.data() + done, from.size() - done,
-                            at.bytes() + static_cast<off_t>(done));
-        });
+        return move_all(at, from, "write",
+                        [fd = fd_.get()](auto... of) noexcept { return ::pwrite(fd, of...); });
     }
 
     Result<std::int64_t> read_all(Offset at, std::span<std::byte> to) {
-        const ssize_t first = ::pread(fd_.get(), to.data(), to.size(), at.bytes());
-        if (first == static_cast<ssize_t>(to.size())) [[likely]] {
+        return move_all(at, to, "read",
+                        [fd = fd_.get()](auto... of) noexcept { return ::pread(fd, of...); });
+    }
+
+    // `move`: pwrite or pread of the file, its arguments as theirs.
+    template <class Byte, class Move>
+    Result<std::int64_t> move_all(Offset at, std::span<Byte> bytes, const char* what, Move move) {
+        const ssize_t first = move(bytes.data(), bytes.size(), at.bytes());
+        if (first == static_cast<ssize_t>(bytes.size())) [[likely]] {
             return first;
         }
-        return go_on(first, to.size(), "read", [&](std::size_t done) {
-            return ::pread(fd_.get(), to.data() + done, to.size() - done,
-                           at.bytes() + static_cast<off_t>(done));
+        return go_on(first, bytes.size(), what, [&](std::size_t done) {
+            return move(bytes.data() + done, bytes.size() - done,
+                        at.bytes() + static_cast<off_t>(done));
         });
     }
 
@@ -153,9 +153,6 @@ private:
         }
     }
 
-    const ior::Options& options_;
-    ior::Geometry geometry_;
-    std::string path_;
     OwnFd fd_;
     std::int64_t shorts_ = 0;
     std::vector<std::string> notes_;

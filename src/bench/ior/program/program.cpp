@@ -1,6 +1,7 @@
 // See program.hpp.
 #include "bench/ior/program/program.hpp"
 #include "base/counted.hpp"
+#include "base/letters.hpp"
 
 #include "bench/ior/documents/documents.hpp"
 #include "bench/ior/estimate.hpp"
@@ -11,6 +12,7 @@
 #include "bench/ior/tables.hpp"
 #include "bench/measure/clock.hpp"
 #include "bench/session/output.hpp"
+#include "bench/session/session.hpp"
 #include "bench/session/terminal.hpp"
 
 #include <algorithm>
@@ -26,12 +28,6 @@ namespace forebay::bench {
 namespace {
 
 using measure::ExitStatus;
-
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-    return text;
-}
 
 class Program {
 public:
@@ -171,7 +167,7 @@ private:
         if (o.dry()) {  // says what it would do, and writes no file
             return {};
         }
-        format_ = lower(o.summary_format);
+        format_ = lowered(o.summary_format);
         file_ = o.summary_file;
         if (auto places = places_of_output(); !places) {
             return places;

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <ctime>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -61,15 +60,6 @@ std::optional<struct statvfs> file_system_of(const std::string& file) {
 }
 
 }  // namespace
-
-std::string time_of_day() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    ::localtime_r(&now, &parts);
-    std::array<char, 64> text{};
-    std::strftime(text.data(), text.size(), "%a %b %e %H:%M:%S %Y", &parts);
-    return text.data();
-}
 
 MachineText machine_text() {
     utsname names{};

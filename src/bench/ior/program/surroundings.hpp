@@ -1,4 +1,4 @@
-// What a run reads of the world around it: time of day, machine, file system, environment, files.
+// What a run reads of the world around it: machine, file system, environment, files.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,8 +14,6 @@
 namespace forebay::bench {
 
 using Hints = std::vector<std::pair<std::string, std::string>>;
-
-[[nodiscard]] std::string time_of_day();  // "Sat Nov 21 04:00:58 2026"
 
 struct MachineText {
     std::string brief;     // "Linux vm"

@@ -9,6 +9,7 @@
 #include "bench/measure/clock.hpp"
 #include "bench/measure/saturated.hpp"
 #include "bench/measure/statistics.hpp"
+#include "bench/session/session.hpp"
 
 #include <algorithm>
 #include <cerrno>

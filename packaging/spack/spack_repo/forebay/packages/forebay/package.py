@@ -25,22 +25,16 @@ class Forebay(CMakePackage):
     variant("pnetcdf", default=False, description="PnetCDF back end of forebay-ior")
     variant("simgrid", default=False, description="forebay simulate")
 
-    depends_on("c", type="build")
-    depends_on("cxx", type="build")
-    depends_on("cmake@3.25:", type="build")
-    depends_on("ninja", type="build")
-    depends_on("pkgconfig", type="build")
-    depends_on("tl-expected", type="build")
-    depends_on("fmt@9:", type="build")
-    depends_on("nlohmann-json", type="build")
-    depends_on("tomlplusplus", type="build")
-    depends_on("mpi")
-    depends_on("liburing")
-    depends_on("python@3.11:", type=("build", "run"))
-    depends_on("py-typer@0.12:", type=("build", "run"))
-    depends_on("py-rich@13:", type=("build", "run"))
-    depends_on("py-matplotlib@3.8:", type="run")
-    depends_on("py-jinja2@3.1:", type="run")
+    for _package in ("c", "cxx", "cmake@3.25:", "ninja", "pkgconfig"):
+        depends_on(_package, type="build")
+    for _package in ("tl-expected", "fmt@9:", "nlohmann-json", "tomlplusplus"):
+        depends_on(_package, type="build")
+    for _package in ("mpi", "liburing"):
+        depends_on(_package)
+    for _package in ("python@3.11:", "py-typer@0.12:", "py-rich@13:"):
+        depends_on(_package, type=("build", "run"))
+    for _package in ("py-matplotlib@3.8:", "py-jinja2@3.1:"):
+        depends_on(_package, type="run")
     depends_on("hdf5+mpi", when="+hdf5")
     depends_on("parallel-netcdf", when="+pnetcdf")
     depends_on("simgrid", when="+simgrid")

@@ -1,0 +1,16 @@
+// What fuzzers find out: the process ends, and says why.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace forebay {
+
+inline void must(bool holds, const char* what) {
+    if (!holds) {
+        std::fprintf(stderr, "not so: %s\n", what);
+        std::abort();
+    }
+}
+
+}  // namespace forebay

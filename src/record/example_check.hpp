@@ -1,0 +1,21 @@
+// The examples of schema/ that the tests of both languages decode.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace forebay::record {
+
+// `name`: of the file, whose lines are documents.
+inline std::vector<nlohmann::json> example(const std::string& name) {
+    std::ifstream in(FOREBAY_SOURCE_DIR "/schema/examples/" + name);
+    std::vector<nlohmann::json> lines;
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(nlohmann::json::parse(line));
+    }
+    return lines;
+}
+
+}  // namespace forebay::record
