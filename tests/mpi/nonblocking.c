@@ -1,8 +1,60 @@
-/* Non-blocking collective calls: through views, from derived memory, several at a time, beside
+/* usage: PROGRAM FOLDER all|blocking|own|CASE
+ *
+ * Non-blocking collective calls: through views, from derived memory, several at a time, beside
  * blocking ones, and on ranks that only come to the call when another one has returned from it. */
 #include "common.h"
 
-enum { some = 48, requests_max = 4 };
+enum { some = 48, at_pointer = -1 };
+
+static int blocking; /* the same by blocking calls, which every MPI does rightly */
+
+/* A call and its end. */
+struct op {
+    MPI_Request request;
+    MPI_Status status;
+};
+
+static void begin_write(MPI_File fh, MPI_Offset at, const void* from, int count, MPI_Datatype type,
+                        struct op* op) {
+    op->request = MPI_REQUEST_NULL;
+    if (blocking) {
+        must(at == at_pointer ? MPI_File_write_all(fh, from, count, type, &op->status)
+                              : MPI_File_write_at_all(fh, at, from, count, type, &op->status),
+             "write");
+    } else {
+        must(at == at_pointer ? MPI_File_iwrite_all(fh, from, count, type, &op->request)
+                              : MPI_File_iwrite_at_all(fh, at, from, count, type, &op->request),
+             "iwrite");
+    }
+}
+
+static void begin_read(MPI_File fh, MPI_Offset at, void* to, int count, MPI_Datatype type,
+                       struct op* op) {
+    op->request = MPI_REQUEST_NULL;
+    if (blocking) {
+        must(at == at_pointer ? MPI_File_read_all(fh, to, count, type, &op->status)
+                              : MPI_File_read_at_all(fh, at, to, count, type, &op->status),
+             "read");
+    } else {
+        must(at == at_pointer ? MPI_File_iread_all(fh, to, count, type, &op->request)
+                              : MPI_File_iread_at_all(fh, at, to, count, type, &op->request),
+             "iread");
+    }
+}
+
+static void wait_for(struct op* ops, int count) {
+    MPI_Request requests[8];
+    MPI_Status statuses[8];
+    for (int i = 0; i < count; i++) {
+        requests[i] = ops[i].request;
+    }
+    must(MPI_Waitall(count, requests, statuses), "waitall");
+    for (int i = 0; i < count; i++) {
+        const MPI_Status* status = blocking ? &ops[i].status : &statuses[i];
+        check(requests[i] == MPI_REQUEST_NULL, "request %d is not null", i);
+        note_status(status, MPI_INT);
+    }
+}
 
 static int number(int step, int i) { return job.rank * 100000 + step * 1000 + i + 1; }
 
@@ -23,39 +75,29 @@ static void interleaved(MPI_File fh) {
     MPI_Type_free(&type);
 }
 
-static void wait_and_note(MPI_Request* requests, int count) {
-    MPI_Status statuses[requests_max];
-    must(MPI_Waitall(count, requests, statuses), "waitall");
-    for (int i = 0; i < count; i++) {
-        note_status(&statuses[i], MPI_INT);
-        check(requests[i] == MPI_REQUEST_NULL, "request %d is not null", i);
-    }
-}
-
 static void several(void) {
-    int values[requests_max][some], back[3][some];
-    MPI_Request requests[requests_max];
+    int values[4][some], back[3][some];
+    struct op ops[4];
+    make_filled(path_of("several"), 8000);
     MPI_File fh = open_file("several", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     interleaved(fh);
     for (int i = 0; i < 3; i++) {
         numbers(values[i], i);
-        must(MPI_File_iwrite_all(fh, values[i], some, MPI_INT, &requests[i]), "iwrite_all");
+        begin_write(fh, at_pointer, values[i], some, MPI_INT, &ops[i]);
         note_position(fh);
     }
     numbers(values[3], 3);
-    must(MPI_File_iwrite_at_all(fh, 5 * some + 3, values[3], some, MPI_INT, &requests[3]),
-         "iwrite_at_all");
+    begin_write(fh, 5 * some + 3, values[3], some, MPI_INT, &ops[3]);
     note_position(fh);
-    wait_and_note(requests, 4);
+    wait_for(ops, 4);
     hand_over(fh);
     memset(back, 0, sizeof back);
     must(MPI_File_seek(fh, some, MPI_SEEK_SET), "seek");
-    must(MPI_File_iread_all(fh, back[0], some, MPI_INT, &requests[0]), "iread_all");
-    must(MPI_File_iread_all(fh, back[1], some, MPI_INT, &requests[1]), "iread_all");
+    begin_read(fh, at_pointer, back[0], some, MPI_INT, &ops[0]);
+    begin_read(fh, at_pointer, back[1], some, MPI_INT, &ops[1]);
     note_position(fh);
-    must(MPI_File_iread_at_all(fh, 5 * some + 3, back[2], some, MPI_INT, &requests[2]),
-         "iread_at_all");
-    wait_and_note(requests, 3);
+    begin_read(fh, 5 * some + 3, back[2], some, MPI_INT, &ops[2]);
+    wait_for(ops, 3);
     for (int i = 0; i < 3; i++) {
         check(back[i][some - 1] == number(i + 1, some - 1), "read %d: %d", i, back[i][some - 1]);
         note(" %lu", sum_of(back[i], sizeof back[i]));
@@ -68,8 +110,7 @@ static void memory(void) {
     int values[3 * some];
     MPI_Aint where;
     MPI_Datatype pieces, absolute;
-    MPI_Request request;
-    MPI_Status status;
+    struct op op;
     memset(values, 0, sizeof values);
     numbers(values, 7);
     numbers(values + some, 8);
@@ -79,20 +120,18 @@ static void memory(void) {
     MPI_Type_create_hindexed_block(1, 1, &where, pieces, &absolute);
     MPI_Type_commit(&absolute);
     MPI_Type_commit(&pieces);
+    make_filled(path_of("memory"), 8000);
     MPI_File fh = open_file("memory", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     interleaved(fh);
-    must(MPI_File_iwrite_all(fh, MPI_BOTTOM, 1, absolute, &request), "iwrite_all");
-    must(MPI_Wait(&request, &status), "wait");
-    note_status(&status, MPI_INT);
+    begin_write(fh, at_pointer, MPI_BOTTOM, 1, absolute, &op);
+    wait_for(&op, 1);
     const int count = job.rank == job.ranks - 1 ? 0 : 2;
-    must(MPI_File_iwrite_at_all(fh, 20, values, count, pieces, &request), "iwrite_at_all");
-    must(MPI_Wait(&request, &status), "wait");
-    note_status(&status, MPI_INT);
+    begin_write(fh, 20, values, count, pieces, &op);
+    wait_for(&op, 1);
     hand_over(fh);
     memset(values, 0, sizeof values);
-    must(MPI_File_iread_at_all(fh, 0, MPI_BOTTOM, 1, absolute, &request), "iread_at_all");
-    must(MPI_Wait(&request, &status), "wait");
-    note_status(&status, MPI_INT);
+    begin_read(fh, 0, MPI_BOTTOM, 1, absolute, &op);
+    wait_for(&op, 1);
     note(" %lu", sum_of(values, sizeof values));
     must(MPI_File_close(&fh), "close");
     MPI_Type_free(&absolute);
@@ -102,19 +141,20 @@ static void memory(void) {
 /* Each rank comes to the call when the one before has returned from it. */
 static void one_after_the_other(void) {
     int values[some], token = 0;
-    MPI_Request request;
+    struct op op;
     numbers(values, 1);
+    make_filled(path_of("one_after_the_other"), 8000);
     MPI_File fh = open_file("one_after_the_other", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     interleaved(fh);
     for (int round = 0; round < 2; round++) {
-        if (job.rank > 0) {
+        if (job.rank > 0 && !blocking) {
             MPI_Recv(&token, 1, MPI_INT, job.rank - 1, round, job.comm, MPI_STATUS_IGNORE);
         }
-        must(MPI_File_iwrite_all(fh, values, some, MPI_INT, &request), "iwrite_all");
-        if (job.rank + 1 < job.ranks) {
+        begin_write(fh, at_pointer, values, some, MPI_INT, &op);
+        if (job.rank + 1 < job.ranks && !blocking) {
             MPI_Send(&token, 1, MPI_INT, job.rank + 1, round, job.comm);
         }
-        must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+        wait_for(&op, 1);
     }
     must(MPI_File_close(&fh), "close");
 }
@@ -122,34 +162,36 @@ static void one_after_the_other(void) {
 /* What a rank writes last wins, by whatever call; the file has its length at once. */
 static void among_other_calls(void) {
     int values[4][some], back[some];
-    MPI_Request request;
+    struct op op;
     MPI_Offset size = -1;
     for (int i = 0; i < 4; i++) {
         numbers(values[i], i);
     }
+    make_filled(path_of("among_other_calls"), 8000);
     MPI_File fh = open_file("among_other_calls", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     interleaved(fh);
     must(MPI_File_write_at_all(fh, 0, values[0], some, MPI_INT, MPI_STATUS_IGNORE), "write");
-    must(MPI_File_iwrite_at_all(fh, 0, values[1], some, MPI_INT, &request), "iwrite_at_all");
-    must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+    begin_write(fh, 0, values[1], some, MPI_INT, &op);
+    wait_for(&op, 1);
     must(MPI_File_write_at_all(fh, 0, values[2], some / 2, MPI_INT, MPI_STATUS_IGNORE), "write");
-    must(MPI_File_iwrite_at_all(fh, 3, values[3], 5, MPI_INT, &request), "iwrite_at_all");
-    must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+    begin_write(fh, 3, values[3], 5, MPI_INT, &op);
+    wait_for(&op, 1);
     memset(back, 0, sizeof back);
     must(MPI_File_read_at(fh, 0, back, some, MPI_INT, MPI_STATUS_IGNORE), "read_at");
     check(back[0] == number(2, 0) && back[3] == number(3, 0) && back[8] == number(2, 8) &&
               back[some - 1] == number(1, some - 1),
           "read %d %d %d %d", back[0], back[3], back[8], back[some - 1]);
-    must(MPI_File_iwrite_at_all(fh, some, values[0], some, MPI_INT, &request), "iwrite_at_all");
+    begin_write(fh, some, values[0], some, MPI_INT, &op);
     must(MPI_File_write_at_all_begin(fh, 2 * some, values[1], some, MPI_INT), "begin");
     must(MPI_File_write_at_all_end(fh, values[1], MPI_STATUS_IGNORE), "end");
-    must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+    wait_for(&op, 1);
     hand_over(fh);
     must(MPI_File_get_size(fh, &size), "get_size");
     note(" size %lld", (long long)size);
+    MPI_Barrier(job.comm);
     must(MPI_File_set_size(fh, size - 8 * job.ranks), "set_size");
-    must(MPI_File_iwrite_at_all(fh, 4 * some, values[2], 4, MPI_INT, &request), "iwrite_at_all");
-    must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+    begin_write(fh, 4 * some, values[2], 4, MPI_INT, &op);
+    wait_for(&op, 1);
     hand_over(fh);
     must(MPI_File_get_size(fh, &size), "get_size");
     note(" then %lld", (long long)size);
@@ -158,15 +200,16 @@ static void among_other_calls(void) {
 
 static void end_of_the_file(void) {
     unsigned char bytes[64];
-    int count = -1;
-    MPI_Request request;
-    MPI_Status status;
+    struct op op;
     make_filled(path_of("end_of_the_file"), 100);
     MPI_File fh = open_file("end_of_the_file", MPI_MODE_RDONLY, MPI_INFO_NULL);
     memset(bytes, 0, sizeof bytes);
-    must(MPI_File_iread_at_all(fh, 70 + 10 * job.rank, bytes, 64, MPI_BYTE, &request), "iread");
-    must(MPI_Wait(&request, &status), "wait");
-    MPI_Get_count(&status, MPI_BYTE, &count);
+    begin_read(fh, 70 + 10 * job.rank, bytes, 64, MPI_BYTE, &op);
+    if (!blocking) {
+        must(MPI_Wait(&op.request, &op.status), "wait");
+    }
+    int count = -1;
+    MPI_Get_count(&op.status, MPI_BYTE, &count);
     const int there = job.rank < 3 ? 30 - 10 * job.rank : 0;
     check(count == there, "%d bytes were read instead of %d", count, there);
     check(bytes[there] == 0, "more was read than is there");
@@ -175,25 +218,23 @@ static void end_of_the_file(void) {
 
 static void modes(void) {
     int values[some];
-    MPI_Request request = MPI_REQUEST_NULL;
+    struct op op;
     numbers(values, 2);
     make_filled(path_of("append"), 40);
     MPI_File fh = open_file("append", MPI_MODE_WRONLY | MPI_MODE_APPEND, MPI_INFO_NULL);
     must(MPI_File_seek(fh, 4 * some * job.rank, MPI_SEEK_CUR), "seek");
-    must(MPI_File_iwrite_all(fh, values, some, MPI_INT, &request), "iwrite_all");
-    must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+    begin_write(fh, at_pointer, values, some, MPI_INT, &op);
+    wait_for(&op, 1);
     note_position(fh);
     must(MPI_File_close(&fh), "close");
     fh = open_file("append", MPI_MODE_RDONLY, MPI_INFO_NULL);
-    const int code = MPI_File_iwrite_at_all(fh, 0, values, some, MPI_INT, &request);
-    check(code != MPI_SUCCESS, "a file that is only read was written");
-    note(" %s", class_name(code));
+    check(MPI_File_iwrite_at_all(fh, 0, values, some, MPI_INT, &op.request) != MPI_SUCCESS,
+          "a file that is only read was written");
     must(MPI_File_close(&fh), "close");
     fh = open_file("atomic", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
     must(MPI_File_set_atomicity(fh, 1), "atomic");
-    must(MPI_File_iwrite_at_all(fh, 4 * some * job.rank, values, some, MPI_INT, &request),
-         "iwrite_at_all");
-    must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+    begin_write(fh, 4 * some * job.rank, values, some, MPI_INT, &op);
+    wait_for(&op, 1);
     must(MPI_File_close(&fh), "close");
 }
 
@@ -244,7 +285,7 @@ static void requests(void) {
     must(MPI_Request_free(&both[0]), "free");
     check(both[0] == MPI_REQUEST_NULL, "a request that was freed is not null");
     must(MPI_File_iread_at_all(fh, 0, values, some, MPI_INT, &both[0]), "iread_at_all");
-    must(MPI_Testall(2, both, &flag, MPI_STATUSES_IGNORE), "testall");
+    must(MPI_Testall(2, both, &flag, statuses), "testall");
     check(flag != 0, "a read is not done when the call returns");
     must(MPI_File_close(&fh), "close");
 }
@@ -258,16 +299,18 @@ int main(int argc, char** argv) {
         {"among_other_calls", among_other_calls},
         {"end_of_the_file", end_of_the_file},
         {"modes", modes},
+    };
+    const struct test_case own[] = {
+        {"requests", requests},
 #if MPI_VERSION >= 4
         {"large_counts", large_counts},
 #endif
     };
-    const struct test_case own[] = {{"requests", requests}};
-    if (argc > 2) {
-        run_cases(own, 1, argv[2]);
-    } else {
-        run_cases(cases, sizeof cases / sizeof *cases, NULL);
-    }
+    const char* what = argc > 2 ? argv[2] : "";
+    blocking = strcmp(what, "blocking") == 0;
+    run_cases(own, strcmp(what, "own") == 0 ? sizeof own / sizeof *own : 0, NULL);
+    run_cases(cases, sizeof cases / sizeof *cases,
+              blocking || strcmp(what, "all") == 0 ? NULL : what);
     finish();
     return 0;
 }
