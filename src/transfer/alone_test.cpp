@@ -13,7 +13,7 @@ namespace forebay::transfer {
 namespace {
 
 constexpr std::byte untouched{0xEE};
-constexpr std::int64_t most = 600'000;  // bytes of a request
+constexpr std::int64_t most = 300'000;  // bytes of a request
 
 struct Shape {
     const char* name;

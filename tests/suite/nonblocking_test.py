@@ -1,6 +1,6 @@
 """Non-blocking collective calls: done within the call where the node's pool has the file, else the
-MPI's own. They are compared with blocking ones of the MPI alone: its non-blocking ones lose bytes
-where several are under way (MPICH 4.0.2), or hang at the end of a file (Open MPI 4.1.4)."""
+MPI's own. They are compared with blocking ones of the MPI alone, since Open MPI 4.1.4 reads back
+other bytes by non-blocking ones, and hangs."""
 
 from __future__ import annotations
 
