@@ -117,8 +117,7 @@ def call_of(function: Function, number: int) -> str:
     where = "offset" if "offset" in arguments else "0"
     status = "status" if "status" in arguments else "nullptr"
     access = (
-        f"{{{number}, fh, {start}, {where}, "
-        f"const_cast<void*>(buffer), count, datatype, {status}}}"
+        f"{{{number}, fh, {start}, {where}, const_cast<void*>(buffer), count, datatype, {status}}}"
     )
     if function.kind in START_CLASSES:
         alone = pass_on.replace("_all", "")  # the independent function of the same arguments
