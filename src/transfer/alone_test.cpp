@@ -115,10 +115,12 @@ TEST_F(Alone, ReadsItsPiecesUpToTheEndOfTheFile) {
             Rank rank{shape};
             adapters::MemoryFile file{trouble()};
             const std::int64_t there = (rank.length() + part - 1) / part;
+            std::vector<std::byte> image(
+                static_cast<std::size_t>(rank.offset(there - 1).bytes() + 1));
             for (std::int64_t i = 0; i < there; ++i) {
-                const std::byte one = data_byte(i);
-                file.put(rank.offset(i), {&one, 1});
+                image[static_cast<std::size_t>(rank.offset(i).bytes())] = data_byte(i);
             }
+            file.put(Offset{0}, image);
             const OwnMove moved = move(rank, file, Direction::read);
             EXPECT_EQ(moved.bytes, there) << shape.name;
             EXPECT_FALSE(moved.failure.happened()) << shape.name;
