@@ -118,6 +118,7 @@ def pattern_arguments(case: Case, stack: Stack) -> list[str]:
     arguments += ["--calls", str(case.calls), "--warm-up", str(case.warm_up)]
     arguments += ["--repetitions", str(case.repetitions), "--verify"]
     arguments += ["--seconds-max", str(case.seconds_max)]
+    arguments += ["--nonblocking"] if case.nonblocking else []
     for hint in (*case.hints, *(hint for hint in stack.hints if hint not in case.hints)):
         arguments += ["--hint", hint]
     return [str(argument) for argument in arguments]

@@ -174,6 +174,7 @@ class Case:
     memory: Memory = Memory.CONTIGUOUS
     view: View = View.VECTOR
     calls: int = 1
+    nonblocking: bool = False
     hints: tuple[str, ...] = ()
     repetitions: int = 1
     warm_up: int = 1

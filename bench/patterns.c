@@ -34,7 +34,7 @@ typedef struct {
     view_t view;
     int64_t region, gap, total; /* bytes; total is the job's payload */
     int64_t calls;
-    int repetitions, warm_up, verify;
+    int repetitions, warm_up, verify, nonblocking;
     unsigned seconds_max;
     const char *path, *output;
     const char* hints[HINTS_MAX];
@@ -257,6 +257,15 @@ static MPI_File open_file(const options_t* o, times_t* t) {
     return file;
 }
 
+/* The same through a view, by a request that is waited for at once. */
+static int nonblocking(const options_t* o, MPI_File file, unsigned char* from, MPI_Datatype type,
+                       MPI_Status* status) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = o->op == OP_WRITE ? MPI_File_iwrite_all(file, from, 1, type, &request)
+                                       : MPI_File_iread_all(file, from, 1, type, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, status) : code;
+}
+
 static int64_t transfer(const options_t* o, const shape_t* s, MPI_File file,
                         unsigned char* buffer) {
     const int64_t per_call = s->regions / o->calls;
@@ -267,7 +276,9 @@ static int64_t transfer(const options_t* o, const shape_t* s, MPI_File file,
         unsigned char* from = buffer + memory_offset(o, i * per_call);
         const MPI_Offset at = file_offset(o, s, i);
         int code;
-        if (o->view == VIEW_NONE)
+        if (o->nonblocking)
+            code = nonblocking(o, file, from, type, &status);
+        else if (o->view == VIEW_NONE)
             code = o->op == OP_WRITE ? MPI_File_write_at_all(file, at, from, 1, type, &status)
                                      : MPI_File_read_at_all(file, at, from, 1, type, &status);
         else
@@ -450,6 +461,7 @@ static void usage(void) {
         "  --view vector|subarrays|none    none: explicit offsets, one region a call\n"
         "  --calls N       collective calls that the payload is dealt out to\n"
         "  --repetitions N --warm-up N    each on a fresh file; the first N are marked warm_up\n"
+        "  --nonblocking   through a view, by MPI_File_iwrite_all or iread_all and MPI_Wait\n"
         "  --hint KEY=VALUE   for MPI_File_open, repeatable\n"
         "  --verify        read back and compare every word, gaps too\n"
         "  --seconds-max N    the ranks end themselves after N seconds\n"
@@ -492,6 +504,7 @@ static void set_option(options_t* o, int letter, const char* value) {
         case 'w': o->warm_up = atoi(value); break;
         case 's': o->seconds_max = (unsigned)atoi(value); break;
         case 'y': o->verify = 1; break;
+        case 'b': o->nonblocking = 1; break;
         case 'p': o->path = value; break;
         case 'f': o->output = value; break;
         case 'i':
@@ -504,17 +517,18 @@ static void set_option(options_t* o, int letter, const char* value) {
 
 static options_t parse(int argc, char** argv) {
     static const struct option names[] = {
-        {"op", 1, NULL, 'o'},      {"memory", 1, NULL, 'm'}, {"view", 1, NULL, 'v'},
-        {"region", 1, NULL, 'r'},  {"gap", 1, NULL, 'g'},    {"total", 1, NULL, 't'},
-        {"calls", 1, NULL, 'c'},   {"hint", 1, NULL, 'i'},   {"repetitions", 1, NULL, 'n'},
-        {"warm-up", 1, NULL, 'w'}, {"verify", 0, NULL, 'y'}, {"seconds-max", 1, NULL, 's'},
-        {"path", 1, NULL, 'p'},    {"output", 1, NULL, 'f'}, {"help", 0, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+        {"op", 1, NULL, 'o'},          {"memory", 1, NULL, 'm'}, {"view", 1, NULL, 'v'},
+        {"region", 1, NULL, 'r'},      {"gap", 1, NULL, 'g'},    {"total", 1, NULL, 't'},
+        {"calls", 1, NULL, 'c'},       {"hint", 1, NULL, 'i'},   {"repetitions", 1, NULL, 'n'},
+        {"warm-up", 1, NULL, 'w'},     {"verify", 0, NULL, 'y'}, {"seconds-max", 1, NULL, 's'},
+        {"path", 1, NULL, 'p'},        {"output", 1, NULL, 'f'}, {"help", 0, NULL, 'h'},
+        {"nonblocking", 0, NULL, 'b'}, {NULL, 0, NULL, 0}};
     options_t o = {.region = 1024, .total = 1 << 20, .calls = 1, .repetitions = 1};
     int letter;
     while ((letter = getopt_long(argc, argv, "h", names, NULL)) != -1)
         set_option(&o, letter, optarg);
     if (o.path == NULL) fail("No file named", "--path is missing");
+    if (o.nonblocking && o.view == VIEW_NONE) fail("No view", "--nonblocking needs one");
     if (o.region <= 0 || o.region % WORD != 0 || o.gap % WORD != 0)
         fail("Unusable region or gap", "not a multiple of 8");
     return o;

@@ -14,7 +14,8 @@ from pathlib import Path
 from generated_files import arguments_of, write_files
 
 DATA_CLASSES = ("write", "read", "begin_write", "begin_read")
-CLASSES = (*DATA_CLASSES, "real", "own", "end_write", "end_read", "left")
+START_CLASSES = ("start_write", "start_read")
+CLASSES = (*DATA_CLASSES, *START_CLASSES, "real", "own", "end_write", "end_read", "left")
 STARTS = {"explicit": "offset", "individual": "pointer", "shared": "shared_pointer"}
 OURS = "forebay_file_"
 NOTE = "// Made by tools/generate_entry.py from src/entry/mpi/functions.toml. Do not edit."
@@ -116,22 +117,19 @@ def call_of(function: Function, number: int) -> str:
     start = f"Start::{STARTS.get(function.pointer, '')}"
     where = "offset" if "offset" in arguments else "0"
     status = "status" if "status" in arguments else "nullptr"
+    access = (
+        f"{{{number}, fh, {start}, {where}, const_cast<void*>(buffer), count, datatype, {status}}}"
+    )
+    if function.kind in START_CLASSES:
+        alone = pass_on.replace("_all", "")  # the independent function of the same arguments
+        return f"    return take_{function.kind}({access}, {{request, {pass_on}, {alone}}});\n"
     if function.kind in DATA_CLASSES:
-        access = (
-            f"{{{number}, fh, {start}, {where}, "
-            f"const_cast<void*>(buffer), count, datatype, {status}}}"
-        )
         return f"    return take_{function.kind}({access}, {pass_on});\n"
     if function.kind in ("end_write", "end_read"):
         return f"    return take_{function.kind}({{{number}, fh, status}}, {pass_on});\n"
-    at_once = function.name.startswith("i")
-    waits_for_all = str(function.collective and not at_once).lower()
     collective = str(function.collective).lower()
-    left = f"{{{number}, fh, {start}, count, datatype, {collective}, {waits_for_all}}}"
-    if not (function.collective and at_once):
-        return f"    const auto pass = {pass_on};\n    return leave({left}, pass, pass);\n"
-    alone = pass_on.replace("_all", "")  # the independent function of the same arguments
-    return f"    return leave({left}, {pass_on}, {alone});\n"
+    left = f"{{{number}, fh, {start}, count, datatype, {collective}}}"
+    return f"    return leave({left}, {pass_on});\n"
 
 
 def entry_point(function: Function, number: int) -> str:

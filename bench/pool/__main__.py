@@ -10,8 +10,8 @@ transfers   the loads of the block cache of 2022: sequential 128 KiB and random 
             and in that of the paper (pool_consistency)
 once        8 processes read one file of 512 MiB on a limited disk: what the disk delivers, and time
             beside plain reads by O_DIRECT and through the page cache
-collective  collective writes of 256 B and 1 KiB pieces: when they return, and when all is written,
-            beside those of the MPIs
+collective  collective writes of 256 B and 1 KiB pieces, blocking and not: when they return, and
+            when all is written, beside those of the MPIs
 daemon      the daemon's share of a core, idle and busy, and its memory at the cap
 
 The file systems are made for it and need root: a *limited disk* (tools/limited_disk.sh: bandwidth

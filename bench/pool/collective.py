@@ -24,6 +24,7 @@ from bench.pool.places import ROOT, Place, places
 from bench.pool.runs import BUILD, Programs, daemon, ratio_of
 from bench.suites import size_label
 from bench.tables import TextTable
+from forebay.domain.frozen import frozen
 
 MIB = 1 << 20
 PIECES = (256, 1024)
@@ -32,25 +33,74 @@ PLAIN = tuple(stack for stack in INCUMBENTS if stack.mpi in (MPICH_402, OMPI_414
 POOLED = Stack(name="forebay+ompi414", label="pool", mpi=OMPI_414, forebay=True)
 
 
+@frozen
+class Way:
+    """A stack, and by which call it writes."""
+
+    stack: Stack
+    nonblocking: bool
+
+    @property
+    def label(self) -> str:
+        return f"{self.stack.label}, {'iwrite_all' if self.nonblocking else 'write_all'}"
+
+
+WAYS = tuple(
+    Way(stack=stack, nonblocking=nonblocking)
+    for stack in (*PLAIN, POOLED)
+    for nonblocking in (False, True)
+)
+
+
 def collective(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Each block runs every stack once; ratios are those of the blocks to the best incumbent."""
+    """Each block runs every way once; ratios are those of the blocks."""
     rows = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
             for piece in PIECES:
                 rows += _rows(chosen, name, place, piece)
     return TextTable(
-        title=f"write_all of 256 MiB by {RANKS} ranks, {chosen.pairs} blocks",
+        title=f"write_all and iwrite_all with a wait of 256 MiB by {RANKS} ranks, "
+        f"{chosen.pairs} blocks",
         header=(
             "file system", "pieces", "how", "returns after, s", "all written after, s",
             "best incumbent's return by its", "its all written by best incumbent's",
+            "its write_all's return by its",
         ),
         rows=tuple(rows),
     )  # fmt: skip
 
 
 def _rows(chosen: argparse.Namespace, name: str, place: Place, piece: int) -> list[tuple[str, ...]]:
-    case = Case(
+    build = ROOT / "build"
+    built = {mpi.name: mpis.prepare(mpi, build=build) for mpi in (MPICH_402, OMPI_414)}
+    returns: dict[Way, list[float]] = {way: [] for way in WAYS}
+    ends: dict[Way, list[float]] = {way: [] for way in WAYS}
+    for block in range(chosen.pairs):
+        for way in WAYS:
+            one = _measured(_case(piece, way), way.stack, block, place, built).measured[0]
+            returns[way].append(one.call_seconds)
+            ends[way].append(one.call_seconds + one.sync_seconds + one.close_seconds)
+    plain = [way for way in WAYS if way.stack in PLAIN]
+    first = min(plain, key=lambda way: median(returns[way]))
+    soonest = min(plain, key=lambda way: median(ends[way]))
+    return [
+        (
+            name,
+            size_label(piece),
+            way.label,
+            f"{median(returns[way]):.3f}",
+            f"{median(ends[way]):.2f}",
+            ratio_of(returns[first], returns[way]),
+            ratio_of(ends[way], ends[soonest]),
+            ratio_of(returns[Way(stack=way.stack, nonblocking=False)], returns[way]),
+        )
+        for way in WAYS
+    ]
+
+
+def _case(piece: int, way: Way) -> Case:
+    return Case(
         suite="pool",
         label=size_label(piece),
         operation=Operation.WRITE,
@@ -58,34 +108,11 @@ def _rows(chosen: argparse.Namespace, name: str, place: Place, piece: int) -> li
         storage=StorageKind.DISK,
         region=piece,
         total=TOTAL_BYTES,
+        nonblocking=way.nonblocking,
         warm_up=0,
         repetitions=1,
         seconds_max=300,
     )
-    build = ROOT / "build"
-    built = {mpi.name: mpis.prepare(mpi, build=build) for mpi in (MPICH_402, OMPI_414)}
-    returns: dict[str, list[float]] = {one.name: [] for one in (*PLAIN, POOLED)}
-    ends: dict[str, list[float]] = {one.name: [] for one in (*PLAIN, POOLED)}
-    for block in range(chosen.pairs):
-        for stack in (*PLAIN, POOLED):
-            sample = _measured(case, stack, block, place, built)
-            one = sample.measured[0]
-            returns[stack.name].append(one.call_seconds)
-            ends[stack.name].append(one.call_seconds + one.sync_seconds + one.close_seconds)
-    first = min(PLAIN, key=lambda one: median(returns[one.name])).name
-    soonest = min(PLAIN, key=lambda one: median(ends[one.name])).name
-    return [
-        (
-            name,
-            size_label(piece),
-            one.label,
-            f"{median(returns[one.name]):.3f}",
-            f"{median(ends[one.name]):.2f}",
-            ratio_of(returns[first], returns[one.name]),
-            ratio_of(ends[one.name], ends[soonest]),
-        )
-        for one in (*PLAIN, POOLED)
-    ]
 
 
 def _measured(

@@ -16,6 +16,8 @@ const char* reason_of(Refusal refusal) noexcept {
         case Refusal::cannot_open: return "file cannot be opened a second time by its name";
         case Refusal::gpu_memory: return "buffer is in GPU memory";
         case Refusal::no_memory: return "a rank has no memory left for its datatypes";
+        case Refusal::several_nodes:
+            return "non-blocking collective call of ranks on several nodes";
         case Refusal::other: break;
     }
     return "for another reason";

@@ -17,7 +17,8 @@ enum class Refusal : std::uint32_t {
     not_the_same_file,  // renamed, replaced or removed since it was opened
     cannot_open,        // the file cannot be opened a second time by its name
     gpu_memory,
-    no_memory,  // for its datatypes, on some rank
+    no_memory,      // for its datatypes, on some rank
+    several_nodes,  // a non-blocking call of a file in the pool of this one
     other,
 };
 

@@ -136,8 +136,7 @@ static void mixed_calls(void) {
     must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
     must(MPI_File_write_at(fh, 2 * row + mine, bytes[2], block, MPI_BYTE, MPI_STATUS_IGNORE),
          "write_at");
-    must(MPI_File_iwrite_at_all(fh, 3 * row + mine, bytes[3], block, MPI_BYTE, &request),
-         "iwrite_at_all");
+    must(MPI_File_iwrite_at(fh, 3 * row + mine, bytes[3], block, MPI_BYTE, &request), "iwrite_at");
     must(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
     put(fh, 4 * row + mine, 4);
     hand_over(fh);
@@ -153,7 +152,6 @@ static void mixed_calls(void) {
     expect_taken("calls.mixed", 2, 0);
     expect_left("calls.mixed", "MPI_File_iwrite_at", "non-blocking call");
     expect_left("calls.mixed", "MPI_File_write_at", "independent call");
-    expect_left("calls.mixed", "MPI_File_iwrite_at_all", "non-blocking collective call");
     expect_left("calls.mixed", "MPI_File_iread_at", "non-blocking call");
 }
 

@@ -33,6 +33,17 @@ int take_end(const Ending& ending, PassOn pass) noexcept {
     return with_file(ending.file, pass, [&](OpenFile& file) { return file.end(ending, pass); });
 }
 
+// One rank that cannot go on does not keep the others waiting.
+int take_start(const Access& access, Direction direction, const Starting& starting) noexcept {
+    OpenFile* file = find_file(access.file);
+    if (file == nullptr) {
+        return starting.pass(access.file);
+    }
+    const Inside inside;
+    return guarded(access.file, Waiting::nobody,
+                   [&] { return file->start(access, direction, starting); });
+}
+
 }  // namespace
 
 int take_write(const Access& access, PassOn pass) noexcept {
@@ -55,14 +66,22 @@ int take_end_write(const Ending& ending, PassOn pass) noexcept { return take_end
 
 int take_end_read(const Ending& ending, PassOn pass) noexcept { return take_end(ending, pass); }
 
-int leave(const Left& left, PassOn pass, PassOn alone) noexcept {
+int take_start_write(const Access& access, const Starting& starting) noexcept {
+    return take_start(access, Direction::write, starting);
+}
+
+int take_start_read(const Access& access, const Starting& starting) noexcept {
+    return take_start(access, Direction::read, starting);
+}
+
+int leave(const Left& left, PassOn pass) noexcept {
     OpenFile* file = find_file(left.file);
     if (file == nullptr) {
         return pass(left.file);
     }
     const Inside inside;
     const Waiting waiting = left.collective ? file->waiting() : Waiting::nobody;
-    return guarded(left.file, waiting, [&] { return file->leave(left, pass, alone); });
+    return guarded(left.file, waiting, [&] { return file->leave(left, pass); });
 }
 
 }  // namespace forebay::entry

@@ -29,6 +29,13 @@ struct Ending {
     MPI_Status* status = nullptr;
 };
 
+// What a non-blocking collective access has besides: the request to make, and the MPI's calls.
+struct Starting {
+    MPI_Request* request = nullptr;
+    PassOn pass;   // of all ranks
+    PassOn alone;  // of one rank, without the others
+};
+
 // An access that is left to the MPI.
 struct Left {
     std::size_t function = 0;
@@ -37,7 +44,6 @@ struct Left {
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     bool collective = false;
-    bool waits_for_all = false;  // collective, and may block
 };
 
 int take_write(const Access& access, PassOn pass) noexcept;
@@ -46,6 +52,8 @@ int take_begin_write(const Access& access, PassOn pass) noexcept;
 int take_begin_read(const Access& access, PassOn pass) noexcept;
 int take_end_write(const Ending& ending, PassOn pass) noexcept;
 int take_end_read(const Ending& ending, PassOn pass) noexcept;
-int leave(const Left& left, PassOn pass, PassOn alone) noexcept;
+int take_start_write(const Access& access, const Starting& starting) noexcept;
+int take_start_read(const Access& access, const Starting& starting) noexcept;
+int leave(const Left& left, PassOn pass) noexcept;
 
 }  // namespace forebay::entry

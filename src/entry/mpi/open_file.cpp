@@ -18,12 +18,6 @@
 
 namespace forebay::entry {
 
-// What one rank asks the engine for, with what the call refers to.
-struct OpenFile::Asked {
-    engine::Call call;
-    DecodedType memory;
-};
-
 namespace {
 
 struct Known {  // what rank 0 tells the others before the first collective access
@@ -53,7 +47,10 @@ OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* 
       circle_(circle),
       inquiry_(&inquiry),
       counters_(std::make_unique<Counters>(facts_.recording)),
-      held_(handle, facts_.name, facts_.amode, inquiry) {}
+      held_(handle, facts_.name, facts_.amode, inquiry),
+      disabled_at_open_{settings_.text(Setting::collective_write) == "disable",
+                        settings_.text(Setting::collective_read) == "disable"},
+      own_part_(facts_.pool, clock_, facts_.path, facts_.identity) {}
 
 engine::File& OpenFile::engine() {
     if (engine_) {
@@ -150,17 +147,21 @@ OpenFile::Asked OpenFile::asked(const Access& access, Direction direction) const
     return asked;
 }
 
+// Datatypes may need much memory; the other ranks do not know yet.
+OpenFile::Asked OpenFile::asked_if_possible(const Access& access, Direction direction) const {
+    try {
+        return asked(access, direction);
+    } catch (const std::bad_alloc&) {
+        Asked refused;
+        refused.call.view = &view_.bytes;
+        refused.call.refusal = engine::Refusal::no_memory;
+        return refused;
+    }
+}
+
 engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
     counters_->now_in(access.function);
-    Asked ask;
-    try {
-        ask = asked(access, direction);
-    } catch (
-        const std::bad_alloc&) {  // as datatypes may need much; the other ranks do not know yet
-        ask = {};
-        ask.call.view = &view_.bytes;
-        ask.call.refusal = engine::Refusal::no_memory;
-    }
+    Asked ask = asked_if_possible(access, direction);
     ask.call.memory.nest = &ask.memory.nest;
     engine::File& file = engine();
     return direction == Direction::write ? file.write(ask.call) : file.read(ask.call);
@@ -232,8 +233,10 @@ int OpenFile::settle(const Result<void>& done, int code) {
 
 int OpenFile::finish() {
     int code = held_.close();
+    const auto own = close_own_part();
     if (engine_) {
-        code = settle(engine_->close(), code);
+        const auto closed = engine_->close();
+        code = settle(own ? closed : own, code);
         if (facts_.rank == 0 && remembers_limits(settings_)) {
             remember_limits(settings_, facts_.path, layout_,
                             {engine_->found(Direction::write), engine_->found(Direction::read)});

@@ -10,6 +10,8 @@
 #include "entry/mpi/guard.hpp"
 #include "entry/mpi/held_view.hpp"
 #include "entry/mpi/opening.hpp"
+#include "entry/mpi/own_part.hpp"
+#include "plan/nonblocking.hpp"
 #include "settings/settings.hpp"
 
 #include <cstdint>
@@ -32,7 +34,9 @@ struct FileFacts {
     Standing standing = Standing::ours;
     bool recording = false;
     std::int64_t open_ns = 0;
-    std::optional<ports::Identity> identity;  // on rank 0
+    std::optional<ports::Identity> identity;  // on rank 0; where `pooled`, on all ranks
+    bool pooled = false;                      // when it was opened, on rank 0's node
+    const pool::PoolCalls* pool = nullptr;    // of this process; null where there is none
     Stripes layout;                           // of a file that hints gave a layout
     std::vector<std::string> warnings;        // on rank 0
 };
@@ -49,8 +53,9 @@ public:
     int access(const Access& access, Direction direction, PassOn pass);
     int begin(const Access& access, Direction direction, PassOn pass);
     int end(const Ending& ending, PassOn pass);
-    // `alone`: what one rank may do by itself where `pass` would be collective and must not wait.
-    int leave(const Left& left, PassOn pass, PassOn alone);
+    // Non-blocking, by all ranks; waits for none of them.
+    int start(const Access& access, Direction direction, const Starting& starting);
+    int leave(const Left& left, PassOn pass);
 
     int set_view(const ViewArguments& arguments);
     int get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
@@ -79,10 +84,23 @@ public:
     [[nodiscard]] const Counters& counters() const noexcept { return *counters_; }
 
 private:
-    struct Asked;
+    struct Asked {  // what one rank asks the engine for, with what the call refers to
+        engine::Call call;
+        DecodedType memory;
+    };
+    struct PerDirection {
+        bool write = false;
+        bool read = false;
+    };
 
     engine::Outcome transfer(const Access& access, Direction direction);
     Asked asked(const Access& access, Direction direction) const;
+    Asked asked_if_possible(const Access& access, Direction direction) const;
+    [[nodiscard]] plan::SharedFacts shared_facts(Direction direction) const noexcept;
+    int start_by_mpi(const Access& access, const plan::Choice& choice, const Starting& starting);
+    int move_own_part(const Access& access, Direction direction, const Asked& ask,
+                      MPI_Request& request);
+    Result<void> close_own_part();
     [[nodiscard]] engine::Refusal refusal_of(const Access& access,
                                              Direction direction) const noexcept;
     engine::File& engine();
@@ -109,6 +127,9 @@ private:
     FileView view_;
     HeldView held_;
     bool atomic_ = false;
+    PerDirection disabled_at_open_;
+    bool by_itself_ = false;  // some call was done by each rank itself; the same on all ranks
+    OwnPart own_part_;
     std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
 };
 

@@ -71,7 +71,7 @@ void OpenFile::take_hints(MPI_Info info) {
     }
 }
 
-int OpenFile::leave(const Left& left, PassOn pass, PassOn alone) {
+int OpenFile::leave(const Left& left, PassOn pass) {
     const std::int64_t size = left.datatype == MPI_DATATYPE_NULL ? -1 : size_of(left.datatype);
     const bool known = size >= 0 && left.count >= 0;
     if (left.collective) {
@@ -81,11 +81,11 @@ int OpenFile::leave(const Left& left, PassOn pass, PassOn alone) {
     if (!held_.anywhere()) {
         return pass(handle_);
     }
-    if (left.waits_for_all) {
+    if (left.collective) {
         const int code = tell_view();
         return code == MPI_SUCCESS ? pass(handle_) : code;
     }
-    return held_.here() ? held_.access(left.start, alone) : alone(handle_);
+    return held_.here() ? held_.access(left.start, pass) : pass(handle_);
 }
 
 int OpenFile::set_info(MPI_Info info) {

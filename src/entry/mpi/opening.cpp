@@ -1,6 +1,7 @@
 // See opening.hpp.
 #include "entry/mpi/opening.hpp"
 
+#include "adapters/pooled/storage.hpp"
 #include "entry/mpi/creation.hpp"
 #include "entry/mpi/process.hpp"
 #include "entry/mpi/status.hpp"
@@ -69,6 +70,11 @@ void create(const OpeningRequest& request, const Settings& settings, Opening& op
     warnings = std::move(creation.warnings);
 }
 
+bool is_pooled(const std::string& path) {
+    const pool::PoolCalls* const pool = adapters::pool_calls();
+    return pool != nullptr && pool->covers(path.c_str());
+}
+
 Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
                std::vector<std::string>& warnings) {
     Opening opening;
@@ -88,6 +94,7 @@ Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
     if (creates(request, settings)) {
         create(request, settings, opening, warnings);
     }
+    opening.pooled = opening.standing == Standing::ours && is_pooled(request.path) ? 1 : 0;
     opening.settings = settings.numbers();
     return opening;
 }

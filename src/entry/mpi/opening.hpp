@@ -28,6 +28,8 @@ struct Opening {
     std::int32_t made = 0;     // rank 0 has made the file, with the layout that hints ask for
     std::int32_t targets = 0;  // of a file that hints gave a layout; 0: not known
     std::int64_t stripe_bytes = 0;
+    std::int32_t pooled = 0;  // the file goes through the pool of rank 0's node
+    std::int32_t spare = 0;
     Settings::Numbers settings{};
 };
 

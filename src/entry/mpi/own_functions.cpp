@@ -1,4 +1,5 @@
 // The entry points of class `own` in functions.toml: one lookup, then the open file's own method.
+#include "adapters/pooled/storage.hpp"
 #include "entry/functions.hpp"
 #include "entry/mpi/guard.hpp"
 #include "entry/mpi/process.hpp"
@@ -90,7 +91,9 @@ int open_file(const OpenArguments& arguments) {
     if (opening.targets > 0) {
         facts.layout = {opening.targets, opening.stripe_bytes};
     }
-    if (facts.rank == 0) {
+    facts.pooled = opening.pooled != 0;
+    facts.pool = facts.pooled ? adapters::pool_calls() : nullptr;
+    if (facts.rank == 0 || facts.pooled) {
         facts.identity = identity_of_path(path);
     }
     facts.open_ns = adapters::SteadyClock().now_ns() - begin;

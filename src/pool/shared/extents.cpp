@@ -44,20 +44,43 @@ bool continues(const Deposit& a, const Deposit& b) noexcept {
 
 }  // namespace
 
-Extents::Extents(Directory& directory) : directory_{directory} {}
+Extents::Extents(Directory& directory) : directory_{directory}, fingers_(clients_max) {}
 
 std::size_t Extents::room() const noexcept { return unused_.size() + (extents_max - fresh_); }
 
 Extents::Before Extents::links_to(FileSlot& file, std::int64_t at) const noexcept {
+    Finger none;
+    return links_to(file, at, none);
+}
+
+// What it names is still linked, and still ends before `at`. (An extent may have become longer.)
+bool Extents::points_before(const Finger& finger, const FileSlot& file,
+                            std::int64_t at) const noexcept {
+    return finger.file == &file && finger.unlinked == unlinked_ &&
+           std::ranges::all_of(finger.passed, [&](std::uint32_t number) {
+               return number == no_extent || end_of(node(number)) <= at;
+           });
+}
+
+Extents::Before Extents::links_to(FileSlot& file, std::int64_t at, Finger& finger) const noexcept {
+    if (!points_before(finger, file, at)) {
+        finger = {.file = &file, .unlinked = unlinked_};
+    }
     Before before{};
-    Heads* links = &file.heads;
+    std::uint32_t passed = no_extent;
+    bool beyond = false;  // the finger: what was passed on a higher level lies behind it
     for (std::size_t level = levels; level-- > 0;) {
+        passed = beyond ? passed : finger.passed[level];
+        Heads* links = passed == no_extent ? &file.heads : &node(passed).next;
         std::uint32_t number = (*links)[level].load(relaxed);
         while (number != no_extent && end_of(node(number)) <= at) {
+            beyond = true;
+            passed = number;
             links = &node(number).next;
             number = (*links)[level].load(relaxed);
         }
         before[level] = &(*links)[level];
+        finger.passed[level] = passed;
     }
     return before;
 }
@@ -97,6 +120,7 @@ void Extents::unlink(FileSlot& file, const Before& before, std::uint32_t number)
     for (std::size_t level = 0; level < gone.height.load(relaxed); ++level) {
         before[level]->store(gone.next[level].load(relaxed), relaxed);
     }
+    ++unlinked_;
     file.extents.fetch_sub(1, relaxed);
     unused_.push_back(number);
 }
@@ -104,10 +128,10 @@ void Extents::unlink(FileSlot& file, const Before& before, std::uint32_t number)
 // Takes out what `wanted` says of the extents in the range; the list is being changed.
 template <class Wanted>
 bool Extents::remove(FileSlot& file, const Extent& range, std::vector<Deposit>& taken,
-                     const Wanted& wanted) {
+                     const Wanted& wanted, Finger& finger) {
     Offset at = range.begin;
     while (at < range.end()) {
-        const Before before = links_to(file, at.bytes());
+        const Before before = links_to(file, at.bytes(), finger);
         const std::uint32_t number = before[0]->load(relaxed);
         if (number == no_extent || node(number).begin.load(relaxed) >= range.end().bytes()) {
             return true;
@@ -142,11 +166,11 @@ bool Extents::remove(FileSlot& file, const Extent& range, std::vector<Deposit>& 
 }
 
 // Whether the deposit only makes an extent longer, which ends where it begins.
-bool Extents::extend(FileSlot& file, const Deposit& deposit) noexcept {
+bool Extents::extend(FileSlot& file, const Deposit& deposit, Finger& finger) noexcept {
     if (deposit.extent.begin.bytes() == 0) {
         return false;
     }
-    const Before before = links_to(file, deposit.extent.begin.bytes() - 1);
+    const Before before = links_to(file, deposit.extent.begin.bytes() - 1, finger);
     const std::uint32_t number = before[0]->load(relaxed);
     if (number == no_extent || !continues(deposit_at(node(number)), deposit)) {
         return false;
@@ -165,27 +189,31 @@ bool Extents::put(FileSlot& file, const Deposit& deposit, std::vector<Deposit>& 
         return false;
     }
     const Changing changing{file};
-    if (extend(file, deposit)) {
+    Finger& finger = fingers_[deposit.client % fingers_.size()];
+    if (extend(file, deposit, finger)) {
         return true;
     }
-    const bool removed =
-        remove(file, deposit.extent, displaced, [](const Deposit&) { return true; });
+    const auto any = [](const Deposit&) { return true; };
+    const bool removed = remove(file, deposit.extent, displaced, any, finger);
     invariant(removed, "there is room to split one extent");
-    link(file, links_to(file, deposit.extent.begin.bytes()), make(deposit));
+    link(file, links_to(file, deposit.extent.begin.bytes(), finger), make(deposit));
     return true;
 }
 
 bool Extents::take(FileSlot& file, const Deposit& deposit, std::vector<Deposit>& taken) {
     const Changing changing{file};
-    return remove(file, deposit.extent, taken, [&](const Deposit& part) {
+    const auto same_bytes = [&](const Deposit& part) {
         const Deposit same = part_of(deposit, part.extent);
         return same.client == part.client && same.position == part.position;
-    });
+    };
+    Finger none;
+    return remove(file, deposit.extent, taken, same_bytes, none);
 }
 
 bool Extents::cut(FileSlot& file, const Extent& range, std::vector<Deposit>& taken) {
     const Changing changing{file};
-    return remove(file, range, taken, [](const Deposit&) { return true; });
+    Finger none;
+    return remove(file, range, taken, [](const Deposit&) { return true; }, none);
 }
 
 std::optional<Deposit> Extents::next(const FileSlot& file, Offset at) const noexcept {

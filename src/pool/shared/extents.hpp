@@ -37,22 +37,35 @@ public:
 
 private:
     using Before = std::array<std::atomic<std::uint32_t>*, levels>;
+    // Where a client's last deposit went: the next one, a little further on, is searched for from
+    // there, however many extents lie before it.
+    struct Finger {
+        const FileSlot* file = nullptr;
+        std::uint64_t unlinked = 0;                  // how many extents had been by then
+        std::array<std::uint32_t, levels> passed{};  // the last before it; no_extent: none
+    };
 
     ExtentNode& node(std::uint32_t number) const noexcept { return directory_.extents[number]; }
     // The links that lead to the first extent that ends behind `at`.
     [[nodiscard]] Before links_to(FileSlot& file, std::int64_t at) const noexcept;
+    // The same from where the finger points, which points there then.
+    [[nodiscard]] Before links_to(FileSlot& file, std::int64_t at, Finger& finger) const noexcept;
+    [[nodiscard]] bool points_before(const Finger& finger, const FileSlot& file,
+                                     std::int64_t at) const noexcept;
     std::uint32_t make(const Deposit& deposit);
     void link(FileSlot& file, const Before& before, std::uint32_t number) noexcept;
     void unlink(FileSlot& file, const Before& before, std::uint32_t number) noexcept;
-    bool extend(FileSlot& file, const Deposit& deposit) noexcept;
+    bool extend(FileSlot& file, const Deposit& deposit, Finger& finger) noexcept;
     template <class Wanted>
     bool remove(FileSlot& file, const Extent& range, std::vector<Deposit>& taken,
-                const Wanted& wanted);
+                const Wanted& wanted, Finger& finger);
 
     Directory& directory_;
     std::vector<std::uint32_t> unused_;
     std::uint32_t fresh_ = 1;  // numbers from here on were never used
     std::uint64_t dice_ = 1;
+    std::uint64_t unlinked_ = 0;
+    std::vector<Finger> fingers_;  // of each client
 };
 
 }  // namespace forebay::pool

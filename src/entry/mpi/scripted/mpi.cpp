@@ -261,6 +261,21 @@ int PMPI_Get_library_version(char* text, int* length) {
     return called("Get_library_version");
 }
 
+int PMPI_Grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
+                        MPI_Grequest_cancel_function* cancel, void* state, MPI_Request* request) {
+    const int code = called("Grequest_start");
+    if (code == MPI_SUCCESS) {
+        script().requests.push_back({query, free, cancel, state});
+        *request = static_cast<MPI_Request>(script().requests.size());
+    }
+    return code;
+}
+
+int PMPI_Grequest_complete(MPI_Request request) {
+    script().requests.at(static_cast<std::size_t>(request) - 1).complete = true;
+    return called("Grequest_complete");
+}
+
 int PMPI_Info_free(MPI_Info* info) {
     *info = MPI_INFO_NULL;
     return called("Info_free");

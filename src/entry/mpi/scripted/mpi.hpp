@@ -35,6 +35,15 @@ struct File {
     std::vector<int> raised;  // codes that its error handler got
 };
 
+// A generalised request; its handle is its number, from 1 on.
+struct Generalised {
+    MPI_Grequest_query_function* query = nullptr;
+    MPI_Grequest_free_function* free = nullptr;
+    MPI_Grequest_cancel_function* cancel = nullptr;
+    void* state = nullptr;
+    bool complete = false;
+};
+
 struct Script {
     int rank = 0;
     int ranks = 1;  // as told; nobody but this rank does anything
@@ -49,6 +58,7 @@ struct Script {
     std::vector<std::unique_ptr<File>> files;
     std::vector<std::string> log;
     MPI_Count elements = -1;  // of the last status
+    std::vector<Generalised> requests;
     MPI_User_function* operation = nullptr;
     MPI_Comm_delete_attr_function* at_finalize = nullptr;
 

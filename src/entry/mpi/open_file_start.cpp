@@ -1,0 +1,98 @@
+// The part of an open file that does non-blocking collective calls: each rank for itself, and done
+// when the call returns, where that needs nobody else (decision 0021).
+#include "entry/mpi/completed_request.hpp"
+#include "entry/mpi/open_file.hpp"
+#include "entry/mpi/status.hpp"
+
+#include <fmt/format.h>
+
+namespace forebay::entry {
+
+// Nothing here may differ between the ranks.
+plan::SharedFacts OpenFile::shared_facts(Direction direction) const noexcept {
+    plan::SharedFacts facts;
+    facts.pooled = ours() && facts_.pooled;
+    facts.nodes = facts.pooled ? circle_->group->place().nodes : 1;
+    facts.disabled =
+        direction == Direction::write ? disabled_at_open_.write : disabled_at_open_.read;
+    facts.atomic = atomic_;
+    return facts;
+}
+
+int OpenFile::start(const Access& access, Direction direction, const Starting& starting) {
+    forget();
+    const plan::SharedFacts facts = shared_facts(direction);
+    plan::Choice choice = plan::choose_course(facts, engine::Refusal::none);
+    if (choice.course != plan::Course::itself) {
+        return start_by_mpi(access, choice, starting);
+    }
+    by_itself_ = true;
+    const Asked ask = asked_if_possible(access, direction);
+    engine::Refusal own = ask.call.refusal;
+    if (own == engine::Refusal::none && ask.call.request.length > 0) {
+        own = own_part_.open(direction);
+    }
+    choice = plan::choose_course(facts, own);
+    return choice.course == plan::Course::itself
+               ? move_own_part(access, direction, ask, *starting.request)
+               : start_by_mpi(access, choice, starting);
+}
+
+// Where some rank holds its view from the MPI, no rank may make a collective call of the MPI.
+int OpenFile::start_by_mpi(const Access& access, const plan::Choice& choice,
+                           const Starting& starting) {
+    const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
+    const bool known = size >= 0 && access.count >= 0;
+    counters_->passed(access.function, choice.why, known ? size * access.count : -1);
+    if (held_.here()) {
+        return held_.access(access.start, starting.alone);
+    }
+    const bool alone = choice.course == plan::Course::alone || held_.anywhere();
+    return alone ? starting.alone(handle_) : starting.pass(handle_);
+}
+
+int OpenFile::move_own_part(const Access& access, Direction direction, const Asked& ask,
+                            MPI_Request& request) {
+    request = MPI_REQUEST_NULL;
+    counters_->now_in(access.function);
+    const std::int64_t begin = clock_.now_ns();
+    transfer::OwnMove move;
+    if (ask.call.request.length > 0) {
+        transfer::OwnRequest own{ask.call.view, ask.call.request, ask.call.memory};
+        own.memory.nest = &ask.memory.nest;
+        move = own_part_.move(own, direction);
+    }
+    ports::CallRecord record;
+    record.direction = direction;
+    record.bytes = Length{move.bytes};
+    record.requests = move.requests;
+    record.bypassed = true;
+    record.total_ns = clock_.now_ns() - begin;
+    record.storage_ns = move.busy_ns;
+    counters_->call(record);
+    if (move.failure.happened()) {
+        const char* verb = direction == Direction::write ? "write" : "read";
+        const Error error =
+            system_error(move.failure.system,
+                         fmt::format("{} {} at byte {}", verb, facts_.path, move.failure.at));
+        counters_->error(error);
+        return fail(error);
+    }
+    if (access.start == Start::pointer) {
+        const int code = advance(ask.call.request.length / view_.etype_bytes);
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    return completed_request(move.bytes, &request);
+}
+
+// Late errors of this rank's own part; before the file is closed, by all ranks.
+Result<void> OpenFile::close_own_part() {
+    if (by_itself_) {
+        engine();  // by which the ranks agree on them
+    }
+    return own_part_.close();
+}
+
+}  // namespace forebay::entry

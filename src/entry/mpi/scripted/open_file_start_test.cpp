@@ -1,0 +1,236 @@
+// Non-blocking collective calls of a file in a pool, which here is the file itself: what a rank
+// does itself, what it leaves to the MPI and by which call.
+#include "entry/mpi/open_file.hpp"
+#include "entry/mpi/scripted/mpi.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace forebay::entry::scripted {
+namespace {
+
+int open_plainly(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+
+ssize_t fail_to_write(int /*fd*/, const void* /*from*/, std::size_t /*bytes*/, off_t /*at*/) {
+    errno = EIO;
+    return -1;
+}
+
+constexpr pool::PoolCalls plain_calls{
+    .version = pool::calls_version,
+    .covers = [](const char*) { return true; },
+    .open = &open_plainly,
+    .close = &::close,
+    .pread = &::pread,
+    .pwrite = &::pwrite,
+    .fsync = &::fsync,
+};
+
+class NonBlocking : public testing::Test {
+protected:
+    NonBlocking() {
+        begin();
+        std::ofstream(path_) << "";
+        facts_.name = facts_.path = path_;
+        facts_.amode = MPI_MODE_RDWR;
+        facts_.pooled = true;
+        facts_.pool = &calls_;
+        struct stat found{};
+        EXPECT_EQ(::stat(path_.c_str(), &found), 0);
+        facts_.identity = ports::Identity{found.st_dev, found.st_ino};
+        circle_ = make_circle(MPI_COMM_WORLD, 1, needs_of(settings_), true);
+    }
+    ~NonBlocking() override {
+        ::unlink(path_.c_str());
+        ::unlink(record_.c_str());
+    }
+
+    OpenFile& open() {
+        EXPECT_TRUE(settings_.set(Setting::record, record_));
+        facts_.recording = true;
+        handle_ = script().make_file(facts_.name, facts_.amode);
+        file_ = std::make_unique<OpenFile>(handle_, facts_, settings_, circle_.get(), none_);
+        return *file_;
+    }
+    int write(MPI_Offset offset) { return start(at(offset), Direction::write); }
+    int start(const Access& access, Direction direction) {
+        request_ = MPI_REQUEST_NULL;
+        return file_->start(access, direction, {&request_, together_, alone_});
+    }
+    [[nodiscard]] Access at(MPI_Offset offset) {
+        return {0, handle_, Start::offset, offset, bytes_.data(), 5, MPI_BYTE, nullptr};
+    }
+    [[nodiscard]] Access by_pointer() {
+        Access access = at(0);
+        access.start = Start::pointer;
+        return access;
+    }
+    // Bytes that the last request tells, as MPI_Wait would.
+    MPI_Count told() {
+        EXPECT_NE(request_, MPI_REQUEST_NULL);
+        const Generalised& one = script().requests.at(static_cast<std::size_t>(request_) - 1);
+        EXPECT_TRUE(one.complete);
+        MPI_Status status{};
+        EXPECT_EQ(one.query(one.state, &status), MPI_SUCCESS);
+        EXPECT_EQ(status.MPI_SOURCE, MPI_UNDEFINED);
+        EXPECT_EQ(one.cancel(one.state, 1), MPI_SUCCESS);
+        EXPECT_EQ(one.free(one.state), MPI_SUCCESS);
+        return script().elements;
+    }
+    [[nodiscard]] std::string text() const { return text_of(path_); }
+    [[nodiscard]] std::string record() const { return text_of(record_); }
+
+    int passed_together_ = 0;
+    int passed_alone_ = 0;
+    std::string bytes_ = "hello";
+    FileFacts facts_;
+    Settings settings_;
+    pool::PoolCalls calls_ = plain_calls;
+    std::unique_ptr<Circle> circle_;
+    MPI_File handle_ = MPI_FILE_NULL;
+    MPI_Request request_ = MPI_REQUEST_NULL;
+
+private:
+    struct Own {
+        int& passed;
+        int operator()(MPI_File) const noexcept {
+            passed += 1;
+            return MPI_SUCCESS;
+        }
+    };
+    static std::string text_of(const std::string& path) {
+        std::ifstream in(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
+    Own together_{passed_together_};
+    Own alone_{passed_alone_};
+    std::string path_ = own_path("open_file_start_test");
+    std::string record_ = own_path("open_file_start_test.jsonl");
+    std::unique_ptr<OpenFile> file_;
+    LargeCountInquiry none_;
+};
+
+TEST_F(NonBlocking, WritesAndReadsWithinTheCall) {
+    OpenFile& file = open();
+    script().log.clear();
+    ASSERT_EQ(write(3), MPI_SUCCESS);
+    EXPECT_EQ(told(), 5);
+    EXPECT_EQ(text(), std::string(3, '\0') + "hello");
+    bytes_ = "?????";
+    ASSERT_EQ(start(at(4), Direction::read), MPI_SUCCESS);
+    EXPECT_EQ(told(), 4) << "the file ends there";
+    EXPECT_EQ(bytes_, "ello?");
+    for (const char* name : {"Allgather", "Allreduce", "Bcast", "Iallreduce", "Wait"}) {
+        EXPECT_EQ(script().calls(name), 0) << name;
+    }
+    EXPECT_EQ(file.finish(), MPI_SUCCESS);
+    EXPECT_EQ(passed_together_ + passed_alone_, 0);
+    EXPECT_NE(record().find("\"calls\":1,\"bytes\":5"), std::string::npos) << record();
+}
+
+TEST_F(NonBlocking, MovesThePointerByWhatWasAskedFor) {
+    open();
+    ASSERT_EQ(start(by_pointer(), Direction::write), MPI_SUCCESS);
+    ASSERT_EQ(start(by_pointer(), Direction::write), MPI_SUCCESS);
+    EXPECT_EQ(text(), "hellohello");
+    ASSERT_EQ(start(by_pointer(), Direction::read), MPI_SUCCESS);
+    EXPECT_EQ(told(), 0);
+    EXPECT_EQ(file_of(handle_).position, 15);
+    Access none = by_pointer();
+    none.count = 0;
+    ASSERT_EQ(start(none, Direction::write), MPI_SUCCESS);
+    EXPECT_EQ(told(), 0);
+    EXPECT_EQ(file_of(handle_).position, 15);
+}
+
+TEST_F(NonBlocking, GoesThroughTheView) {
+    OpenFile& file = open();
+    const MPI_Datatype type = script().make_vector(10, 1, 2);
+    ASSERT_EQ(file.set_view({1, MPI_BYTE, type, "native", MPI_INFO_NULL}), MPI_SUCCESS);
+    ASSERT_EQ(write(1), MPI_SUCCESS);
+    EXPECT_EQ(text(), std::string("\0\0\0h\0e\0l\0l\0o", 12));
+    bytes_ = "?????";
+    ASSERT_EQ(start(at(3), Direction::read), MPI_SUCCESS);
+    EXPECT_EQ(told(), 3);
+    EXPECT_EQ(bytes_, "llo??");
+}
+
+TEST_F(NonBlocking, AFailedDepositIsAnErrorOfTheCall) {
+    calls_.pwrite = &fail_to_write;
+    OpenFile& file = open();
+    EXPECT_EQ(start(by_pointer(), Direction::write), MPI_ERR_IO);
+    EXPECT_EQ(request_, MPI_REQUEST_NULL);
+    EXPECT_EQ(file_of(handle_).raised, std::vector{MPI_ERR_IO});
+    EXPECT_EQ(file_of(handle_).position, 0);
+    EXPECT_EQ(file.finish(), MPI_SUCCESS);
+    EXPECT_NE(record().find("at byte 0"), std::string::npos) << record();
+}
+
+TEST_F(NonBlocking, LeavesTheCallToTheMpiOnAllRanksOrOnThisOneOnly) {
+    OpenFile& file = open();
+    EXPECT_EQ(write(-1), MPI_SUCCESS);
+    Access wrong = at(0);
+    wrong.count = -1;
+    EXPECT_EQ(start(wrong, Direction::write), MPI_SUCCESS);
+    wrong.count = 1;
+    wrong.datatype = MPI_DATATYPE_NULL;
+    EXPECT_EQ(start(wrong, Direction::write), MPI_SUCCESS);
+    EXPECT_EQ(passed_alone_, 3);
+    EXPECT_EQ(passed_together_, 0);
+    ASSERT_EQ(file.set_atomicity(1), MPI_SUCCESS);
+    EXPECT_EQ(write(0), MPI_SUCCESS);
+    EXPECT_EQ(passed_together_, 1);
+    EXPECT_EQ(text(), "");
+    EXPECT_EQ(file.finish(), MPI_SUCCESS);
+    EXPECT_NE(record().find("atomic mode"), std::string::npos);
+}
+
+TEST_F(NonBlocking, AFileThatIsOnlyReadIsTheMpisToRefuse) {
+    facts_.amode = MPI_MODE_RDONLY;
+    open();
+    EXPECT_EQ(write(0), MPI_SUCCESS);
+    EXPECT_EQ(passed_alone_, 1);
+    EXPECT_EQ(start(at(0), Direction::read), MPI_SUCCESS);
+    EXPECT_EQ(passed_alone_, 1);
+}
+
+TEST_F(NonBlocking, AFileThatIsNotInThePoolIsLeftAsEver) {
+    facts_.pooled = false;
+    open();
+    EXPECT_EQ(write(0), MPI_SUCCESS);
+    EXPECT_EQ(passed_together_, 1);
+}
+
+TEST_F(NonBlocking, AFileThatWasReplacedIsLeftByThisRank) {
+    facts_.identity = ports::Identity{1, 2};
+    open();
+    EXPECT_EQ(write(0), MPI_SUCCESS);
+    EXPECT_EQ(write(0), MPI_SUCCESS);
+    EXPECT_EQ(passed_alone_, 2);
+    EXPECT_EQ(text(), "");
+}
+
+TEST_F(NonBlocking, SwitchedOffAtTheOpenItIsTheMpisCollectiveCall) {
+    ASSERT_TRUE(settings_.set(Setting::collective_write, "disable"));
+    open();
+    EXPECT_EQ(write(0), MPI_SUCCESS);
+    EXPECT_EQ(passed_together_, 1);
+    EXPECT_EQ(start(at(0), Direction::read), MPI_SUCCESS);
+    EXPECT_EQ(passed_together_, 1);
+}
+
+TEST_F(NonBlocking, ARequestThatCannotBeMadeIsAnError) {
+    open();
+    script().failing["Grequest_start"] = MPI_ERR_OTHER;
+    EXPECT_EQ(write(0), MPI_ERR_OTHER);
+    EXPECT_EQ(request_, MPI_REQUEST_NULL);
+}
+
+}  // namespace
+}  // namespace forebay::entry::scripted
