@@ -3,13 +3,19 @@
  *
  *   pool_loads burst DIR RANKS STEPS BYTES COMPUTE_MS
  *       each step: compute (a busy loop), a barrier, then every rank writes BYTES of its own file
- * in calls of 1 MiB. Beside each step the same bytes are copied by memcpy into warm memory. One
- * JSON line: seconds of output, of the loop and of memcpy, each of the slowest rank. pool_loads
- * calls DIR COUNT 4 KiB write, then 4 KiB read of what was just written, then the same by memcpy:
- * nanoseconds of a call, each timed (p10, p50, p99), the clock's own cost taken off. pool_loads transfers DIR RANKS BYTES
- * TRANSFER sequential|random write|read each rank its own file; bytes a second of all. pool_loads
- * once DIR RANKS BYTES cached|direct all ranks read DIR/transfers.0 from its begin to its end, in
- * calls of 1 MiB; direct: by O_DIRECT. */
+ *       in calls of 1 MiB. Beside each step the same bytes are copied by memcpy into warm memory.
+ *       One JSON line: seconds of output, of the loop and of memcpy, each of the slowest rank.
+ *
+ *   pool_loads calls DIR COUNT
+ *       4 KiB write, then 4 KiB read of what was just written, then the same by memcpy:
+ *       nanoseconds of a call, each timed (p10, p50, p99), the clock's own cost taken off.
+ *
+ *   pool_loads transfers DIR RANKS BYTES TRANSFER sequential|random write|read
+ *       each rank its own file; bytes a second of all.
+ *
+ *   pool_loads once DIR RANKS BYTES cached|direct
+ *       all ranks read DIR/transfers.0 from its begin to its end, in calls of 1 MiB; direct: by
+ *       O_DIRECT. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -130,7 +136,7 @@ static void print_calls(const char* name, double* ns, long count, double clock_n
            ns[count * 99 / 100] - clock_ns);
 }
 
-/* The same bytes by memcpy alone, to memory that processes share and back: what no call can beat. */
+/* The same bytes by memcpy alone, to memory that processes share and back: no call is faster. */
 static void copies(char* buffer, double* ns, long count, double clock_ns) {
     char* memory = mmap(NULL, (size_t)count * 4096, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

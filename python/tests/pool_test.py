@@ -231,7 +231,8 @@ def test_the_daemon_is_finished_and_its_folder_removed(make_world: MakeWorld) ->
 def test_the_daemon_is_told_that_the_job_ends(make_world: MakeWorld) -> None:
     world = make_world(pools={"end": outcome().end}, processes={"job_ends": True})
     carry_out(plan_run(request(Path()), world), world)
-    assert world.pools.log == ["room", "start", "close down", "finish", "remove"]  # type: ignore[attr-defined]
+    log = world.pools.log  # type: ignore[attr-defined]
+    assert log == ["room", "start", "close down", "finish", "remove"]
 
 
 def test_a_daemon_that_does_not_start_starts_no_program(make_world: MakeWorld) -> None:

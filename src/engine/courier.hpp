@@ -138,9 +138,9 @@ private:
     ParcelPair data_out_;
     std::array<Parcel, 2> wants_in_;
     std::array<Parcel, 2> data_in_;  // of image number n at n mod 2
-    std::int64_t asked_ = 0;  // images whose wants are sent
-    std::int64_t given_ = 0;  // images whose data is there
-    std::int64_t taken_ = 0;  // images that all ranks have used up
+    std::int64_t asked_ = 0;         // images whose wants are sent
+    std::int64_t given_ = 0;         // images whose data is there
+    std::int64_t taken_ = 0;         // images that all ranks have used up
 };
 
 }  // namespace forebay::engine

@@ -138,8 +138,8 @@ plan::Claims Crew::agree(const plan::Claims& mine, std::int64_t blocks_max) {
 template <class Each>
 Result<std::span<const Each>> Crew::of_all_nodes(const Each& mine, std::vector<Each>& room) {
     const std::span<Each> all{room.data(), static_cast<std::size_t>(place_.nodes)};
-    const auto done = communicator_.all_gather(std::as_bytes(std::span{&mine, 1}),
-                                               std::as_writable_bytes(all));
+    const auto done =
+        communicator_.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(all));
     if (!done) {
         return failure(done.error());
     }

@@ -118,8 +118,9 @@ void Server::turn(nanoseconds wait_max) {
                event.events);
     }
     if (desk_->close_before_the_job_ends()) {
-        note("the batch job will end. What the pool has is being drained; writes go to the file "
-             "system from now on.");
+        note(
+            "the batch job will end. What the pool has is being drained; writes go to the file "
+            "system from now on.");
     }
     did_something_ = desk_->advance();
     answer_done();

@@ -17,14 +17,18 @@ struct Known {
     std::unique_ptr<Backend> (*make)(const BackendContext&);
 };
 
-constexpr std::array built{Known{"POSIX", make_posix},   Known{"MPIIO", make_mpiio},
+constexpr auto built = std::to_array<Known>({
+    {"POSIX", make_posix},
+    {"MPIIO", make_mpiio},
 #ifdef FOREBAY_HAVE_HDF5
-                           Known{"HDF5", make_hdf5},
+    {"HDF5", make_hdf5},
 #endif
 #ifdef FOREBAY_HAVE_PNETCDF
-                           Known{"NCMPI", make_pnetcdf},
+    {"NCMPI", make_pnetcdf},
 #endif
-                           Known{"MMAP", make_mmap},     Known{"DUMMY", make_dummy}};
+    {"MMAP", make_mmap},
+    {"DUMMY", make_dummy},
+});
 
 std::string built_names() {
     std::string names;
