@@ -221,7 +221,7 @@ def _rate(system: ModelledSystem, point: Point) -> float:
 
 def regret(arguments: argparse.Namespace) -> None:
     """The table of regrets."""
-    seeds = range(arguments.systems)
+    seeds = range(arguments.seed, arguments.seed + arguments.systems)
     with ProcessPoolExecutor(arguments.jobs) as pool:
         found = list(pool.map(partial(regret_of, level=arguments.level), seeds))
     limit = 0.10 if arguments.level == "quick" else 0.05

@@ -7,17 +7,16 @@ KEY=VALUE) takes. fish has a table of its own form, with the explanations.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pages import Option, Page
-
-from forebay.domain.frozen import frozen
 
 _HERE = Path(__file__).parent
 _FILES = ("FILE", "PATH", "DIR")
 
 
-@frozen
+@dataclass(frozen=True, kw_only=True)
 class Words:
     """What is no option: names of settings with their values, platforms and their keys."""
 
@@ -26,7 +25,7 @@ class Words:
     keys: tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, kw_only=True)
 class Scripts:
     """One text for bash and for zsh, and for fish one for each program."""
 

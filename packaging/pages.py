@@ -4,10 +4,9 @@ from the same help texts that `--help` and `-h` show."""
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from forebay.domain.frozen import frozen
 
 NATIVE = ("forebay-ior", "forebay-hpio", "forebay-meta")
 SIMULATOR = "forebay_sim"
@@ -15,7 +14,7 @@ _FAMILIES = ("mpich", "openmpi")
 _VALUE = re.compile(r"^(\[?[A-Z][A-Z=]*\]?|N|\[N\]|\d+%),?$")
 
 
-@frozen
+@dataclass(frozen=True, kw_only=True)
 class Option:
     """One option: its spellings, what its value is called ("" for a flag), what it does."""
 
@@ -26,7 +25,7 @@ class Option:
     directive: str = ""  # IOR's -O NAME
 
 
-@frozen
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """One command, as in ("forebay", "layout", "set"), or one program."""
 
