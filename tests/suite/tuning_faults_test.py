@@ -13,7 +13,7 @@ import pytest
 
 from suite import mpi as m
 from suite.file_systems import mounted_tmpfs, served_file_system, until
-from suite.on import EACH
+from suite.on import BENCHMARK, FULL
 from suite.prober import (
     RANKS,
     SECONDS,
@@ -29,7 +29,7 @@ from suite.quota import KINDS, Kind
 from suite.striping import striped_file_system
 from suite.verdict import ensure
 
-MIB = 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 LITTLE_SECONDS = 60
 """What an end may take beyond the budget: a launcher is given time, and so is the file system."""
 
@@ -52,17 +52,22 @@ REAL_QUOTAS = ("ext4", "btrfs")
 
 @pytest.mark.parametrize("kind", [pytest.param(KINDS[name], id=name) for name in REAL_QUOTAS])
 def test_quota_of_100_megabytes(kind: Kind, folder: Path) -> None:
-    """Of which the user has 6 left: the default's probes do not fit, smaller ones do."""
+    """Of which the user has half of one left, in which no probe fits, and then 6 for smaller
+    probes."""
     prober = unprivileged(folder)
     with kind(prober.folder, 100 * MIB) as limited, m.cores(m.MPICH, RANKS):
-        mine = limited.folder / "mine"
+        mine, more = limited.folder / "mine", limited.folder / "more"
         mine.write_bytes(bytes(94 * MIB))
-        os.chown(mine, limited.folder.stat().st_uid, -1)
+        more.write_bytes(bytes(6 * MIB - 512 * KIB))
+        for file in (mine, more):
+            os.chown(file, limited.folder.stat().st_uid, -1)
         words = prober.words(limited.folder, "--bytes", "960m")
         said = prober.run(words, status=1)
         ensure("Disk quota exceeded" in said and "less --bytes" in said, said)
-        ensure(names(limited.folder) == ["mine"], "files were left")
+        ensure(names(limited.folder) == ["mine", "more"], "files were left")
         prober.run(prober.forebay("probe", "--clean", "-o", str(prober.portrait)), status=0)
+        more.unlink()
+        os.sync()
         prober.run(prober.words(limited.folder, "--bytes", "240m"), status=0)
         ensure(names(limited.folder) == ["mine"], "files were left")
 
@@ -95,7 +100,7 @@ def fill(path: Path) -> None:
                 continue
 
 
-@EACH
+@BENCHMARK
 def test_file_system_that_hangs(mpi: m.Mpi, folder: Path) -> None:
     prober = Prober(folder=folder, launcher=mpi.start(RANKS, {}))
     slow = ("500", "200e6")
@@ -127,6 +132,7 @@ def test_file_system_that_hangs(mpi: m.Mpi, folder: Path) -> None:
         ensure(names(mount) == [] and not prober.journal.exists(), "something was left")
 
 
+@FULL
 def test_file_system_that_hangs_from_the_beginning(folder: Path) -> None:
     prober = Prober(folder=folder)
     with served_file_system(folder, "slow_fs.c", "500", "200e6") as (mount, server):
@@ -158,7 +164,7 @@ def test_launcher_that_gives_fewer_ranks(folder: Path) -> None:
     ensure(names(where) == [] and not prober.journal.exists(), "something was left")
 
 
-@EACH
+@BENCHMARK
 def test_rank_that_dies(mpi: m.Mpi, folder: Path) -> None:
     """One probe is lost, and told; the others make a portrait."""
     where = folder / "where"
