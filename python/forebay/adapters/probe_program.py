@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import platform as machine
+import shlex
 import shutil
 import socket
 import time
@@ -238,8 +239,7 @@ class RealSystem:
     def _pilot(self) -> tuple[int, int]:
         """Nodes and ranks that take part."""
         self._make(self._folder)
-        words = ("-w", "-F", "-t", "64k", "-b", "64k", "-o", str(self._folder / "pilot"))
-        row = self._ior(words, self._where.launch, seconds_max=self._where.pilot_seconds_max)
+        row = self._try_out("-w", "-F", "-t", "64k", "-b", "64k", "-o")
         ranks = len(row["ranks"])
         asked = ranks_asked(self._where.launch)
         if asked is not None and asked != ranks:
@@ -249,6 +249,19 @@ class RealSystem:
                 "or choose the MPI of forebay-ior by FOREBAY_MPI_FAMILY."
             )
         return max(1, len(row["nodes"])), ranks
+
+    def _try_out(self, *words: str) -> Mapping[str, Any]:
+        """ProbeError: nothing can be probed."""
+        where = self._where
+        try:
+            file = str(self._folder / "pilot")
+            return self._ior((*words, file), where.launch, seconds_max=where.pilot_seconds_max)
+        except _FailedError as error:
+            alone = [*where.launch.words, "forebay-ior", *words, str(where.directory / "pilot")]
+            raise ProbeError(
+                f"cannot probe {where.directory} ({error}). Run it alone to see more: "
+                f"{shlex.join(alone)}"
+            ) from error
 
     def _probe(self, ask: Ask, folder: Path, deadline: float) -> Sample:
         point = ask.point
@@ -344,7 +357,9 @@ class RealSystem:
             )
         if ended.status != 0 or not left.text:
             said = left.complaint or ended.errors.strip() or ended.output.strip()
-            raise ProbeError(f"forebay-ior failed with status {ended.status} ({_complaint(said)})")
+            raise _FailedError(
+                f"forebay-ior failed with status {ended.status} ({_complaint(said)})"
+            )
         rows = [
             row
             for row in json.loads(left.text)["tests"][0]["Results"]
@@ -354,6 +369,10 @@ class RealSystem:
             raise ProbeError("forebay-ior measured nothing (its result has no row). Run it alone.")
         found: Mapping[str, Any] = rows[-1]
         return found
+
+
+class _FailedError(ProbeError):
+    """forebay-ior did not end well."""
 
 
 def remove_folder(directory: Path, name: str) -> None:
