@@ -16,6 +16,9 @@ Choice choose_course(const SharedFacts& facts, Refusal own) noexcept {
     if (facts.atomic) {
         return {Course::together, Refusal::atomic_mode};
     }
+    if (facts.mpi_under_way) {
+        return {Course::together, Refusal::none};
+    }
     return own == Refusal::none ? Choice{Course::itself, own} : Choice{Course::alone, own};
 }
 

@@ -15,6 +15,9 @@ struct SharedFacts {
     std::int32_t nodes = 1;
     bool disabled = false;  // collective calls of this direction, when it was opened
     bool atomic = false;
+    // The MPI has moved bytes of the file for all ranks, and they have not agreed on anything
+    // since: one rank has returned, another may still be writing for it.
+    bool mpi_under_way = false;
 };
 
 enum class Course {

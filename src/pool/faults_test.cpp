@@ -26,7 +26,9 @@ adapters::Faults full_from(std::int64_t at) {
 TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom) {
     Node node{long_world};
     adapters::MemoryFile file{full_from(500'000)};
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
         const auto bytes = bytes_of(mib, 1);
         EXPECT_EQ(self.write(id, file, 0, bytes).error, 0);
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC);
@@ -45,16 +47,20 @@ TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom)
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         EXPECT_EQ(file.size().bytes(), 2 * mib);
     });
+    node.run();
     EXPECT_EQ(node.provided(), 0);
 }
 
 // A client that has written 1000 bytes of 1 to a file for which there is no room, and goes on.
 void with_no_room(Node& node, adapters::MemoryFile& file,
                   const std::function<void(NodeClient&, FileId)>& goes_on) {
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
         goes_on(self, id);
     });
+    node.run();
 }
 
 TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
@@ -89,7 +95,9 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
             faults.bad.push_back({Offset{i * 1000 + 10}, Length{1}});
         }
         adapters::MemoryFile file{faults};
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        node.daemon();
+        node.client("client", [&](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
             for (int i = 0; i < 40; ++i) {
                 EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(500, i + 1)).error, 0);
             }
@@ -103,6 +111,7 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
             file.set_faults({});
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         });
+        node.run();
         for (int i = 0; i < 40; ++i) {
             EXPECT_TRUE(same(file.get({Offset{i * 1000}, Length{500}}), bytes_of(500, i + 1)));
         }
@@ -172,7 +181,9 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
     adapters::MemoryFile full{full_from(0)};
     adapters::MemoryFile full_too{full_from(0)};
     adapters::MemoryFile good;
-    run_client(node, full, Access::write, [&](NodeClient& self, FileId stuck) {
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId stuck = self.open(full, Access::write);
         const FileId stuck_too = self.open(full_too, Access::write);
         const FileId id = self.open(good, Access::write);
         EXPECT_GT(write_in_pieces(self, stuck, full, 40 * mib), 0);
@@ -195,6 +206,7 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
             node.world().sleep(20'000'000);
         }
     });
+    node.run();
     EXPECT_LE(node.most_provided(), 7);
     EXPECT_EQ(node.provided(), 0);
 }
@@ -202,10 +214,13 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
 TEST(Faults, WithoutMemoryFilesAreWrittenDirectly) {
     Node node{long_world, {}, {.memory_max = 0}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
         EXPECT_EQ(write_in_pieces(self, id, file, 3'000'000), 3'000'000);
         EXPECT_EQ(node.directory().files[id.slot].reason, Reason::no_memory);
     });
+    node.run();
     EXPECT_TRUE(same(file.get({Offset{0}, Length{3'000'000}}), bytes_of(3'000'000, 5)));
 }
 
@@ -215,7 +230,9 @@ TEST(Faults, AFileSystemThatHangsHoldsUpItsOwnFilesOnly) {
     faults.slow_target = adapters::SlowTarget{mib, 1, 0, 1'000'000};  // ten seconds
     adapters::MemoryFile hung{faults};
     adapters::MemoryFile good;
-    run_client(node, hung, Access::write, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("waits", [&](NodeClient& self) {
+        const FileId id = self.open(hung, Access::write);
         EXPECT_EQ(write_in_pieces(self, id, hung, 6'000'000), 6'000'000);
     });
     node.client("client", [&](NodeClient& self) {
@@ -225,6 +242,7 @@ TEST(Faults, AFileSystemThatHangsHoldsUpItsOwnFilesOnly) {
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         EXPECT_LT(node.world().now_ns(), 9 * second);
     });
+    node.run();
     EXPECT_EQ(hung.size().bytes(), 6'000'000);
     EXPECT_EQ(good.size().bytes(), 20'000'000);
 }

@@ -60,10 +60,13 @@ void read_through(NodeClient& self, FileId id, OldFile& old, std::int64_t bytes,
 TEST(Fetch, WhatFollowsIsReadAheadOnce) {
     Node node{{.seed = 1}};
     OldFile old{node, 32 * MiB};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
         read_through(self, id, old, 32 * MiB, 128 * KiB);
         self.close(id);
     });
+    node.run();
     EXPECT_LE(node.read_directly, 256 * KiB);
     EXPECT_LE(old.fetched(), 32 * MiB);
     EXPECT_EQ(node.pool().counts().failed_fetches, 0U);
@@ -115,12 +118,15 @@ TEST(Fetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
     constexpr std::int64_t bytes = 16 * MiB;
     Node node{{.seed = 1}};
     OldFile old{node, bytes};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
         for (const std::int64_t number : shuffled(bytes / piece)) {
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
         self.close(id);
     });
+    node.run();
     EXPECT_EQ(old.fetched(), bytes) << "every block once";
     EXPECT_LE(node.read_directly, bytes / 4);
 }
@@ -129,13 +135,16 @@ TEST(Fetch, WhatIsReadHereAndThereIsNotFetched) {
     constexpr std::int64_t piece = 8 * KiB;
     Node node{{.seed = 1}};
     OldFile old{node, 64 * MiB};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
         const std::vector<std::int64_t> numbers = shuffled(64 * MiB / piece);
         for (const std::int64_t number : std::span{numbers}.first(300)) {  // some five of a block
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
         self.close(id);
     });
+    node.run();
     EXPECT_EQ(old.fetched(), 0);
 }
 
@@ -165,17 +174,22 @@ TEST(Fetch, ThereIsNeverMoreThanTheBound) {
 TEST(Fetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
     Node node{{.seed = 1}, {.read_ahead_bytes = 0}};
     OldFile old{node, 8 * MiB};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
         read_through(self, id, old, 8 * MiB, MiB);
         self.close(id);
     });
+    node.run();
     EXPECT_EQ(old.fetched(), 0);
 }
 
 TEST(Fetch, TheFilesEndIsWhereItIs) {
     Node node{{.seed = 1}};
     OldFile old{node, 5 * MiB + 12345};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
         read_through(self, id, old, 5 * MiB, 256 * KiB);
         std::vector<std::byte> rest(MiB);
         EXPECT_EQ(self.read(id, old.file, 5 * MiB, rest), 12345);
@@ -183,6 +197,7 @@ TEST(Fetch, TheFilesEndIsWhereItIs) {
         EXPECT_EQ(self.read(id, old.file, 50 * MiB, rest), 0);
         self.close(id);
     });
+    node.run();
 }
 
 TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
@@ -193,12 +208,15 @@ TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
     file.put(Offset{0}, bytes_of(0, 8 * MiB));
     node.changed_ns[&file] = long_ago_ns;
     node.direct_read_ns = slow_ns;
-    run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::read);
         for (std::int64_t at = 0; at < 8 * MiB; at += 512 * KiB) {
             read_and_compare(self, id, file, {Offset{at}, Length{512 * KiB}});
         }
         self.close(id);
     });
+    node.run();
     EXPECT_GT(node.pool().counts().failed_fetches, 0U);
 }
 
@@ -229,7 +247,9 @@ void reader_sees(std::uint64_t seed,
     OldFile old{node, 8 * MiB};
     bool changed = false;
     bool warm = false;
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
         read_through(self, id, old, 8 * MiB, 256 * KiB);
         warm = true;
         node.world().wake(&warm);
@@ -251,26 +271,25 @@ void reader_sees(std::uint64_t seed,
         changed = true;
         node.world().wake(&changed);
     });
-}
-
-// What the reader is to see in place of the old bytes.
-FileId deposit_anew(NodeClient& self, OldFile& old) {
-    const FileId id = self.open(old.file, Access::write);
-    const auto bytes = bytes_of(3 * MiB, MiB, 77);
-    EXPECT_EQ(self.depositor().write(id, 3 * MiB, bytes).taken, bytes.size());
-    return id;
+    node.run();
 }
 
 TEST(Coherence, ADepositIsSeenOverCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-        reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) { deposit_anew(self, old); });
+        reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
+            const FileId id = self.open(old.file, Access::write);
+            const auto bytes = bytes_of(3 * MiB, MiB, 77);
+            EXPECT_EQ(self.depositor().write(id, 3 * MiB, bytes).taken, bytes.size());
+        });
     }
 }
 
 TEST(Coherence, WhatWasDrainedIsSeenInsteadOfCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
-            const FileId id = deposit_anew(self, old);
+            const FileId id = self.open(old.file, Access::write);
+            const auto bytes = bytes_of(3 * MiB, MiB, 77);
+            EXPECT_EQ(self.depositor().write(id, 3 * MiB, bytes).taken, bytes.size());
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
             self.close(id);
         });
@@ -295,12 +314,15 @@ TEST(Coherence, WhatSomebodyOutsideWroteIsSeenByWhoOpensTheFileAnew) {
 TEST(Coherence, WhatWasCutOffIsNotReadFromCleanBlocks) {
     Node node{{.seed = 1}};
     OldFile old{node, 8 * MiB};
-    run_client(node, old.file, Access::write, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("both", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::write);
         read_through(self, id, old, 8 * MiB, 256 * KiB);
         EXPECT_EQ(self.ask(id, {.kind = Task::Kind::truncate, .bytes = Length{2 * MiB}}), 0);
         EXPECT_EQ(node.directory().files[id.slot].clean.load(), 0U);
         self.close(id);
     });
+    node.run();
 }
 
 TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
@@ -362,7 +384,9 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
     Node node{{.seed = 1}};
     OldFile old{node, 4 * MiB};
     OldFile other{node, 4 * MiB};
-    run_client(node, other.file, Access::read, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("owner", [&](NodeClient& self) {
+        const FileId id = self.open(other.file, Access::read);
         node.world().sleep(100'000'000);
         self.close(id);
     });
@@ -385,6 +409,7 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
         node.world().sleep(50'000'000);
         self.close(id);
     });
+    node.run();
     EXPECT_EQ(other.fetched(), 0);
     EXPECT_EQ(old.fetched(), 3 * MiB);
 }

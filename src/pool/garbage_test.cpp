@@ -47,7 +47,9 @@ struct Trouble {
 
     using Spoil = std::function<void(NodeClient&, FileId)>;
     void meet(const Spoil& spoil) {
-        run_client(node, bad_file, Access::write, [&](NodeClient& self, FileId id) {
+        node.daemon();
+        node.client("bad", [&](NodeClient& self) {
+            const FileId id = self.open(bad_file, Access::write);
             const auto bytes = bytes_of(1000, 1);
             EXPECT_EQ(self.write(id, bad_file, 0, bytes).taken, bytes.size());
             EXPECT_EQ(self.ask(id, {}), 0);
@@ -67,6 +69,7 @@ struct Trouble {
             EXPECT_EQ(self.read(id, good_file, 7 << 20, seen), 1 << 20);
             EXPECT_TRUE(same(seen, bytes_of(1 << 20, 7)));
         });
+        node.run();
         EXPECT_EQ(bad_file.size().bytes(), distrusted ? 1000 : 3000);
         EXPECT_TRUE(same(bad_file.get({Offset{0}, Length{1000}}), bytes_of(1000, 1)));
         EXPECT_EQ(good_file.size().bytes(), 40 << 20);
@@ -154,11 +157,14 @@ TEST(Garbage, CommitsThatNeverWereKeepNobodyWaiting) {
 TEST(Garbage, AnEntryThatIsTooFarAheadDoesNotKeepADeadClient) {
     Node node{{.seed = 5}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("bad", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
         forge(self.log(),
               {.file = id, .position = std::uint64_t{1} << 45, .state = EntryState::abandoned});
         EXPECT_EQ(self.ask(id, {}), 0);
     });
+    node.run();
     EXPECT_EQ(node.provided(), 0);
 }
 
@@ -168,7 +174,9 @@ TEST(Garbage, FewerPositionsThanBeforeSpoilNothing) {
               {.age_max_ns = 1'000'000'000'000'000, .quiet_ns = 1'000'000'000'000'000}};
     adapters::MemoryFile file;
     const auto bytes = bytes_of(3 << 20, 9);
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    node.daemon();
+    node.client("bad", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
         EXPECT_EQ(self.write(id, file, 0, bytes).taken, bytes.size());
         self.log().header().reserved = 0;
         self.close(id);
@@ -178,6 +186,7 @@ TEST(Garbage, FewerPositionsThanBeforeSpoilNothing) {
         EXPECT_EQ(self.read(other, file, 0, seen), 3 << 20);
         EXPECT_TRUE(same(seen, bytes));
     });
+    node.run();
     EXPECT_TRUE(same(file.get({Offset{0}, Length{3 << 20}}), bytes));
     EXPECT_EQ(node.provided(), 0);
 }

@@ -169,6 +169,7 @@ engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
 
 // All ranks come here together.
 int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
+    mpi_under_way_ = true;
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     counters_->passed(access.function, refusal, size < 0 ? -1 : size * access.count);
     const int code = tell_view();
@@ -196,6 +197,7 @@ int OpenFile::take_over(const Access& access, Direction direction, PassOn pass, 
     if (outcome.passed != engine::Refusal::none) {
         return this->pass(access, outcome.passed, pass);
     }
+    mpi_under_way_ = false;
     tell(outcome.bytes.bytes());
     return complete(access, outcome);
 }

@@ -16,6 +16,7 @@ plan::SharedFacts OpenFile::shared_facts(Direction direction) const noexcept {
     facts.disabled =
         direction == Direction::write ? disabled_at_open_.write : disabled_at_open_.read;
     facts.atomic = atomic_;
+    facts.mpi_under_way = mpi_under_way_;
     return facts;
 }
 
@@ -48,6 +49,7 @@ int OpenFile::start_by_mpi(const Access& access, const plan::Choice& choice,
         return held_.access(access.start, starting.alone);
     }
     const bool alone = choice.course == plan::Course::alone || held_.anywhere();
+    mpi_under_way_ = mpi_under_way_ || choice.course == plan::Course::together;
     return alone ? starting.alone(handle_) : starting.pass(handle_);
 }
 

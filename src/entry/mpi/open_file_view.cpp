@@ -76,6 +76,7 @@ int OpenFile::leave(const Left& left, PassOn pass) {
     const bool known = size >= 0 && left.count >= 0;
     if (left.collective) {
         forget();
+        mpi_under_way_ = true;
     }
     counters_->passed(left.function, engine::Refusal::none, known ? size * left.count : -1);
     if (!held_.anywhere()) {

@@ -70,9 +70,10 @@ void create(const OpeningRequest& request, const Settings& settings, Opening& op
     warnings = std::move(creation.warnings);
 }
 
-bool is_pooled(const std::string& path) {
+bool is_pooled(const std::string& path, const Settings& settings) {
     const pool::PoolCalls* const pool = adapters::pool_calls();
-    return pool != nullptr && pool->covers(path.c_str());
+    return pool != nullptr && pool->covers(path.c_str()) &&
+           settings.text(Setting::pool_durability) != "global";
 }
 
 Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
@@ -94,7 +95,8 @@ Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
     if (creates(request, settings)) {
         create(request, settings, opening, warnings);
     }
-    opening.pooled = opening.standing == Standing::ours && is_pooled(request.path) ? 1 : 0;
+    opening.pooled =
+        opening.standing == Standing::ours && is_pooled(request.path, settings) ? 1 : 0;
     opening.settings = settings.numbers();
     return opening;
 }

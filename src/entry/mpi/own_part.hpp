@@ -35,7 +35,7 @@ private:
     struct Way {
         std::unique_ptr<ports::Storage> storage;
         std::optional<transfer::OwnMover> mover;
-        plan::Refusal refusal = plan::Refusal::none;
+        plan::Refusal refusal = plan::Refusal::cannot_open;
         bool tried = false;
     };
     [[nodiscard]] plan::Refusal open(Way& way, Direction direction) const;
