@@ -129,7 +129,7 @@ private:
     bool atomic_ = false;
     PerDirection disabled_at_open_;
     bool mpi_under_way_ = false;  // see plan::SharedFacts; the same on all ranks
-    bool by_itself_ = false;  // some call was done by each rank itself; the same on all ranks
+    bool by_itself_ = false;      // some call was done by each rank itself; the same on all ranks
     OwnPart own_part_;
     std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
 };

@@ -65,7 +65,8 @@ void add(const Addition& addition, struct statx& out) noexcept {
 }
 
 // Asks libc, and where the file is one of the pool, asks again once it is known what to add: what
-// was drained in between counts in one of the two.
+// was drained in between counts in one of the two. The pool forgets a file whose bytes have all
+// been drained, so one that it does not know may have got them since libc was asked.
 template <class Status, class Ask>
 int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
     const int done = ask();
@@ -82,7 +83,7 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
     const auto file = known(device, inode_of(*out));
     const auto addition = file ? addition_of(*file) : std::nullopt;
     if (!addition) {
-        return done;
+        return may_be_pooled(folder, path, device) ? ask() : done;
     }
     const int again = ask();
     if (again == 0 && device_of(*out) == device) {
