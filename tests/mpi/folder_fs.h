@@ -110,6 +110,13 @@ static inline int fs_create_direct(const char* path, mode_t mode, struct fuse_fi
     return fd < 0 ? -errno : 0;
 }
 
+static inline int fs_utimens(const char* path, const struct timespec times[2],
+                             struct fuse_file_info* info) {
+    char b[name_max];
+    (void)info;
+    return answer(utimensat(AT_FDCWD, below(path, b, sizeof b), times, AT_SYMLINK_NOFOLLOW));
+}
+
 static inline int fs_statfs(const char* path, struct statvfs* to) {
     char b[name_max];
     return answer(statvfs(below(path, b, sizeof b), to));
@@ -148,6 +155,7 @@ static inline struct fuse_operations fs_direct_operations(read_call* read_it,
     operations.rmdir = fs_rmdir;
     operations.readdir = fs_readdir;
     operations.statfs = fs_statfs;
+    operations.utimens = fs_utimens;
     operations.init = fs_use_inodes;
     return operations;
 }
