@@ -83,7 +83,7 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
     const auto file = known(device, inode_of(*out));
     const auto addition = file ? addition_of(*file) : std::nullopt;
     if (!addition) {
-        return may_be_pooled(folder, path, device) ? ask() : done;
+        return ask();
     }
     const int again = ask();
     if (again == 0 && device_of(*out) == device) {
