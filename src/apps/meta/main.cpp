@@ -98,7 +98,7 @@ ExitStatus run(Session& session, const meta::Command& request, Report& report) {
                    .counted = measure::Counted::operations,
                    .clean_up = [&made] { made.remove(); }});
     const auto done = run_all(session, request, made, report.outcome);
-    made.remove_parents();
+    made.end();
     session.unwatch();
     report.memory_grown_bytes =
         static_cast<std::int64_t>(session.most(static_cast<double>(peak_memory_bytes() - before)));

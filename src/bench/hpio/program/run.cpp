@@ -296,7 +296,7 @@ void Leftover::remove() {
     if (!path_.empty()) {
         ::unlink(path_.c_str());
     }
-    path_.clear();
+    // The path stays until clear(): the monitor may have come before the file was made.
 }
 
 Result<PointResult> run_point(Session& session, const hpio::Command& request, std::size_t number,

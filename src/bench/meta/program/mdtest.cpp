@@ -468,6 +468,14 @@ void Made::remove() {
     remove_parents();
 }
 
+void Made::end() {
+    const std::lock_guard lock(mutex_);
+    remove_parents();
+    if (directories_.empty()) {
+        janitor_.dismiss();
+    }
+}
+
 void Made::remove_parents() const {
     for (const std::string& folder : parents_) {
         ::rmdir(folder.c_str());

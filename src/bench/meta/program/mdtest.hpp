@@ -21,9 +21,11 @@ public:
     void forget(const std::string& directory);
     // Removes all with all that is in them. For a run that ends early.
     void remove();
-    void remove_parents() const;
+    // The run is over: nothing that the next one makes under these names is this one's.
+    void end();
 
 private:
+    void remove_parents() const;
     void tell() { janitor_.watch_over_trees(directories_, parents_); }
 
     Janitor& janitor_;  // of what all ranks leave that are killed at once
