@@ -5,10 +5,12 @@
 #include "pool/client/reader.hpp"
 #include "server/server_check.hpp"
 
+#include <algorithm>
 #include <csignal>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
-#include <iterator>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <thread>
@@ -26,19 +28,24 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using wire::Ask;
 
+// Begins anew after a prime number of bytes: no block is like its neighbour.
 std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
+    constexpr std::size_t period = 65521;
     std::vector<std::byte> made(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) {
+    for (std::size_t i = 0; i < std::min(bytes, period); ++i) {
         made[i] = static_cast<std::byte>((i * 2654435761U + seed) >> 7U);
+    }
+    for (std::size_t i = period; i < bytes; i += period) {
+        std::memcpy(&made[i], made.data(), std::min(period, bytes - i));
     }
     return made;
 }
 
 std::vector<std::byte> contents(const std::string& path) {
+    std::vector<std::byte> bytes(std::filesystem::file_size(path));
     std::ifstream file{path, std::ios::binary};
-    const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    const auto bytes = std::as_bytes(std::span{text});
-    return {bytes.begin(), bytes.end()};
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
 }
 
 // The daemon as a client that has mapped its memory sees it. The bell is rung, sleeping is a futex.
