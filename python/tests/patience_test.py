@@ -28,7 +28,7 @@ def test_a_call_may_take_its_time_while_the_file_system_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The call ends when it has been asked for in vain."""
-    monkeypatch.setattr(patience, "ANSWER_SECONDS", 0.01)
+    monkeypatch.setattr(patience, "ANSWER_SECONDS", 1.0)
     asked = tmp_path / "asked"
     monkeypatch.setattr(patience, "_ask", lambda _: asked.touch())
 
