@@ -5,6 +5,7 @@
 #include "ports/clock.hpp"
 #include "server/desk.hpp"
 #include "server/door.hpp"
+#include "server/peers.hpp"
 #include "server/session.hpp"
 
 #include <chrono>
@@ -20,6 +21,7 @@ namespace forebay::server {
 struct ServerOptions {
     std::string socket;                       // an absolute path
     std::vector<std::string> rescue_folders;  // that are tried in this order
+    std::string host;                         // by which other nodes reach this one; empty: ask
     DeskOptions desk;
 };
 
@@ -28,8 +30,10 @@ public:
     static constexpr std::size_t sessions_max = 1024;
 
     // The clocks outlive it.
+    // `peers`, where there are other daemons, have joined; they outlive it, too.
     [[nodiscard]] static Result<std::unique_ptr<Server>> make(const ServerOptions& options,
-                                                              const Clocks& clocks);
+                                                              const Clocks& clocks,
+                                                              Peers* peers = nullptr);
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     ~Server();
@@ -52,9 +56,10 @@ public:
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:
-    Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll);
+    Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll,
+           Peers* peers);
 
-    enum class Source : std::uint64_t { door, signals, session, bell };
+    enum class Source : std::uint64_t { door, signals, session, bell, peers };
     Result<void> watch(int fd, Source source, std::uint64_t number);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
     void handle(Source source, std::uint64_t number, std::uint32_t events);
@@ -63,6 +68,7 @@ private:
     void read(std::uint64_t number, Session& session);
     bool take_question(std::uint64_t number, Session& session);
     void answer_done();
+    void hear_peers();
     void tend(std::uint64_t number, Session& session);
     void finish();
 
@@ -70,6 +76,7 @@ private:
     Door door_;
     std::unique_ptr<Desk> desk_;
     OwnFd epoll_;
+    Peers* peers_;
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;

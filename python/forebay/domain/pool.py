@@ -30,6 +30,8 @@ REASONS: Mapping[str, str] = {
     "no_memory": "no memory came free, since what filled it could not be drained",
     "read_and_written": "read and written (pool_consistency=paper)",
     "job_ends": "the pool took nothing more, since the job was to end",
+    "other_nodes": "several nodes had it open, and one of them wrote",
+    "node_lost": "the daemon of another node had gone",
     "no_room": "the file system had less room than what was in the pool",
 }
 
