@@ -155,7 +155,10 @@ void Member::hear(Node from, const Message& message) {
             drained_.insert(from);
             bereave();
             break;
-        case Kind::farewell: drained_.insert(from); break;
+        case Kind::farewell:
+            drained_.insert(from);
+            farewells_.insert(from);
+            break;
         default: break;
     }
     deliver();
@@ -188,6 +191,7 @@ void Member::obey(FileKey file, const Tokens::Heard& heard) {
 
 void Member::lost(Node node) {
     if (others_.erase(node) > 0) {
+        actions_.died = actions_.died || !farewells_.contains(node);
         bereave();
         settle();
     }

@@ -39,8 +39,9 @@ struct Actions {
     std::vector<Leave> leave;          // nothing of these is to be cached any more
     std::vector<std::uint64_t> again;  // for these tickets, want() is to be asked once more
     bool close_down = false;           // nothing at all; then closed_down() is to be told
+    bool died = false;                 // another daemon has, without a farewell
     [[nodiscard]] bool empty() const noexcept {
-        return send.empty() && leave.empty() && again.empty() && !close_down;
+        return send.empty() && leave.empty() && again.empty() && !close_down && !died;
     }
     auto operator<=>(const Actions&) const noexcept = default;
 };
@@ -111,7 +112,8 @@ private:
 
     bool bereaved_ = false;
     bool closed_down_ = false;
-    std::set<Node> drained_;  // others that said so
+    std::set<Node> drained_;    // others that said so
+    std::set<Node> farewells_;  // others that are about to end
     std::set<FileKey> stuck_;
     std::vector<std::uint64_t> waiting_;
 };

@@ -1,6 +1,7 @@
 #include "server/companions.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <utility>
 
 namespace forebay::server {
@@ -72,6 +73,7 @@ void Companions::obey() {
         }
         again_.insert(again_.end(), actions.again.begin(), actions.again.end());
         closes_down_ = closes_down_ || actions.close_down;
+        died_ = died_ || actions.died;
     }
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace forebay::server {
@@ -39,6 +40,8 @@ public:
     [[nodiscard]] std::vector<std::uint64_t> again();
     // Nothing at all may be cached any more: to be called down once, then closed().
     [[nodiscard]] bool closes_down();
+    // Another daemon has died since the last call: what it had not drained is lost.
+    [[nodiscard]] bool somebody_died() noexcept { return std::exchange(died_, false); }
     void draining_all(std::uint64_t ticket) { closing_ = ticket; }
     // The end: what could not be drained, and that it ends.
     void say_farewell();
@@ -67,6 +70,7 @@ private:
     std::vector<std::uint64_t> again_;
     std::optional<std::uint64_t> closing_;  // the ticket of draining everything
     bool closes_down_ = false;
+    bool died_ = false;
 };
 
 }  // namespace forebay::server

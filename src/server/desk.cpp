@@ -440,7 +440,6 @@ bool Desk::advance() {
     if (companions_) {
         did = companions_->turn() || did;
         if (companions_->closes_down()) {
-            bereaved_ = true;
             close_down(pool::Reason::node_lost);
             companions_->draining_all(pool_.drain_all());
         }

@@ -21,7 +21,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace forebay::server {
@@ -78,8 +77,8 @@ public:
 
     // Tells the other daemons that this one ends.
     void say_farewell();
-    // Another daemon has gone, of which this one has just heard.
-    [[nodiscard]] bool bereaved() noexcept { return std::exchange(bereaved_, false); }
+    // Another daemon has died since the last call.
+    [[nodiscard]] bool bereaved() noexcept { return companions_ && companions_->somebody_died(); }
     // No more deposits from now on.
     void close_down(pool::Reason why);
     // Closes down once, when the batch job will end. True: it was now.
@@ -134,7 +133,6 @@ private:
     std::int64_t opening_ = 0;  // openings that are under way
     pool::Pool pool_;
     std::optional<Companions> companions_;
-    bool bereaved_ = false;
     // Files of openings that have not ended, by ticket; and whether the other daemons admitted them.
     struct Coming {
         registry::FileKey file;

@@ -178,12 +178,13 @@ Peers::Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
 Peers::~Peers() { sodium_memzero(secret_.data(), secret_.size()); }
 
 // Edge-triggered: what is not read at once is read before the next event.
-void Peers::meet(OwnFd socket) {
-    Link& link = *strangers_.emplace_back(
-        std::make_unique<Link>(std::move(socket), seat_, secret_));
+void Peers::meet(OwnFd socket, std::string address) {
+    strangers_.push_back(
+        {std::make_unique<Link>(std::move(socket), seat_, secret_), std::move(address)});
+    const Link& link = *strangers_.back().link;
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-    event.data.ptr = &link;
+    event.data.ptr = strangers_.back().link.get();
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link.socket(), &event);
 }
 
@@ -203,10 +204,14 @@ Result<void> Peers::join(const PeerList& list) {
         if (!socket) {
             return failure(std::move(socket.error()));
         }
-        meet(std::move(*socket));
+        meet(std::move(*socket), list.addresses[node]);
     }
     const std::int64_t until = clock_.now_ns() + join_ns;
     while (!complete()) {
+        if (!unmet_.empty()) {
+            return cannot("take part in the job", unmet_,
+                          "See what that daemon says; all of a job must be given one secret.");
+        }
         if (clock_.now_ns() > until) {
             std::string missing;
             for (registry::Node node = 0; node < peers_.size(); ++node) {
@@ -237,7 +242,7 @@ void Peers::let_in() {
             continue;  // the oldest are still to prove who they are
         }
         set_up(socket.get());
-        meet(std::move(socket));
+        meet(std::move(socket), {});
     }
 }
 
@@ -269,19 +274,24 @@ void Peers::turn() {
 }
 
 void Peers::look_at_strangers() {
-    for (std::unique_ptr<Link>& link : strangers_) {
+    for (auto& [link, address] : strangers_) {
         link->turn();
-        switch (link->state()) {
-            case Link::State::greeting: break;
-            case Link::State::established: adopt(std::move(link)); break;
-            case Link::State::refused:
-                complaints_.push_back("sent another daemon away (" + link->why() + ")");
-                link.reset();
-                break;
-            default: link.reset(); break;
+        const Link::State state = link->state();
+        if (state == Link::State::greeting) {
+            continue;
         }
+        if (state == Link::State::established) {
+            adopt(std::move(link));
+            continue;
+        }
+        if (!address.empty()) {
+            unmet_ = address + ": " + link->why();
+        } else if (state == Link::State::refused) {
+            complaints_.push_back("sent another daemon away (" + link->why() + ")");
+        }
+        link.reset();
     }
-    std::erase(strangers_, nullptr);
+    std::erase_if(strangers_, [](const Stranger& one) { return one.link == nullptr; });
 }
 
 // Who has proved to be a daemon of the job.

@@ -66,7 +66,8 @@ private:
     Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
           const ports::Clock& clock);
     void let_in();
-    void meet(OwnFd socket);
+    // `address`: of one that this daemon connects to; empty: it came by itself.
+    void meet(OwnFd socket, std::string address);
     void adopt(std::unique_ptr<Link> link);
     void look_at_strangers();
     void look_at(Peer& peer, registry::Node node);
@@ -79,7 +80,13 @@ private:
     const ports::Clock& clock_;
     Secret secret_{};
     std::vector<Peer> peers_;                       // by number; the own one is empty
-    std::vector<std::unique_ptr<Link>> strangers_;  // who has not proved yet who it is
+    // Who has not proved yet who it is.
+    struct Stranger {
+        std::unique_ptr<Link> link;
+        std::string address;
+    };
+    std::vector<Stranger> strangers_;
+    std::string unmet_;  // why one that this daemon connected to is not met
     std::vector<Letter> letters_;
     std::vector<registry::Node> gone_;
     std::vector<std::string> complaints_;

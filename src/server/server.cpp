@@ -262,10 +262,10 @@ void Server::hear_peers() {
     for (const std::string& complaint : peers_->complaints()) {
         note(complaint + ".");
     }
-    if (desk_->bereaved() && !stopping_) {
+    if (desk_->bereaved()) {
         note(
-            "the daemon of another node has gone. What the pool has is being drained; writes go to "
-            "the file system from now on.");
+            "the daemon of another node has died, and what it had not drained is lost. What this "
+            "one has is being drained; writes go to the file system from now on.");
     }
 }
 
