@@ -198,9 +198,7 @@ bool Pool::advance() {
 
 std::vector<Done> Pool::done() { return state_->tasks.done(); }
 
-std::vector<std::uint32_t> Pool::forgotten() {
-    return std::exchange(state_->ledger.forgotten, {});
-}
+std::vector<std::uint32_t> Pool::forgotten() { return std::exchange(state_->ledger.forgotten, {}); }
 
 bool Pool::idle() const {
     const Ledger& ledger = state_->ledger;

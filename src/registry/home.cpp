@@ -88,9 +88,8 @@ void Home::go_on(FileKey key, File& file, std::vector<Outgoing>& send) {
         if (token != Token::refused) {
             file.tokens[ended.wish.node] = token;
         }
-        send.push_back(
-            {ended.wish.node,
-             {.kind = Message::Kind::grant, .token = token, .file = key, .number = 0}});
+        send.push_back({ended.wish.node,
+                        {.kind = Message::Kind::grant, .token = token, .file = key, .number = 0}});
     }
 }
 

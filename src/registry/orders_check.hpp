@@ -42,8 +42,8 @@ struct Visitor {
 // A file as a node's pool knows it.
 struct Pooled {
     std::int32_t opens = 0;
-    bool cached = true;      // false: it is written through
-    bool to_answer = false;  // it leaves, and left() is to be called
+    bool cached = true;        // false: it is written through
+    bool to_answer = false;    // it leaves, and left() is to be called
     std::int64_t deposit = 0;  // version; 0: none
     std::int64_t clean = -1;   // version that was read ahead; -1: none
     auto operator<=>(const Pooled&) const noexcept = default;
@@ -67,7 +67,16 @@ public:
     }
 
     struct Step {
-        enum class Kind : std::uint8_t { visitor, message, drain, forget, answer, close, lost, die };
+        enum class Kind : std::uint8_t {
+            visitor,
+            message,
+            drain,
+            forget,
+            answer,
+            close,
+            lost,
+            die
+        };
         Kind kind = Kind::visitor;
         std::uint32_t a = 0;  // a visitor, a node, or who sent the message
         std::uint64_t b = 0;  // a file, or to whom
@@ -122,9 +131,8 @@ public:
 
     // Everybody has done everything, …
     [[nodiscard]] bool over() const {
-        return std::ranges::all_of(visitors_, [](const Visitor& one) {
-            return one.stage == Visitor::Stage::done;
-        });
+        return std::ranges::all_of(
+            visitors_, [](const Visitor& one) { return one.stage == Visitor::Stage::done; });
     }
     // … and what the file system has is what was acknowledged.
     [[nodiscard]] bool all_stored() const { return stored_ == latest_; }
@@ -186,8 +194,8 @@ private:
                 steps.push_back({Step::Kind::answer, node, number});
             }
         }
-        const bool drained = std::ranges::all_of(
-            host.pool, [](const auto& one) { return one.second.deposit == 0; });
+        const bool drained =
+            std::ranges::all_of(host.pool, [](const auto& one) { return one.second.deposit == 0; });
         if (host.closing && drained) {
             steps.push_back({Step::Kind::close, node, 0});
         }
@@ -199,8 +207,8 @@ private:
     // To the next visit, or to the end of the script.
     static void settle(Visitor& visitor) {
         visitor.used = 0;
-        visitor.stage = visitor.at < visitor.script.size() ? Visitor::Stage::outside
-                                                           : Visitor::Stage::done;
+        visitor.stage =
+            visitor.at < visitor.script.size() ? Visitor::Stage::outside : Visitor::Stage::done;
     }
 
     [[nodiscard]] bool visit(Visitor& visitor, Node node) {
@@ -227,8 +235,8 @@ private:
 
     void come(Visitor& visitor, Host& host) {
         const Visit& now = visitor.script[visitor.at];
-        const auto admission = host.member.want({now.file}, now.writes ? Token::write : Token::read,
-                                                visitor.ticket);
+        const auto admission =
+            host.member.want({now.file}, now.writes ? Token::write : Token::read, visitor.ticket);
         visitor.stage = Visitor::Stage::waiting;
         if (admission == Admission::refused) {
             ++visitor.at;
@@ -341,7 +349,7 @@ private:
     std::vector<Visitor> visitors_;
     std::vector<Node> node_of_;
     std::map<Link, std::deque<Message>> links_;
-    std::set<Link> lost_;  // of a dead daemon, to one that does not know
+    std::set<Link> lost_;                           // of a dead daemon, to one that does not know
     std::map<std::uint64_t, std::int64_t> stored_;  // by the file system
     std::map<std::uint64_t, std::int64_t> latest_;  // acknowledged
     std::int64_t version_ = 0;

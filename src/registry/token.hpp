@@ -1,6 +1,6 @@
 // What the daemons of a job say to each other about a file, so that no two nodes disagree about a
-// byte. Each file has a *home*: the daemon that knows which nodes have the file open. The home gives
-// out *tokens*.
+// byte. Each file has a *home*: the daemon that knows which nodes have the file open. The home
+// gives out *tokens*.
 //
 //   node                          home of the file                      other nodes
 //   ask(read or write)  ────────▶

@@ -89,10 +89,7 @@ void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
         // Whoever waits keeps the token that is there: the home would take the two messages for
         // one after the other, and this node would not.
         if (found->second.token != Token::none) {
-            say({.kind = Message::Kind::forgotten,
-                 .token = Token::none,
-                 .file = file,
-                 .number = 0},
+            say({.kind = Message::Kind::forgotten, .token = Token::none, .file = file, .number = 0},
                 send);
         }
         files_.erase(found);

@@ -99,7 +99,8 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
     if (!clean) {
         return failure(std::move(clean.error()));
     }
-    return std::unique_ptr<Desk>{new Desk{std::move(*area), std::move(*clean), options, clocks, post}};
+    return std::unique_ptr<Desk>{
+        new Desk{std::move(*area), std::move(*clean), options, clocks, post}};
 }
 
 Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks,
@@ -123,8 +124,7 @@ Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clock
              .effort = clocks.effort},
             shared_if(options.pool, post != nullptr)} {
     if (post != nullptr) {
-        companions_.emplace(Companions::Job{*post, options.node, options.nodes}, pool_,
-                            directory_);
+        companions_.emplace(Companions::Job{*post, options.node, options.nodes}, pool_, directory_);
     }
     directory_.header.format.store(pool::format, relaxed);
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
@@ -260,8 +260,8 @@ void Desk::knock(Session& session, Answer& answer, std::uint64_t ticket) {
     }
     answer.admitted = true;
     if (admission == registry::Admission::through && answer.leaves == pool::Reason::none) {
-        answer.leaves = companions_->bereaved() ? pool::Reason::node_lost
-                                                : pool::Reason::other_nodes;
+        answer.leaves =
+            companions_->bereaved() ? pool::Reason::node_lost : pool::Reason::other_nodes;
     }
     begin_opening(session, answer);
 }

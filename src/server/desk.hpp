@@ -133,7 +133,8 @@ private:
     std::int64_t opening_ = 0;  // openings that are under way
     pool::Pool pool_;
     std::optional<Companions> companions_;
-    // Files of openings that have not ended, by ticket; and whether the other daemons admitted them.
+    // Files of openings that have not ended, by ticket; and whether the other daemons admitted
+    // them.
     struct Coming {
         registry::FileKey file;
         bool admitted = false;

@@ -17,8 +17,7 @@ namespace forebay::server {
 namespace {
 
 constexpr std::uint64_t magic = 0x3159'4142'4552'4F46;  // "FOREBAY1"
-constexpr std::size_t frame_bytes =
-    wire::peer_bytes + crypto_secretstream_xchacha20poly1305_ABYTES;
+constexpr std::size_t frame_bytes = wire::peer_bytes + crypto_secretstream_xchacha20poly1305_ABYTES;
 using Key = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_KEYBYTES>;
 using Header = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_HEADERBYTES>;
 using Nonce = std::array<unsigned char, 32>;
@@ -79,7 +78,8 @@ void Link::refuse(std::string why) {
 }
 
 void Link::fail(int error) {
-    const bool closed = error == 0 || error == ECONNRESET || error == EPIPE || error == ECONNREFUSED;
+    const bool closed =
+        error == 0 || error == ECONNRESET || error == EPIPE || error == ECONNREFUSED;
     state_ = closed ? State::ended : State::cut;
     why_ = error == 0 ? "it has ended" : std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
 }
@@ -231,9 +231,9 @@ void Link::send(const registry::Message& message) {
     }
     const wire::PeerBytes plain = wire::bytes_of(message);
     std::array<unsigned char, frame_bytes> frame{};
-    crypto_secretstream_xchacha20poly1305_push(
-        &cipher_->push, frame.data(), nullptr,
-        reinterpret_cast<const unsigned char*>(plain.data()), plain.size(), nullptr, 0, 0);
+    crypto_secretstream_xchacha20poly1305_push(&cipher_->push, frame.data(), nullptr,
+                                               reinterpret_cast<const unsigned char*>(plain.data()),
+                                               plain.size(), nullptr, 0, 0);
     const auto bytes = std::as_bytes(std::span{frame});
     out_.insert(out_.end(), bytes.begin(), bytes.end());
     if (out_.size() > waiting_max) {

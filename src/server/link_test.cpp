@@ -119,17 +119,17 @@ TEST(Link, WhatWasRecordedBeforeIsNotHeardAgain) {
 }
 
 TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
-    auto [left, middle] = connected();
-    auto [other_middle, right] = connected();
-    Link zero{std::move(left), {0, 2}, secret(1)};
-    Link one{std::move(right), {1, 2}, secret(1)};
-    const auto pass = [&, &middle = middle, &other_middle = other_middle](int times) {
+    std::array<OwnFd, 2> near = connected();  // of zero, and
+    std::array<OwnFd, 2> far = connected();   // … of one: somebody sits between them
+    Link zero{std::move(near[0]), {0, 2}, secret(1)};
+    Link one{std::move(far[0]), {1, 2}, secret(1)};
+    const auto pass = [&](int times) {
         let_talk(zero, one);
-        const auto from_one = read_all(other_middle);
+        const auto from_one = read_all(far[1]);
         for (int i = 0; i < times; ++i) {
-            write_all(middle, from_one);
+            write_all(near[1], from_one);
         }
-        write_all(other_middle, read_all(middle));
+        write_all(far[1], read_all(near[1]));
         let_talk(zero, one);
     };
     for (int i = 0; i < 4; ++i) {

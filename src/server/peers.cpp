@@ -25,8 +25,7 @@ constexpr int queue_max = 4096;
 constexpr std::size_t strangers_max = 64;
 constexpr std::string_view schema = "forebay.pool.peers/1";
 
-tl::unexpected<Error> cannot(const std::string& what, std::string_view why,
-                             std::string_view next) {
+tl::unexpected<Error> cannot(const std::string& what, std::string_view why, std::string_view next) {
     return failure(
         Error{ErrorCode::argument, 0, fmt::format("cannot {} ({}). {}", what, why, next)});
 }
@@ -252,7 +251,8 @@ void Peers::turn() {
     do {
         got = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
         for (int i = 0; i < got; ++i) {
-            if (auto* const link = static_cast<Link*>(events.at(static_cast<std::size_t>(i)).data.ptr)) {
+            if (auto* const link =
+                    static_cast<Link*>(events.at(static_cast<std::size_t>(i)).data.ptr)) {
                 link->stir();
             }
         }
@@ -328,8 +328,7 @@ void Peers::flush() {
     const std::int64_t until = clock_.now_ns() + heartbeat_ns;
     const auto waiting = [&] {
         return std::ranges::any_of(peers_, [](const Peer& one) {
-            return one.link && one.link->state() == Link::State::established &&
-                   one.link->blocked();
+            return one.link && one.link->state() == Link::State::established && one.link->blocked();
         });
     };
     turn();

@@ -79,7 +79,7 @@ private:
     Seat seat_;
     const ports::Clock& clock_;
     Secret secret_{};
-    std::vector<Peer> peers_;                       // by number; the own one is empty
+    std::vector<Peer> peers_;  // by number; the own one is empty
     // Who has not proved yet who it is.
     struct Stranger {
         std::unique_ptr<Link> link;

@@ -101,6 +101,20 @@ Result<void> Server::hear(OwnFd signals) {
     return watch(signals_.get(), Source::signals, 0);
 }
 
+void Server::live_as_long_as(int owner) {
+    if (watch(owner, Source::owner, 0)) {
+        owner_ = owner;
+    }
+}
+
+void Server::hear_owner() {
+    std::array<char, 512> words{};
+    if (::read(owner_, words.data(), words.size()) == 0) {
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, owner_, nullptr);
+        stop();
+    }
+}
+
 nanoseconds Server::patience() const {
     if (ended_) {
         return nanoseconds{0};
@@ -151,6 +165,10 @@ void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
     }
     if (source == Source::peers) {
         return;  // they are heard in each turn
+    }
+    if (source == Source::owner) {
+        hear_owner();
+        return;
     }
     if (source == Source::signals) {
         hear_signals();
@@ -347,7 +365,8 @@ void Server::finish() {
     }
     rescued_ = desk_->rescue(options_.rescue_folders);
     adapters::NotebookFile report{door_.path() + ".report"};
-    if (const auto written = report.write(desk_->status(true, rescued_) + "\n"); !written) {
+    report_ = desk_->status(true, rescued_);
+    if (const auto written = report.write(report_ + "\n"); !written) {
         note(written.error().message);
     }
     if (rescued_.empty()) {

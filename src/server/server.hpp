@@ -42,6 +42,10 @@ public:
     // stops at once where it came before.
     Result<void> hear(OwnFd signals);
 
+    // Stops when nobody has the other end of this descriptor any more. It need not be one that can
+    // be waited for.
+    void live_as_long_as(int owner);
+
     // Waits until something is to be done, but no longer than `wait_max`; does it.
     void turn(std::chrono::nanoseconds wait_max);
     // turn() until the end.
@@ -52,6 +56,8 @@ public:
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // What did not arrive.
     [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
+    // What the report says of the end, as one line of JSON.
+    [[nodiscard]] const std::string& report() const noexcept { return report_; }
     // It was told to end twice: something may hang in the file system for ever.
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
@@ -59,7 +65,7 @@ private:
     Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll,
            Peers* peers);
 
-    enum class Source : std::uint64_t { door, signals, session, bell, peers };
+    enum class Source : std::uint64_t { door, signals, session, bell, peers, owner };
     Result<void> watch(int fd, Source source, std::uint64_t number);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
     void handle(Source source, std::uint64_t number, std::uint32_t events);
@@ -69,6 +75,7 @@ private:
     bool take_question(std::uint64_t number, Session& session);
     void answer_done();
     void hear_peers();
+    void hear_owner();
     void tend(std::uint64_t number, Session& session);
     void finish();
 
@@ -77,6 +84,7 @@ private:
     std::unique_ptr<Desk> desk_;
     OwnFd epoll_;
     Peers* peers_;
+    int owner_ = -1;
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;
@@ -88,6 +96,7 @@ private:
     bool ended_ = false;
     bool gave_up_ = false;
     std::vector<Rescued> rescued_;
+    std::string report_;
 };
 
 }  // namespace forebay::server

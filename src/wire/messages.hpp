@@ -8,7 +8,8 @@
 //                                                        log, the bell: an eventfd, and clean
 //                                                        blocks (read-only), if there are any
 //   watch       nothing                                  the directory (read-only)
-//   open        path, flags, inode; a descriptor of      slot, generation, state; EREMOTEIO: another
+//   open        path, flags, inode; a descriptor of      slot, generation, state; EREMOTEIO:
+//   another
 //               the file                                 node has bytes of it that cannot be had
 //   close       slot, generation                         nothing
 //   sync        slot, generation, flags                  error: of draining, or of fsync

@@ -19,7 +19,8 @@ TEST(Peers, AMessageIsTakenAsItWasSent) {
 }
 
 TEST(Peers, WhatIsNoMessageIsNone) {
-    const PeerBytes right = bytes_of({.kind = Message::Kind::ask, .token = Token::read});
+    const PeerBytes right =
+        bytes_of({.kind = Message::Kind::ask, .token = Token::read, .file = {}, .number = 0});
     EXPECT_TRUE(message_of(right));
     EXPECT_FALSE(message_of(std::span{right}.first(peer_bytes - 1)));
     EXPECT_FALSE(message_of({}));

@@ -12,6 +12,8 @@ EX_IOERR = 74
 SOCKET_VARIABLE = "FOREBAY_POOL_SOCKET"
 PATHS_VARIABLE = "FOREBAY_POOL_PATHS"
 PATHS_SETTING = "pool_paths"
+NODES_SETTING = "pool_nodes"
+STARTER_SETTING = "pool_starter"
 PATHS_MAX = 16
 """As many paths as a captured program looks at (src/entry/posix/paths.hpp)."""
 SOCKET_NAME_MAX = 107
@@ -171,6 +173,10 @@ class PoolPlace:
     socket: Path
     environment: Mapping[str, str]
     folder: Path
+    nodes: int = 1
+    """More than one: a daemon listens on each of them, at the same path."""
+    starter: tuple[str, ...] = ()
+    """The command that starts them; empty: Slurm's."""
 
 
 @frozen

@@ -6,7 +6,8 @@
 // SIGUSR1: drains; then writes go to the file system directly.
 //
 // One of several daemons of a job says in its line by which address the others reach it, and reads
-// a line from standard input that names all of them (schema/pool.md).
+// a line from standard input that names all of them. When it has met them it says so in a line; it
+// ends when standard input does, and says then what its report says (schema/pool.md).
 //
 // Exit status: 0 everything arrived, 1 something did not, or it could not start, 2 wrong arguments.
 #include "adapters/posix/clock.hpp"
@@ -15,8 +16,8 @@
 #include "server/shape.hpp"
 #include "settings/settings.hpp"
 
-#include <cerrno>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -67,16 +68,22 @@ void raise_descriptor_limit() {
 }
 
 void say_ready(const forebay::server::ServerOptions& options, const Peers* peers) {
-    const std::string job = peers == nullptr
-                                ? ""
-                                : fmt::format(R"("node":{},"address":"{}",)", options.desk.node,
-                                              peers->address());
+    const std::string job = peers == nullptr ? ""
+                                             : fmt::format(R"("node":{},"address":"{}",)",
+                                                           options.desk.node, peers->address());
     fmt::print(R"({{"schema":"forebay.pool.ready/1","process":{},"socket":"{}",{}"directory":{}}})"
                "\n",
                ::getpid(), options.socket, job, forebay::server::directory_shape());
     std::fflush(stdout);
-    // Who waits for the line waits for the end of the output, too.
-    static_cast<void>(std::freopen("/dev/null", "w", stdout));
+    if (peers == nullptr) {
+        // Who waits for the line waits for the end of the output, too.
+        static_cast<void>(std::freopen("/dev/null", "w", stdout));
+    }
+}
+
+void say(const std::string& line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
 }
 
 // The first line of standard input.
@@ -153,8 +160,13 @@ int run(std::span<char* const> words) {
         if (const auto met = meet(**peers, options->desk.nodes); !met) {
             return fail(met.error(), not_all);
         }
+        say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})", options->desk.node));
+        (*server)->live_as_long_as(STDIN_FILENO);
     }
     (*server)->run();
+    if (*peers) {
+        say((*server)->report());
+    }
     const int status = tell(**server);
     if (status != all_arrived || (*server)->gave_up()) {
         std::_Exit(status);  // what hangs in the file system is not waited for
