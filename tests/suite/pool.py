@@ -99,7 +99,8 @@ class Daemon:
         # A socket's name is short.
         with tempfile.TemporaryDirectory(prefix="forebay-test-", dir="/tmp") as private:
             said, socket, kept = Path(private, "said"), Path(private, "s"), rescue or Path(private)
-            words = [DAEMON, "--socket", socket, "--rescue", kept, *(job if nodes > 1 else [])]
+            words = [str(DAEMON), "--socket", str(socket), "--rescue", str(kept)]
+            words += job if nodes > 1 else []
             with said.open("w") as errors:
                 process = subprocess.Popen(
                     [*front, *words],
