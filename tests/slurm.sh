@@ -12,7 +12,7 @@ conf=$folder/slurm.conf
 nodes=(fb1 fb2)
 
 port() {  # one that nobody listens at
-    python3 -c 'import socket as s; one = s.socket(); one.bind(("", 0)); print(one.getsockname()[1])'
+    python3 -c "import socket; s = socket.socket(); s.bind(('', 0)); print(s.getsockname()[1])"
 }
 
 down() {

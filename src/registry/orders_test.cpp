@@ -9,15 +9,15 @@
 namespace forebay::registry {
 namespace {
 
-// Sanitizers make each step ten times slower: they look at fewer jobs.
+// Sanitizers make each step many times slower: with them, clients visit once.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr std::size_t stride = 5;
+constexpr bool slow = true;
 #else
-constexpr std::size_t stride = 1;
+constexpr bool slow = false;
 #endif
 #else
-constexpr std::size_t stride = 1;
+constexpr bool slow = false;
 #endif
 
 struct Seen {
@@ -64,6 +64,9 @@ std::vector<Script> scripts_of_one_visit() {
 }
 
 std::vector<Script> scripts_of_two_visits() {
+    if (slow) {
+        return scripts_of_one_visit();
+    }
     std::vector<Script> scripts;
     for (const Script& first : scripts_of_one_visit()) {
         for (const Script& second : scripts_of_one_visit()) {
@@ -77,10 +80,8 @@ std::vector<Script> scripts_of_two_visits() {
 class TwoNodesAndTwoFiles : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(TwoNodesAndTwoFiles, InEveryOrder) {
-    const std::vector<Script> scripts = scripts_of_two_visits();
-    const Script& one = scripts.at(GetParam());
-    for (std::size_t i = 0; i < scripts.size(); i += stride) {
-        const Script& other = scripts[i];
+    const Script one = scripts_of_two_visits().at(GetParam());
+    for (const Script& other : scripts_of_two_visits()) {
         const Seen seen = every_order_of(Job{2, {{0, one}, {1, other}}});
         ASSERT_EQ(seen.problem, "") << seen.states << " states";
     }
@@ -98,7 +99,8 @@ TEST_P(TwoNodesAndTwoFiles, WhileAnyDaemonMayDie) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Orders, TwoNodesAndTwoFiles, testing::Range<std::size_t>(0, 16, stride));
+INSTANTIATE_TEST_SUITE_P(Orders, TwoNodesAndTwoFiles,
+                         testing::Range<std::size_t>(0, slow ? 4 : 16));
 
 TEST(Orders, ThreeNodesAndOneFileInEveryOrder) {
     const std::vector<Script> scripts{{{0, false}}, {{0, true}}};
@@ -140,7 +142,7 @@ std::string one_order_of(std::uint32_t seed, bool with_death) {
 }
 
 TEST(Orders, LargerJobsInManyOrders) {
-    constexpr std::uint32_t seeds = 2000 / stride;
+    constexpr std::uint32_t seeds = slow ? 200 : 2000;
     for (std::uint32_t seed = 0; seed < seeds; ++seed) {
         ASSERT_EQ(one_order_of(seed, seed % 2 == 1), "") << "seed " << seed;
     }

@@ -88,7 +88,8 @@ TEST(Link, AnotherJobOrTheSameNumberIsSentAway) {
         Link zero{std::move(left), {0, 2}, secret(1)};
         Link one{std::move(right), seat, secret(1)};
         let_talk(zero, one);
-        EXPECT_EQ(zero.state(), Link::State::refused);
+        EXPECT_EQ(one.state(), Link::State::refused);
+        EXPECT_EQ(zero.state(), Link::State::ended);
     }
 }
 
