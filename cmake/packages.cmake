@@ -35,6 +35,16 @@ forebay_package(threads Threads::Threads)
 forebay_package(version)
 target_compile_definitions(forebay_package_version INTERFACE FOREBAY_VERSION="${PROJECT_VERSION}")
 
+# What the daemons of a job prove to each other, and encrypt. The archive, as below.
+pkg_check_modules(SODIUM REQUIRED libsodium)
+find_library(FOREBAY_SODIUM_ARCHIVE NAMES libsodium.a HINTS ${SODIUM_LIBRARY_DIRS})
+if(FOREBAY_SODIUM_ARCHIVE)
+    forebay_package(sodium ${FOREBAY_SODIUM_ARCHIVE})
+else()
+    forebay_package(sodium ${SODIUM_LINK_LIBRARIES})
+endif()
+target_include_directories(forebay_package_sodium SYSTEM INTERFACE ${SODIUM_INCLUDE_DIRS})
+
 if(URING_FOUND)
     # The archive where there is one (Debian's is PIC): no library that a compute node may lack.
     find_library(FOREBAY_URING_ARCHIVE NAMES liburing.a HINTS ${URING_LIBRARY_DIRS})

@@ -96,7 +96,8 @@ void FileLife::judge_room(File& file, std::int64_t room) {
 void FileLife::look_at_name(File& file) {
     const std::int64_t now = ledger_.now_ns();
     const bool asked = file.name_asked_ns != never_ns && now - file.name_asked_ns < name_look_ns;
-    if (!nobody_needs(file) || ledger_.being_opened > 0 || file.held_bytes == 0 || asked) {
+    if (!nobody_needs(file) || ledger_.being_opened > 0 || file.held_bytes == 0 || asked ||
+        ledger_.options.shared) {
         return;
     }
     file.name_asked_ns = now;

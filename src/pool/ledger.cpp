@@ -190,6 +190,9 @@ void Ledger::forget(File& file) {
     slot.progress.fetch_add(1, std::memory_order_release);
     ports.sleepers.wake(slot.progress);
     slots.erase(key_of(file.open->identity));
+    if (options.shared) {
+        forgotten.push_back(file.slot);
+    }
     close_beside(std::move(file.open), std::move(file.fetching.source), slot.drained.load(relaxed));
     files[file.slot].reset();
 }

@@ -84,6 +84,7 @@ public:
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots;  // by identity
     std::vector<std::uint32_t> busy;                                         // slots
     Clean clean;
+    std::vector<std::uint32_t> forgotten;  // slots, for who asks; only where `options.shared`
     std::vector<FailedClose> failed_closes;
     [[nodiscard]] bool closing_files() const noexcept { return !closes_.empty(); }
 

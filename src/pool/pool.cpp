@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace forebay::pool {
 
@@ -196,6 +197,8 @@ bool Pool::advance() {
 }
 
 std::vector<Done> Pool::done() { return state_->tasks.done(); }
+
+std::vector<std::uint32_t> Pool::forgotten() { return std::exchange(state_->ledger.forgotten, {}); }
 
 bool Pool::idle() const {
     const Ledger& ledger = state_->ledger;

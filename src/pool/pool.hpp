@@ -38,6 +38,8 @@ struct PoolOptions {
     std::int32_t files_at_once = 4;       // that are being drained
     // Clean blocks of all files, read ahead; of the cap, and no more than a quarter of it.
     std::int64_t read_ahead_bytes = std::int64_t{256} << 20;
+    // Other nodes have files open, too: forgotten() is kept, and no file without a name is dropped.
+    bool shared = false;
     // paper: a request is a block at most, and one is under way for a file in each direction.
     Consistency consistency = Consistency::pool;
 };
@@ -196,6 +198,8 @@ public:
     bool advance();
     // Tickets that are answered; each comes once.
     [[nodiscard]] std::vector<Done> done();
+    // Slots of files that are not known any more, since the last call; only where `shared`.
+    [[nodiscard]] std::vector<std::uint32_t> forgotten();
     // Nothing is deposited, on its way, or asked for, and no file is being closed.
     [[nodiscard]] bool idle() const;
     [[nodiscard]] const Counts& counts() const;

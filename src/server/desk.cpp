@@ -59,6 +59,11 @@ pool::Task leaving(pool::Reason reason) {
     return task;
 }
 
+pool::PoolOptions shared_if(pool::PoolOptions options, bool shared) {
+    options.shared = shared;
+    return options;
+}
+
 bool may_write(const Session& session, const wire::Question& question) {
     const auto writes = session.writes.find(question.slot);
     return writes != session.writes.end() && writes->second == question.generation;
@@ -80,7 +85,8 @@ pool::Task task_of(const wire::Question& question) {
 
 }  // namespace
 
-Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clocks& clocks) {
+Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clocks& clocks,
+                                         Post* post) {
     Result<Area> area = Area::make("forebay-directory", sizeof(pool::Directory), Writers::daemon);
     if (!area) {
         return failure(std::move(area.error()));
@@ -93,10 +99,12 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
     if (!clean) {
         return failure(std::move(clean.error()));
     }
-    return std::unique_ptr<Desk>{new Desk{std::move(*area), std::move(*clean), options, clocks}};
+    return std::unique_ptr<Desk>{
+        new Desk{std::move(*area), std::move(*clean), options, clocks, post}};
 }
 
-Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks)
+Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks,
+           Post* post)
     : area_{std::move(area)},
       directory_{*reinterpret_cast<pool::Directory*>(area_.base())},
       clean_{std::move(clean)},
@@ -114,7 +122,10 @@ Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clock
              .errands = &errands_,
              .clean = &clean_,
              .effort = clocks.effort},
-            options.pool} {
+            shared_if(options.pool, post != nullptr)} {
+    if (post != nullptr) {
+        companions_.emplace(Companions::Job{*post, options.node, options.nodes}, pool_, directory_);
+    }
     directory_.header.format.store(pool::format, relaxed);
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
@@ -226,6 +237,36 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
     } else if ((question.flags & wire::through_only) != 0) {
         answer.leaves = static_cast<pool::Reason>(question.number);
     }
+    if (companions_) {
+        answer.file = registry::FileKey{question.inode};
+        knock(session, answer, next_opening_++);
+    } else {
+        begin_opening(session, answer);
+    }
+}
+
+// Asks whether the other nodes' daemons let this one have the file, and how.
+void Desk::knock(Session& session, Answer& answer, std::uint64_t ticket) {
+    const bool writes = answer.opening->access() != pool::Access::read;
+    const auto admission = companions_->want(*answer.file, writes, ticket);
+    if (!admission) {
+        coming_[ticket] = {*answer.file, false};
+        answer.ticket = ticket;
+        return;
+    }
+    if (admission == registry::Admission::refused) {
+        refuse(answer, EREMOTEIO);
+        return;
+    }
+    answer.admitted = true;
+    if (admission == registry::Admission::through && answer.leaves == pool::Reason::none) {
+        answer.leaves =
+            companions_->bereaved() ? pool::Reason::node_lost : pool::Reason::other_nodes;
+    }
+    begin_opening(session, answer);
+}
+
+void Desk::begin_opening(Session& session, Answer& answer) {
     const std::uint64_t ticket = next_opening_++;
     pool_.being_opened(++opening_);
     openings_.begin(ticket, [opening = answer.opening] {
@@ -234,8 +275,19 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
     });
     if (answer.opening->over_within(opening_wait)) {
         enter(session, answer);
-    } else {
-        answer.ticket = ticket;
+        return;
+    }
+    answer.ticket = ticket;
+    if (answer.admitted) {
+        coming_[ticket] = {*answer.file, true};
+    }
+}
+
+// The file that is being opened will not be.
+void Desk::turn_away(Answer& answer, int error) {
+    refuse(answer, error);
+    if (answer.admitted) {
+        companions_->not_entered(*answer.file);
     }
 }
 
@@ -244,7 +296,11 @@ void Desk::enter(Session& session, Answer& answer) {
     const std::shared_ptr<Opening> opening = std::exchange(answer.opening, {});
     Result<pool::OpenFile> file = opening->take();
     if (!file) {
-        refuse(answer, errno_of(file.error()));
+        turn_away(answer, errno_of(file.error()));
+        return;
+    }
+    if (answer.admitted && file->identity.inode != answer.file->inode) {
+        turn_away(answer, EPROTO);
         return;
     }
     history_.look();  // what is over: its slot may be this file's
@@ -256,8 +312,11 @@ void Desk::enter(Session& session, Answer& answer) {
     const pool::Access access = opening->access();
     const Result<pool::Opened> opened = pool_.open(*session.client, std::move(*file), access);
     if (!opened) {
-        refuse(answer, errno_of(opened.error()));
+        turn_away(answer, errno_of(opened.error()));
         return;
+    }
+    if (answer.admitted) {
+        companions_->entered(*answer.file, opened->slot);
     }
     history_.opened(opened->slot, identity, std::move(meter));
     if (access != pool::Access::read) {
@@ -302,6 +361,12 @@ void Desk::adjust(const Session& session, const wire::Question& question, Answer
 
 std::vector<pool::Done> Desk::done() {
     std::vector<pool::Done> done = pool_.done();
+    if (companions_) {
+        std::erase_if(done, [this](const pool::Done& one) { return companions_->took(one); });
+        for (const std::uint64_t ticket : companions_->again()) {
+            done.push_back({ticket, 0});
+        }
+    }
     for (const ports::Errands::Ended& ended : openings_.ended()) {
         --opening_;
         done.push_back({ended.ticket, 0});
@@ -310,12 +375,18 @@ std::vector<pool::Done> Desk::done() {
     return done;
 }
 
-void Desk::complete(Session& session, Answer& answer) {
+void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
     if (answer.opening) {
-        if (session.client) {
-            enter(session, answer);
-        } else {
+        if (!session.client) {
+            nobody_wants(ticket);
             refuse(answer, ENOTCONN);
+        } else {
+            coming_.erase(ticket);
+            if (answer.file && !answer.admitted) {
+                knock(session, answer, ticket);
+            } else {
+                enter(session, answer);
+            }
         }
         if (answer.ticket || answer.reply.error != 0) {
             return;
@@ -337,6 +408,25 @@ void Desk::tell_status(Answer& answer) {
     }
 }
 
+void Desk::nobody_wants(std::uint64_t ticket) {
+    const auto found = coming_.find(ticket);
+    if (found == coming_.end()) {
+        return;
+    }
+    if (found->second.admitted) {
+        companions_->not_entered(found->second.file);
+    } else {
+        companions_->abandon(found->second.file, ticket);
+    }
+    coming_.erase(found);
+}
+
+void Desk::say_farewell() {
+    if (companions_) {
+        companions_->say_farewell();
+    }
+}
+
 void Desk::leave(Session& session) {
     if (session.client) {
         pool_.dismiss(*session.client);
@@ -346,7 +436,14 @@ void Desk::leave(Session& session) {
 }
 
 bool Desk::advance() {
-    const bool did = pool_.advance();
+    bool did = pool_.advance();
+    if (companions_) {
+        did = companions_->turn() || did;
+        if (companions_->closes_down()) {
+            close_down(pool::Reason::node_lost);
+            companions_->draining_all(pool_.drain_all());
+        }
+    }
     std::erase_if(departing_, [&](std::uint32_t client) {
         const bool gone = pool_.departed(client);
         if (gone) {

@@ -8,6 +8,7 @@
 #include "pool/pool.hpp"
 #include "ports/clock.hpp"
 #include "server/area.hpp"
+#include "server/companions.hpp"
 #include "server/history.hpp"
 #include "server/life.hpp"
 #include "server/memory.hpp"
@@ -16,6 +17,7 @@
 #include "wire/messages.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +33,9 @@ struct DeskOptions {
     // Of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
     std::int64_t job_end_ns = pool::Deadline::never;
     std::int64_t job_margin_ns = 0;
+    // Of daemons of a job, which each have a pool; see companions.hpp.
+    registry::Node node = 0;
+    std::uint32_t nodes = 1;
 };
 
 struct Clocks {
@@ -42,8 +47,10 @@ struct Clocks {
 class Desk {
 public:
     // The clocks outlive it. The calling thread is the one whose death clients see.
+    // `post`, where there are other daemons, does so, too.
     [[nodiscard]] static Result<std::unique_ptr<Desk>> make(const DeskOptions& options,
-                                                            const Clocks& clocks);
+                                                            const Clocks& clocks,
+                                                            Post* post = nullptr);
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;
     // Clients see that it is dead, unless all_arrived() was called.
@@ -53,17 +60,25 @@ public:
     [[nodiscard]] Answer answer(Session& session, const wire::Question& question,
                                 std::vector<OwnFd> descriptors);
     // What an answer says that waited for its ticket; it may then wait for another one.
-    void complete(Session& session, Answer& answer);
+    void complete(Session& session, Answer& answer, std::uint64_t ticket);
+    // A ticket has come back, and no session waits for it any more.
+    void nobody_wants(std::uint64_t ticket);
     // The session is over; what its client committed counts.
     void leave(Session& session);
 
     // A round of the pool. True when anything was done.
     bool advance();
     [[nodiscard]] std::vector<pool::Done> done();
-    [[nodiscard]] bool idle() const { return pool_.idle() && opening_ == 0; }
+    [[nodiscard]] bool idle() const {
+        return pool_.idle() && opening_ == 0 && (!companions_ || companions_->idle());
+    }
     // What its log says makes no sense.
     [[nodiscard]] bool distrusts(std::uint32_t client) const { return pool_.distrusted(client); }
 
+    // Tells the other daemons that this one ends.
+    void say_farewell();
+    // Another daemon has died since the last call.
+    [[nodiscard]] bool bereaved() noexcept { return companions_ && companions_->somebody_died(); }
     // No more deposits from now on.
     void close_down(pool::Reason why);
     // Closes down once, when the batch job will end. True: it was now.
@@ -82,13 +97,17 @@ public:
 private:
     static constexpr std::uint64_t first_opening = std::uint64_t{1} << 63;  // the pool's are below
 
-    Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks);
+    Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks,
+         Post* post);
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
     void pass_log(const wire::Question& question, Answer& answer) const;
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
+    void knock(Session& session, Answer& answer, std::uint64_t ticket);
+    void begin_opening(Session& session, Answer& answer);
     void enter(Session& session, Answer& answer);
+    void turn_away(Answer& answer, int error);
     void ask(const Session& session, const wire::Question& question, Answer& answer);
     void adjust(const Session& session, const wire::Question& question, Answer& answer);
     void tell_status(Answer& answer);
@@ -113,6 +132,14 @@ private:
     std::uint64_t next_opening_ = first_opening;
     std::int64_t opening_ = 0;  // openings that are under way
     pool::Pool pool_;
+    std::optional<Companions> companions_;
+    // Files of openings that have not ended, by ticket; and whether the other daemons admitted
+    // them.
+    struct Coming {
+        registry::FileKey file;
+        bool admitted = false;
+    };
+    std::map<std::uint64_t, Coming> coming_;
 };
 
 }  // namespace forebay::server

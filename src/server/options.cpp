@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <optional>
 #include <string_view>
 #include <unistd.h>
 
@@ -46,9 +47,35 @@ std::string absolute(std::string_view path, const std::string& folder) {
 
 tl::unexpected<Error> refuse(std::string_view what, std::string_view why) {
     return failure(Error{ErrorCode::argument, 0,
-                         fmt::format("cannot use {} ({}). forebayd takes --socket PATH and "
-                                     "--rescue FOLDER; `forebay pool start` starts it.",
+                         fmt::format("cannot use {} ({}). forebayd takes --socket PATH, --rescue "
+                                     "FOLDER, --node NUMBER, --nodes COUNT and --host NAME; "
+                                     "`forebay pool start` starts it.",
                                      what, why)});
+}
+
+constexpr std::uint32_t nodes_max = 65536;
+
+// nullopt: it is no whole number, or too large.
+std::optional<std::uint32_t> number_in(std::string_view text) {
+    std::uint32_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+    return whole && number <= nodes_max ? std::optional{number} : std::nullopt;
+}
+
+// False: there is no such option, or its value makes no sense.
+bool take_job_word(std::string_view word, std::string_view value, ServerOptions& options) {
+    const auto number = number_in(value);
+    if (word == "--host") {
+        options.host = value;
+    } else if (word == "--node" && number) {
+        options.desk.node = *number;
+    } else if (word == "--nodes" && number && *number > 0) {
+        options.desk.nodes = *number;
+    } else {
+        return false;
+    }
+    return true;
 }
 
 DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
@@ -115,11 +142,18 @@ Result<ServerOptions> options_of(std::span<char* const> words, const Settings& s
     options.desk = desk_options(settings, around);
     for (std::size_t i = 0; i < words.size(); i += 2) {
         const std::string_view word{words[i]};
-        if (word != "--socket" && word != "--rescue") {
+        const bool of_job = word == "--node" || word == "--nodes" || word == "--host";
+        if (word != "--socket" && word != "--rescue" && !of_job) {
             return refuse(word, "there is no such option");
         }
         if (i + 1 == words.size() || *words[i + 1] == '\0') {
             return refuse(word, "it has no value");
+        }
+        if (of_job) {
+            if (!take_job_word(word, words[i + 1], options)) {
+                return refuse(word, "it is no number that makes sense");
+            }
+            continue;
         }
         const std::string path = absolute(words[i + 1], around.folder);
         if (word == "--socket") {
@@ -127,6 +161,9 @@ Result<ServerOptions> options_of(std::span<char* const> words, const Settings& s
         } else {
             options.rescue_folders.push_back(path);
         }
+    }
+    if (options.desk.node >= options.desk.nodes) {
+        return refuse("--node", "the daemons of a job are numbered from 0 on");
     }
     if (options.socket.empty()) {
         return refuse("this command line", "it names no socket");

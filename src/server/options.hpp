@@ -23,7 +23,9 @@ struct Surroundings {
 // A tenth of the memory, from 64 MiB to 16 GiB.
 [[nodiscard]] std::int64_t usual_cap(std::int64_t memory_bytes) noexcept;
 
-// Words behind the program's name: --socket PATH and, any number of times, --rescue FOLDER.
+// Words behind the program's name: --socket PATH and, any number of times, --rescue FOLDER. Of the
+// daemons of a job, which are told of each other on standard input: --node NUMBER --nodes COUNT,
+// and --host NAME by which the others reach this node.
 [[nodiscard]] Result<ServerOptions> options_of(std::span<char* const> words,
                                                const Settings& settings,
                                                const Surroundings& around);

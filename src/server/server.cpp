@@ -31,7 +31,7 @@ constexpr nanoseconds without_clients = std::chrono::hours{1};
 
 constexpr std::size_t questions_at_once = 16;
 constexpr std::size_t visitors_at_once = 16;
-constexpr std::uint64_t source_bits = 2;
+constexpr std::uint64_t source_bits = 3;
 
 void note(const std::string& text) { std::fprintf(stderr, "forebayd: %s\n", text.c_str()); }
 
@@ -49,12 +49,13 @@ int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_m
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const Clocks& clocks) {
+Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const Clocks& clocks,
+                                             Peers* peers) {
     Result<Door> door = Door::open(options.socket);
     if (!door) {
         return failure(std::move(door.error()));
     }
-    Result<std::unique_ptr<Desk>> desk = Desk::make(options.desk, clocks);
+    Result<std::unique_ptr<Desk>> desk = Desk::make(options.desk, clocks, peers);
     if (!desk) {
         return failure(std::move(desk.error()));
     }
@@ -63,15 +64,25 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
         return failure(system_error(errno, "wait for clients"));
     }
     std::unique_ptr<Server> made{
-        new Server{options, std::move(*door), std::move(*desk), std::move(epoll)}};
+        new Server{options, std::move(*door), std::move(*desk), std::move(epoll), peers}};
+    if (peers != nullptr) {
+        if (auto watched = made->watch(peers->descriptor(), Source::peers, 0); !watched) {
+            return failure(std::move(watched.error()));
+        }
+    }
     if (auto watched = made->watch(made->door_.socket(), Source::door, 0); !watched) {
         return failure(std::move(watched.error()));
     }
     return made;
 }
 
-Server::Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll)
-    : options_{options}, door_{std::move(door)}, desk_{std::move(desk)}, epoll_{std::move(epoll)} {}
+Server::Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll,
+               Peers* peers)
+    : options_{options},
+      door_{std::move(door)},
+      desk_{std::move(desk)},
+      epoll_{std::move(epoll)},
+      peers_{peers} {}
 
 Server::~Server() = default;
 
@@ -90,6 +101,20 @@ Result<void> Server::hear(OwnFd signals) {
     return watch(signals_.get(), Source::signals, 0);
 }
 
+void Server::live_as_long_as(int owner) {
+    if (watch(owner, Source::owner, 0)) {
+        owner_ = owner;
+    }
+}
+
+void Server::hear_owner() {
+    std::array<char, 512> words{};
+    if (::read(owner_, words.data(), words.size()) == 0) {
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, owner_, nullptr);
+        stop();
+    }
+}
+
 nanoseconds Server::patience() const {
     if (ended_) {
         return nanoseconds{0};
@@ -100,7 +125,8 @@ nanoseconds Server::patience() const {
     if (!desk_->idle()) {
         return while_busy;
     }
-    return clients_ > 0 ? while_idle : without_clients;
+    const nanoseconds most = peers_ != nullptr ? nanoseconds{Peers::heartbeat_ns} : without_clients;
+    return clients_ > 0 ? while_idle : most;
 }
 
 void Server::run() {
@@ -122,6 +148,9 @@ void Server::turn(nanoseconds wait_max) {
             "the batch job will end. What the pool has is being drained; writes go to the file "
             "system from now on.");
     }
+    if (peers_ != nullptr) {
+        hear_peers();
+    }
     did_something_ = desk_->advance();
     answer_done();
     if (stopping_ && drained_ && desk_->drained_as_far_as_possible()) {
@@ -132,6 +161,13 @@ void Server::turn(nanoseconds wait_max) {
 void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
     if (source == Source::door) {
         let_in();
+        return;
+    }
+    if (source == Source::peers) {
+        return;  // they are heard in each turn
+    }
+    if (source == Source::owner) {
+        hear_owner();
         return;
     }
     if (source == Source::signals) {
@@ -239,8 +275,21 @@ bool Server::take_question(std::uint64_t number, Session& session) {
     return true;
 }
 
+void Server::hear_peers() {
+    peers_->turn();
+    for (const std::string& complaint : peers_->complaints()) {
+        note(complaint + ".");
+    }
+    if (desk_->bereaved()) {
+        note(
+            "the daemon of another node has died, and what it had not drained is lost. What this "
+            "one has is being drained; writes go to the file system from now on.");
+    }
+}
+
 void Server::answer_done() {
     for (const pool::Done& done : desk_->done()) {
+        bool wanted = false;
         if (stopping_ == done.ticket) {
             drained_ = true;
             drain_error_ = done.error;
@@ -249,8 +298,12 @@ void Server::answer_done() {
             if (Answer* const answer = session.waiting_for(done.ticket)) {
                 answer->ticket.reset();
                 answer->reply.error = done.error;
-                desk_->complete(session, *answer);
+                desk_->complete(session, *answer, done.ticket);
+                wanted = true;
             }
+        }
+        if (!wanted) {
+            desk_->nobody_wants(done.ticket);
         }
     }
     for (auto at = sessions_.begin(); at != sessions_.end();) {
@@ -306,9 +359,14 @@ void Server::give_up() {
 }
 
 void Server::finish() {
+    if (peers_ != nullptr) {
+        desk_->say_farewell();
+        peers_->flush();
+    }
     rescued_ = desk_->rescue(options_.rescue_folders);
     adapters::NotebookFile report{door_.path() + ".report"};
-    if (const auto written = report.write(desk_->status(true, rescued_) + "\n"); !written) {
+    report_ = desk_->status(true, rescued_);
+    if (const auto written = report.write(report_ + "\n"); !written) {
         note(written.error().message);
     }
     if (rescued_.empty()) {

@@ -5,6 +5,7 @@
 #include "ports/clock.hpp"
 #include "server/desk.hpp"
 #include "server/door.hpp"
+#include "server/peers.hpp"
 #include "server/session.hpp"
 
 #include <chrono>
@@ -20,6 +21,7 @@ namespace forebay::server {
 struct ServerOptions {
     std::string socket;                       // an absolute path
     std::vector<std::string> rescue_folders;  // that are tried in this order
+    std::string host;                         // by which other nodes reach this one; empty: ask
     DeskOptions desk;
 };
 
@@ -28,8 +30,10 @@ public:
     static constexpr std::size_t sessions_max = 1024;
 
     // The clocks outlive it.
+    // `peers`, where there are other daemons, have joined; they outlive it, too.
     [[nodiscard]] static Result<std::unique_ptr<Server>> make(const ServerOptions& options,
-                                                              const Clocks& clocks);
+                                                              const Clocks& clocks,
+                                                              Peers* peers = nullptr);
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     ~Server();
@@ -37,6 +41,10 @@ public:
     // Hears of signals by this descriptor (signalfd): SIGUSR1 closes down, any other stops, and
     // stops at once where it came before.
     Result<void> hear(OwnFd signals);
+
+    // Stops when nobody has the other end of this descriptor any more. It need not be one that can
+    // be waited for.
+    void live_as_long_as(int owner);
 
     // Waits until something is to be done, but no longer than `wait_max`; does it.
     void turn(std::chrono::nanoseconds wait_max);
@@ -48,13 +56,16 @@ public:
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // What did not arrive.
     [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
+    // What the report says of the end, as one line of JSON.
+    [[nodiscard]] const std::string& report() const noexcept { return report_; }
     // It was told to end twice: something may hang in the file system for ever.
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:
-    Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll);
+    Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll,
+           Peers* peers);
 
-    enum class Source : std::uint64_t { door, signals, session, bell };
+    enum class Source : std::uint64_t { door, signals, session, bell, peers, owner };
     Result<void> watch(int fd, Source source, std::uint64_t number);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
     void handle(Source source, std::uint64_t number, std::uint32_t events);
@@ -63,6 +74,8 @@ private:
     void read(std::uint64_t number, Session& session);
     bool take_question(std::uint64_t number, Session& session);
     void answer_done();
+    void hear_peers();
+    void hear_owner();
     void tend(std::uint64_t number, Session& session);
     void finish();
 
@@ -70,6 +83,8 @@ private:
     Door door_;
     std::unique_ptr<Desk> desk_;
     OwnFd epoll_;
+    Peers* peers_;
+    int owner_ = -1;
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;
@@ -81,6 +96,7 @@ private:
     bool ended_ = false;
     bool gave_up_ = false;
     std::vector<Rescued> rescued_;
+    std::string report_;
 };
 
 }  // namespace forebay::server

@@ -246,8 +246,8 @@ public:
 private:
     [[noreturn]] void run(const DeskOptions& desk, const OwnFd& tells) const {
         const adapters::SteadyClock clock;
-        const auto server =
-            Server::make({.socket = socket_, .rescue_folders = {}, .desk = desk}, {clock, clock});
+        const auto server = Server::make(
+            {.socket = socket_, .rescue_folders = {}, .host = {}, .desk = desk}, {clock, clock});
         static_cast<void>(::write(tells.get(), server ? "y" : "n", 1));
         if (server) {
             (*server)->run();

@@ -4,6 +4,7 @@
 
 #include "base/own_fd.hpp"
 #include "pool/shared/directory.hpp"
+#include "registry/token.hpp"
 #include "wire/messages.hpp"
 
 #include <cstddef>
@@ -29,6 +30,8 @@ struct Answer {
     std::int64_t asked_ns = 0;
     std::shared_ptr<Opening> opening;          // it waits for this
     pool::Reason leaves = pool::Reason::none;  // an opened file: at once, for this reason
+    std::optional<registry::FileKey> file;     // that is being opened, where other nodes may, too
+    bool admitted = false;                     // by the other daemons
 };
 
 class Session {

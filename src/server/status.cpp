@@ -39,6 +39,8 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::no_memory: return "no_memory";
         case pool::Reason::read_and_written: return "read_and_written";
         case pool::Reason::job_ends: return "job_ends";
+        case pool::Reason::other_nodes: return "other_nodes";
+        case pool::Reason::node_lost: return "node_lost";
         case pool::Reason::none: break;
     }
     return "";

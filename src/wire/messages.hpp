@@ -8,7 +8,9 @@
 //                                                        log, the bell: an eventfd, and clean
 //                                                        blocks (read-only), if there are any
 //   watch       nothing                                  the directory (read-only)
-//   open        path, flags; a descriptor of the file    slot, generation, state
+//   open        path, flags, inode; a descriptor of      slot, generation, state; EREMOTEIO:
+//   another
+//               the file                                 node has bytes of it that cannot be had
 //   close       slot, generation                         nothing
 //   sync        slot, generation, flags                  error: of draining, or of fsync
 //   leave       slot, generation, number: a Reason       error; the file is written through then
@@ -59,6 +61,7 @@ struct Question {
     std::uint32_t slot = 0;
     std::uint32_t generation = 0;
     std::int64_t number = 0;
+    std::uint64_t inode = 0;
     std::array<char, pool::path_bytes> path{};  // ends with a zero
 };
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import secrets
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,12 +58,95 @@ class Pool:
 
     def stop(self) -> None:
         """Drains and ends; everything has to arrive."""
-        status = self.end()
+        self.process.terminate()
+        self.has_stopped()
+
+    def has_stopped(self) -> None:
+        """It was told to end; everything has to arrive."""
+        status = self.process.wait(SECONDS_MAX)
         ensure(status == 0, f"forebayd ended with {status}:\n{self.said.read_text()[-1500:]}")
 
     def kill(self) -> None:
         self.process.kill()
         self.process.wait(SECONDS_MAX)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Daemon:
+    """A daemon that is there, and what its first line said."""
+
+    private: Path
+    socket: Path
+    said: Path
+    process: subprocess.Popen[str]
+    address: str
+
+    @classmethod
+    @contextlib.contextmanager
+    def started(
+        cls,
+        settings: Mapping[str, str] | None = None,
+        *,
+        rescue: Path | None = None,
+        front: Sequence[str] = (),
+        node: int = 0,
+        nodes: int = 1,
+    ) -> Iterator[Daemon]:
+        """Killed behind, unless it has ended. Settings as in FOREBAY_<NAME>."""
+        ensure(CAPTURE.exists(), f"no {CAPTURE} (Forebay is not built). Run `make build`.")
+        variables = {f"FOREBAY_{key.upper()}": value for key, value in (settings or {}).items()}
+        job = ["--node", str(node), "--nodes", str(nodes), "--host", "127.0.0.1"]
+        # A socket's name is short.
+        with tempfile.TemporaryDirectory(prefix="forebay-test-", dir="/tmp") as private:
+            said, socket, kept = Path(private, "said"), Path(private, "s"), rescue or Path(private)
+            words = [str(DAEMON), "--socket", str(socket), "--rescue", str(kept)]
+            words += job if nodes > 1 else []
+            with said.open("w") as errors:
+                process = subprocess.Popen(
+                    [*front, *words],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
+                    env={**m.clean_environment(), **variables},
+                )
+            try:
+                ready = process.stdout.readline() if process.stdout else ""
+                ensure(ready != "", f"forebayd does not start:\n{said.read_text()[-1500:]}")
+                yield cls(
+                    private=kept,
+                    socket=socket,
+                    said=said,
+                    process=process,
+                    address=json.loads(ready).get("address", ""),
+                )
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+                for pipe in (process.stdin, process.stdout):
+                    if pipe:
+                        pipe.close()
+
+    def say(self, line: str) -> None:
+        """On its standard input."""
+        if self.process.stdin:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+
+    def tell(self, addresses: Sequence[str], secret: str) -> None:
+        """Who takes part in the job."""
+        said = {"schema": "forebay.pool.peers/1", "secret": secret, "addresses": addresses}
+        self.say(json.dumps(said))
+
+    def pool(self, folder: Path) -> Pool:
+        return Pool(
+            folder=folder.resolve(),
+            rescue=self.private,
+            socket=self.socket,
+            said=self.said,
+            process=self.process,
+        )
 
 
 @contextlib.contextmanager
@@ -74,32 +159,31 @@ def pool(
 ) -> Iterator[Pool]:
     """A daemon for a folder, drained and ended behind, unless the test did so. `front` comes before
     it on its command line; settings as in FOREBAY_<NAME>."""
-    ensure(CAPTURE.exists(), f"no {CAPTURE} (Forebay is not built). Run `make build`.")
-    variables = {f"FOREBAY_{key.upper()}": value for key, value in (settings or {}).items()}
-    # A socket's name is short.
-    with tempfile.TemporaryDirectory(prefix="forebay-test-", dir="/tmp") as private:
-        said, socket, kept = Path(private, "said"), Path(private, "s"), rescue or Path(private)
-        with said.open("w") as errors:
-            process = subprocess.Popen(
-                [*front, DAEMON, "--socket", socket, "--rescue", kept],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                env={**m.clean_environment(), **variables},
-            )
-        try:
-            ready = process.stdout.readline() if process.stdout else ""
-            ensure(ready != "", f"forebayd does not start:\n{said.read_text()[-1500:]}")
-            made = Pool(
-                folder=folder.resolve(), rescue=kept, socket=socket, said=said, process=process
-            )
-            yield made
-            if process.poll() is None:
-                made.stop()
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-            if process.stdout:
-                process.stdout.close()
+    with Daemon.started(settings, rescue=rescue, front=front) as daemon:
+        made = daemon.pool(folder)
+        yield made
+        if made.process.poll() is None:
+            made.stop()
+
+
+@contextlib.contextmanager
+def pools(
+    folder: Path, count: int, settings: Mapping[str, str], *, judged: bool = True
+) -> Iterator[list[Pool]]:
+    """The daemons of a job, which stand for nodes; drained and ended behind, all together."""
+    with contextlib.ExitStack() as stack:
+        daemons = [
+            stack.enter_context(Daemon.started(settings, node=node, nodes=count))
+            for node in range(count)
+        ]
+        addresses = [daemon.address for daemon in daemons]
+        key = secrets.token_hex(32)
+        for daemon in daemons:
+            daemon.tell(addresses, key)
+        made = [daemon.pool(folder) for daemon in daemons]
+        yield made
+        if judged:
+            for one in made:
+                one.process.terminate()
+            for one in made:
+                one.has_stopped()

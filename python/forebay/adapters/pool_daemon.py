@@ -55,12 +55,12 @@ class OwnDaemon:
         """Has everything drained. The first signal that asks us to end is told, the second one
         has the daemon put what is left into a rescue file."""
         begin = time.monotonic()
-        with _signals_held() as arrived:
+        with signals_held() as arrived:
             self._drain(progress, arrived)
         progress.end()
         status, death = _report(self._socket), None
         if self._process.returncode not in _ENDED_BY_ITSELF or status is None:
-            death, status = _death(self._process.returncode), None
+            death, status = death_of(self._process.returncode), None
         lost = self._watch.outstanding() if death and self._watch else ()
         if self._watch:
             self._watch.close()
@@ -190,7 +190,7 @@ def _start(
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=place.folder,
-                env=_without_ours(place),
+                env=environment_of(place),
                 start_new_session=True,
                 preexec_fn=prepare,
             )
@@ -207,7 +207,7 @@ def _start(
         raise PoolStartError(str(error)) from error
 
 
-def _without_ours(place: PoolPlace) -> dict[str, str]:
+def environment_of(place: PoolPlace) -> dict[str, str]:
     """The daemon's own file calls are not to be captured."""
     words = place.environment.get(PRELOAD_VARIABLE, "").replace(" ", ":").split(":")
     others = [one for one in words if one and not PurePath(one).name.startswith(_LIBRARY_PREFIX)]
@@ -230,7 +230,7 @@ def _ready(process: subprocess.Popen[bytes], log: Path) -> Ready:
             more = os.read(output.fileno(), 1 << 16)
             if not more:
                 process.wait()
-                said = " ".join(messages_in(log)) or _death(process.returncode)
+                said = " ".join(messages_in(log)) or death_of(process.returncode)
                 raise PoolStartError(f"the daemon of the pool has not started. It says: {said}")
             text += more
     return decode_ready(text.decode("utf-8", "replace"))
@@ -290,7 +290,8 @@ def _report(socket: Path) -> PoolStatus | None:
         return None
 
 
-def _death(code: int | None) -> str:
+def death_of(code: int | None) -> str:
+    """Why a daemon that has not ended by itself has ended."""
     if code is not None and code < 0:
         return f"{signal.Signals(-code).name} ended it"
     return f"it ended with status {code}"
@@ -306,7 +307,7 @@ def messages_in(log: Path) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def _signals_held() -> Iterator[Callable[[float], signal.Signals | None]]:
+def signals_held() -> Iterator[Callable[[float], signal.Signals | None]]:
     """Gives a function that waits so many seconds, or until a child ends, for a signal that asks
     us to end."""
     wanted = [one for one in _ENDING if signal.getsignal(one) is not signal.SIG_IGN]

@@ -34,9 +34,9 @@ class LocalPools:
         """Beside the native libraries."""
         return self._file(PROGRAM_NAME)
 
-    def room(self) -> Path:
+    def room(self, *, everywhere: bool = False) -> Path:
         """In the user's runtime folder if there is one, else in /tmp: the name has to be short."""
-        for parent in self._parents():
+        for parent in [Path("/tmp")] if everywhere else self._parents():
             try:
                 folder = tempfile.mkdtemp(prefix="forebay-pool-", dir=parent)
             except OSError:
@@ -53,7 +53,11 @@ class LocalPools:
         shutil.rmtree(socket.parent, ignore_errors=True)
 
     def start(self, place: PoolPlace) -> PoolDaemon:
-        """A child of ours."""
+        """A child of ours, or one that starts daemons on several nodes."""
+        if place.nodes > 1:
+            from forebay.adapters.pool_fleet import start_fleet
+
+            return start_fleet(self.program(), place)
         from forebay.adapters.pool_daemon import start_own
 
         return start_own(self.program(), place)

@@ -53,8 +53,9 @@ class Pools(Protocol):
     def program(self) -> Path:
         """The daemon. SetupError: it is missing."""
 
-    def room(self) -> Path:
-        """A socket's path, in a new folder that only the user can enter."""
+    def room(self, *, everywhere: bool = False) -> Path:
+        """A socket's path, in a new folder that only the user can enter; `everywhere`: in one that
+        other nodes have as well."""
 
     def remove_room(self, socket: Path) -> None:
         """Removes that folder."""

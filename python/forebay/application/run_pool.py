@@ -11,15 +11,19 @@ from forebay.domain.errors import UsageError
 from forebay.domain.frozen import frozen
 from forebay.domain.pool import (
     EX_IOERR,
+    NODES_SETTING,
     PATHS_MAX,
     PATHS_SETTING,
     PATHS_VARIABLE,
     SOCKET_VARIABLE,
+    STARTER_SETTING,
     PoolEnd,
     PoolPlace,
     paths_text,
 )
 from forebay.domain.settings import EffectiveSetting
+
+_SLURM_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
 
 
 @frozen
@@ -29,6 +33,8 @@ class PoolPlan:
 
     paths: tuple[Path, ...]
     socket: Path
+    nodes: int = 1
+    starter: tuple[str, ...] = ()
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -54,6 +60,19 @@ def pool_paths(
     setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
     named = [Path(text) for text in setting.split(",") if text]
     return checked_paths([*given, *named], world.folder)
+
+
+def nodes_and_starter(
+    effective: Sequence[EffectiveSetting], environment: Mapping[str, str]
+) -> tuple[int, tuple[str, ...]]:
+    """On how many nodes a daemon is started, and by which command; () for Slurm's."""
+    told = {one.setting.name: one.value for one in effective}
+    nodes = int(told.get(NODES_SETTING, "0"))
+    starter = tuple(word for word in told.get(STARTER_SETTING, "").split(",") if word)
+    if nodes == 0:
+        found = next((environment[name] for name in _SLURM_NODES if environment.get(name)), "")
+        nodes = int(found) if found.isdecimal() and int(found) > 0 else 1
+    return nodes, starter
 
 
 def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
@@ -88,7 +107,13 @@ def run_through(
     is the program's, or that bytes did not arrive."""
     if pool is None:
         return program(None), None
-    place = PoolPlace(socket=pool.socket, environment=environment, folder=world.folder)
+    place = PoolPlace(
+        socket=pool.socket,
+        environment=environment,
+        folder=world.folder,
+        nodes=pool.nodes,
+        starter=pool.starter,
+    )
     daemon = world.pools.start(place)
     end = None
     try:

@@ -11,6 +11,7 @@ from forebay.application.read_settings import effective_settings
 from forebay.application.run_pool import (
     PoolOutcome,
     PoolPlan,
+    nodes_and_starter,
     pool_paths,
     reasons_for_an_empty_pool,
     run_through,
@@ -111,12 +112,22 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     programs = _programs(line, world)
     warnings = _warnings(programs, line.launcher, world)
     is_enabled = _value(effective, "enabled") == "true"
+    nodes, starter = nodes_and_starter(effective, world.environment)
     paths = pool_paths(request.pool, effective, world) if is_enabled else ()
     if paths:
         library += f":{world.pools.library()}"
-        warnings += _pool_warnings(request.command, world)
+        warnings += _pool_warnings(request.command, world) if nodes == 1 else ()
     # Last of what can fail: a plan that is not made leaves no folder behind.
-    pool = PoolPlan(paths=paths, socket=world.pools.room()) if paths else None
+    pool = (
+        PoolPlan(
+            paths=paths,
+            socket=world.pools.room(everywhere=nodes > 1),
+            nodes=nodes,
+            starter=starter,
+        )
+        if paths
+        else None
+    )
     record = kept or _temporary_record(world)
     variables = _variables(request, world, settings_file, record)
     forwarding = Forwarding(

@@ -12,6 +12,8 @@ EX_IOERR = 74
 SOCKET_VARIABLE = "FOREBAY_POOL_SOCKET"
 PATHS_VARIABLE = "FOREBAY_POOL_PATHS"
 PATHS_SETTING = "pool_paths"
+NODES_SETTING = "pool_nodes"
+STARTER_SETTING = "pool_starter"
 PATHS_MAX = 16
 """As many paths as a captured program looks at (src/entry/posix/paths.hpp)."""
 SOCKET_NAME_MAX = 107
@@ -30,6 +32,8 @@ REASONS: Mapping[str, str] = {
     "no_memory": "no memory came free, since what filled it could not be drained",
     "read_and_written": "read and written (pool_consistency=paper)",
     "job_ends": "the pool took nothing more, since the job was to end",
+    "other_nodes": "several nodes had it open, and one of them wrote",
+    "node_lost": "the daemon of another node had gone",
     "no_room": "the file system had less room than what was in the pool",
 }
 
@@ -169,6 +173,10 @@ class PoolPlace:
     socket: Path
     environment: Mapping[str, str]
     folder: Path
+    nodes: int = 1
+    """More than one: a daemon listens on each of them, at the same path."""
+    starter: tuple[str, ...] = ()
+    """The command that starts them; empty: Slurm's."""
 
 
 @frozen

@@ -1,9 +1,13 @@
-// forebayd --socket PATH [--rescue FOLDER]...
+// forebayd --socket PATH [--rescue FOLDER]... [--node NUMBER --nodes COUNT [--host NAME]]
 //
 // The daemon of a node. Prints one line of JSON on standard output when it listens (schema/pool.md)
 // and nothing after it; messages go to standard error. Settings come from FOREBAY_SETTINGS and the
 // environment. SIGTERM: drains and ends. SIGTERM again: ends, what has not arrived is rescued.
 // SIGUSR1: drains; then writes go to the file system directly.
+//
+// One of several daemons of a job says in its line by which address the others reach it, and reads
+// a line from standard input that names all of them. When it has met them it says so in a line; it
+// ends when standard input does, and says then what its report says (schema/pool.md).
 //
 // Exit status: 0 everything arrived, 1 something did not, or it could not start, 2 wrong arguments.
 #include "adapters/posix/clock.hpp"
@@ -12,11 +16,13 @@
 #include "server/shape.hpp"
 #include "settings/settings.hpp"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fmt/format.h>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +34,8 @@ namespace {
 
 using forebay::Error;
 using forebay::OwnFd;
+using forebay::Result;
+using forebay::server::Peers;
 using forebay::server::Rescued;
 using forebay::server::Server;
 
@@ -59,14 +67,54 @@ void raise_descriptor_limit() {
     }
 }
 
-void say_ready(const std::string& socket) {
-    std::printf(R"({"schema":"forebay.pool.ready/1","process":%d,"socket":"%s","directory":%s})"
-                "\n",
-                static_cast<int>(::getpid()), socket.c_str(),
-                forebay::server::directory_shape().c_str());
+void say_ready(const forebay::server::ServerOptions& options, const Peers* peers) {
+    const std::string job = peers == nullptr ? ""
+                                             : fmt::format(R"("node":{},"address":"{}",)",
+                                                           options.desk.node, peers->address());
+    fmt::print(R"({{"schema":"forebay.pool.ready/1","process":{},"socket":"{}",{}"directory":{}}})"
+               "\n",
+               ::getpid(), options.socket, job, forebay::server::directory_shape());
     std::fflush(stdout);
-    // Who waits for the line waits for the end of the output, too.
-    static_cast<void>(std::freopen("/dev/null", "w", stdout));
+    if (peers == nullptr) {
+        // Who waits for the line waits for the end of the output, too.
+        static_cast<void>(std::freopen("/dev/null", "w", stdout));
+    }
+}
+
+void say(const std::string& line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+}
+
+// The first line of standard input.
+std::string line_of_input() {
+    constexpr std::size_t bytes_max = std::size_t{8} << 20;
+    std::string line;
+    for (int c = std::getchar(); c != EOF && c != '\n' && line.size() < bytes_max;
+         c = std::getchar()) {
+        line += static_cast<char>(c);
+    }
+    return line;
+}
+
+std::string own_host() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+Result<std::unique_ptr<Peers>> listen_for_peers(const forebay::server::ServerOptions& options,
+                                                const forebay::ports::Clock& clock) {
+    if (options.desk.nodes == 1) {
+        return nullptr;
+    }
+    return Peers::listen(options.host.empty() ? own_host() : options.host,
+                         {options.desk.node, options.desk.nodes}, clock);
+}
+
+Result<void> meet(Peers& peers, std::uint32_t nodes) {
+    const auto list = forebay::server::peer_list_of(line_of_input(), nodes);
+    return list ? peers.join(*list) : forebay::failure(list.error());
 }
 
 int tell(const Server& server) {
@@ -96,15 +144,29 @@ int run(std::span<char* const> words) {
     const forebay::adapters::SteadyClock steady;
     const forebay::adapters::Calendar calendar;
     const forebay::adapters::ProcessorTime effort;
-    auto server = Server::make(*options, {steady, calendar, &effort});
+    auto peers = listen_for_peers(*options, steady);
+    if (!peers) {
+        return fail(peers.error(), not_all);
+    }
+    auto server = Server::make(*options, {steady, calendar, &effort}, peers->get());
     if (!server) {
         return fail(server.error(), not_all);
     }
     if (const auto heard = (*server)->hear(std::move(signals)); !heard) {
         return fail(heard.error(), not_all);
     }
-    say_ready(options->socket);
+    say_ready(*options, peers->get());
+    if (*peers) {
+        if (const auto met = meet(**peers, options->desk.nodes); !met) {
+            return fail(met.error(), not_all);
+        }
+        say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})", options->desk.node));
+        (*server)->live_as_long_as(STDIN_FILENO);
+    }
     (*server)->run();
+    if (*peers) {
+        say((*server)->report());
+    }
     const int status = tell(**server);
     if (status != all_arrived || (*server)->gave_up()) {
         std::_Exit(status);  // what hangs in the file system is not waited for

@@ -2,6 +2,7 @@
 #include "entry/posix/files.hpp"
 
 #include "entry/posix/look.hpp"
+#include "entry/posix/message.hpp"
 #include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
 
@@ -36,8 +37,14 @@ int ask(const wire::Question& question) noexcept {
     return reply->error;
 }
 
-// Tells the daemon of the file over the present connection. False: it will have none of it.
-bool introduce(Place place, std::string_view path, pool::Reason through) noexcept {
+enum class Introduced {
+    yes,
+    no,       // the daemon will have none of it
+    refused,  // another node has bytes of it that cannot be had
+};
+
+// Tells the daemon of the file over the present connection.
+Introduced introduce(Place place, std::string_view path, pool::Reason through) noexcept {
     wire::Question question;
     question.ask = wire::Ask::open;
     question.flags = may_write(place.file.flags.load(relaxed)) ? wire::for_writing : 0;
@@ -45,16 +52,26 @@ bool introduce(Place place, std::string_view path, pool::Reason through) noexcep
         question.flags |= wire::through_only;
         question.number = static_cast<std::int64_t>(through);
     }
+    struct stat found{};
+    if (kernel::fstat(place.fd, &found) != 0) {
+        return Introduced::no;
+    }
+    question.inode = found.st_ino;
     // Of a long path, the end: it says more.
     const std::size_t bytes = std::min(path.size(), question.path.size() - 1);
     std::memcpy(question.path.data(), path.data() + (path.size() - bytes), bytes);
     const auto reply = connection.ask(question, place.fd);
+    if (reply && reply->error == EREMOTEIO) {
+        say(question.path.data(), "another node has bytes of it that cannot be had",
+            "Look at the messages of the job's daemons, and open it again once it is mended.");
+        return Introduced::refused;
+    }
     if (!reply || reply->error != 0) {
-        return false;
+        return Introduced::no;
     }
     place.file.set_file({.slot = reply->slot, .generation = reply->generation});
     place.file.connection.store(connection.number(), std::memory_order_release);
-    return true;
+    return Introduced::yes;
 }
 
 pool::Reason reason_of(int fd, const Opening& opening) noexcept {
@@ -175,8 +192,9 @@ Footing footing(Place place) noexcept {
         }
     }
     PathBuffer buffer;
-    if (connection.reach() && introduce(place, path_of(place.fd, buffer),
-                                        passes ? pool::Reason::inherited : pool::Reason::none)) {
+    const pool::Reason through = passes ? pool::Reason::inherited : pool::Reason::none;
+    if (connection.reach() &&
+        introduce(place, path_of(place.fd, buffer), through) == Introduced::yes) {
         return passes ? Footing::passed : Footing::pooled;
     }
     if (!passes && connection.life() == Connection::Life::ended) {
@@ -208,11 +226,13 @@ Taken take_on(int fd, const Opening& opening) noexcept {
     if (through != pool::Reason::none || !opening.fresh) {
         place.file.offset.store(in_kernel, relaxed);
     }
-    if (!introduce(place, path, through)) {
+    const Introduced introduced = introduce(place, path, through);
+    if (introduced != Introduced::yes) {
         if (made != nullptr) {
             let_go(*made);
         }
-        return Taken::no;
+        errno = introduced == Introduced::refused ? EREMOTEIO : errno;
+        return introduced == Introduced::refused ? Taken::failed : Taken::no;
     }
     const int error = opening.empties ? truncate(place, 0) : 0;
     if (error != 0) {

@@ -50,7 +50,9 @@ enum class Reason : std::uint32_t {
     no_memory,  // none comes free: what fills it cannot be drained
     // opened for both at a time, where cached writes and read-ahead exclude each other
     read_and_written,
-    job_ends,  // the batch job will end: the pool takes nothing more
+    job_ends,     // the batch job will end: the pool takes nothing more
+    other_nodes,  // several nodes have it open, and one of them writes
+    node_lost,    // a daemon of another node has gone
 };
 
 inline constexpr std::size_t levels = 6;

@@ -1,0 +1,238 @@
+"""The daemons of a job's nodes: started by a step of the batch system or by an MPI's launcher, told
+of each other, and brought to an end together."""
+
+import contextlib
+import json
+import os
+import secrets
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from forebay.adapters.pool_daemon import death_of, environment_of, log_of, messages_in, signals_held
+from forebay.adapters.pool_document import decode_status
+from forebay.application.pool_ports import Progress
+from forebay.domain.errors import PoolError, PoolStartError
+from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus
+
+READY_SCHEMA = "forebay.pool.ready/1"
+JOINED_SCHEMA = "forebay.pool.joined/1"
+PEERS_SCHEMA = "forebay.pool.peers/1"
+STATUS_SCHEMA = "forebay.pool/1"
+
+_START_SECONDS_MAX = 120.0
+_LOOK_SECONDS = 0.1
+_SECRET_BYTES = 32
+# Which of its tasks this is, says the batch system or the launcher.
+_NUMBER = "${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}}}"
+# The folder of the socket is removed where it is not ours, which has messages in it. Signals go to
+# the daemon, too, and the shell outlives it.
+_SCRIPT = f"""
+trap : TERM INT HUP USR1
+"$0" --socket "$1" --nodes "$2" --node "{_NUMBER}"
+status=$?
+rm -f "$1.lock" "$1.report"
+rmdir "${{1%/*}}" 2> /dev/null
+exit $status
+"""
+
+
+def starter_of(place: PoolPlace) -> tuple[str, ...]:
+    """The words in front of a daemon's; of Slurm where none are given."""
+    if place.starter:
+        return place.starter
+    nodes = str(place.nodes)
+    return (
+        "srun",
+        "--overlap",
+        f"--nodes={nodes}",
+        f"--ntasks={nodes}",
+        "--ntasks-per-node=1",
+        "--unbuffered",
+        "--kill-on-bad-exit=0",
+        "--quiet",
+    )
+
+
+class Fleet:
+    """The port PoolDaemon: several of them, behind one process that has started them."""
+
+    def __init__(self, process: subprocess.Popen[bytes], place: PoolPlace) -> None:
+        self._process = process
+        self._place = place
+        self._text = b""
+
+    def meet(self) -> None:
+        """Waits until all listen, tells them of each other, and waits until all have met.
+        PoolStartError: they have not."""
+        deadline = time.monotonic() + _START_SECONDS_MAX
+        ready = self._lines(READY_SCHEMA, deadline)
+        addresses = {int(one["node"]): str(one["address"]) for one in ready}
+        if sorted(addresses) != list(range(self._place.nodes)):
+            raise PoolStartError(
+                f"cannot start the daemons of the pool ({len(addresses)} different ones of "
+                f"{self._place.nodes} are there). The starter has to start one task on each node, "
+                "and to number them; see the setting pool_starter."
+            )
+        said = {
+            "schema": PEERS_SCHEMA,
+            "secret": secrets.token_hex(_SECRET_BYTES),
+            "addresses": [addresses[node] for node in range(self._place.nodes)],
+        }
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(said).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise PoolStartError(self._complaint(error.strerror or "")) from error
+        self._lines(JOINED_SCHEMA, deadline)
+
+    def close_down(self) -> None:
+        """Has them take nothing more, and drain what they have."""
+        self._process.send_signal(signal.SIGUSR1)
+
+    def finish(self, progress: Progress) -> PoolEnd:
+        """Has everything drained. The first signal that asks us to end is told, the second one has
+        the daemons put what is left into rescue files."""
+        begin = time.monotonic()
+        with signals_held() as arrived:
+            if self._process.stdin:
+                with contextlib.suppress(OSError):
+                    self._process.stdin.close()
+            told = False
+            while self._is_there():
+                if arrived(_LOOK_SECONDS) is None:
+                    continue
+                if told:
+                    self._process.terminate()
+                else:
+                    told = True
+                    progress.note(
+                        "the pool is being drained. Once more, and what is left goes to rescue "
+                        "files."
+                    )
+        progress.end()
+        status = self._report()
+        return PoolEnd(
+            status=status,
+            seconds=time.monotonic() - begin,
+            death=None if status else death_of(self._process.returncode),
+            messages=messages_in(log_of(self._place.socket)),
+        )
+
+    def end(self) -> None:
+        """After a start that has failed."""
+        self._process.terminate()
+        self._process.communicate()
+
+    def _is_there(self) -> bool:
+        """Whether they have not all ended; takes what they say."""
+        output = self._process.stdout
+        assert output is not None
+        if not select.select([output], [], [], 0)[0]:
+            return True
+        more = os.read(output.fileno(), 1 << 16)
+        self._text += more
+        if more:
+            return True
+        self._process.wait()
+        return False
+
+    def _report(self) -> PoolStatus | None:
+        """What all of them said at the end; None: one of them did not."""
+        reports = []
+        for line in self._text.decode("utf-8", "replace").splitlines():
+            with contextlib.suppress(PoolError):
+                reports.append(decode_status(line))
+        self._text = b""
+        return together(reports) if len(reports) == self._place.nodes else None
+
+    def _lines(self, schema: str, deadline: float) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        while len(found) < self._place.nodes:
+            found += list(self._taken(schema))
+            left = deadline - time.monotonic()
+            if len(found) >= self._place.nodes:
+                break
+            if left <= 0:
+                raise PoolStartError(self._complaint(f"{len(found)} of them were there in time"))
+            output = self._process.stdout
+            assert output is not None
+            if select.select([output], [], [], left)[0]:
+                more = os.read(output.fileno(), 1 << 16)
+                if not more:
+                    self._process.wait()
+                    raise PoolStartError(self._complaint(death_of(self._process.returncode)))
+                self._text += more
+        return found
+
+    def _taken(self, schema: str) -> Iterator[dict[str, Any]]:
+        """Whole lines of a schema; what is no such line is left out."""
+        *lines, self._text = self._text.split(b"\n")
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                said = json.loads(line)
+                if isinstance(said, dict) and said.get("schema") == schema:
+                    yield said
+
+    def _complaint(self, why: str) -> str:
+        said = " ".join(messages_in(log_of(self._place.socket)))
+        return (
+            f"the daemons of the pool have not started on {self._place.nodes} nodes ({why}). "
+            f"They say: {said or 'nothing'}. They were started by: "
+            f"{' '.join(starter_of(self._place))}"
+        )
+
+
+def start_fleet(program: Path, place: PoolPlace) -> Fleet:
+    """Daemons that drain and end when we do. PoolStartError says what they said."""
+    words = [*starter_of(place), "/bin/sh", "-c", _SCRIPT, str(program), str(place.socket)]
+    try:
+        place.socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with log_of(place.socket).open("ab") as errors:
+            process = subprocess.Popen(
+                [*words, str(place.nodes)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=place.folder,
+                env=environment_of(place),
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise PoolStartError(
+            f"cannot start the daemons of the pool ({error.filename or words[0]}: "
+            f"{error.strerror}). Is this a Slurm job? Elsewhere see the setting pool_starter."
+        ) from error
+    fleet = Fleet(process, place)
+    try:
+        fleet.meet()
+    except PoolError:
+        fleet.end()
+        raise
+    return fleet
+
+
+def together(reports: Sequence[PoolStatus]) -> PoolStatus:
+    """As if one daemon had been there: sums, and the highest of what was the most."""
+    first = reports[0]
+    return replace(
+        first,
+        cap=sum(one.cap for one in reports),
+        leased=sum(one.leased for one in reports),
+        high=sum(one.high for one in reports),
+        read_ahead_held=sum(one.read_ahead_held for one in reports),
+        read_ahead=sum(one.read_ahead for one in reports),
+        lag=sum(one.lag for one in reports),
+        oldest_seconds=max(one.oldest_seconds for one in reports),
+        uptime_seconds=max(one.uptime_seconds for one in reports),
+        clients=tuple(client for one in reports for client in one.clients),
+        files=tuple(file for one in reports for file in one.files),
+        files_dropped=sum(one.files_dropped for one in reports),
+        rescued=tuple(lost for one in reports for lost in one.rescued),
+    )

@@ -1,0 +1,96 @@
+// One wish of a file after the other. While one waits for tokens to be given back, further ones
+// queue.
+#include "registry/home.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::registry {
+
+Token Home::token_of(Node node, FileKey file) const {
+    const auto found = files_.find(file);
+    if (found == files_.end()) {
+        return Token::none;
+    }
+    const auto token = found->second.tokens.find(node);
+    return token == found->second.tokens.end() ? Token::none : token->second;
+}
+
+void Home::hear(Node from, const Message& message, std::vector<Outgoing>& send) {
+    File& file = files_[message.file];
+    switch (message.kind) {
+        case Message::Kind::ask: file.wishes.push_back({from, message.token}); break;
+        case Message::Kind::forgotten:
+            file.tokens.erase(from);
+            if (file.revoking) {
+                file.revoking->awaited.erase(from);
+            }
+            break;
+        case Message::Kind::given_back: take_back(file, from, message); break;
+        default: break;
+    }
+    go_on(message.file, file, send);
+    if (file.tokens.empty() && file.wishes.empty() && !file.revoking) {
+        files_.erase(message.file);
+    }
+}
+
+// An earlier number was answered by `forgotten`, which crossed the question.
+void Home::take_back(File& file, Node from, const Message& message) {
+    if (!file.revoking || file.revoking->number != message.number ||
+        file.revoking->awaited.erase(from) == 0) {
+        return;
+    }
+    if (message.token == Token::none) {
+        file.tokens.erase(from);
+    } else if (message.token == Token::through) {
+        file.tokens[from] = Token::through;
+    } else {
+        file.revoking->refused = true;
+    }
+}
+
+// Asks those whose tokens are in the way of the wish.
+Home::Revoking Home::revoke(FileKey key, const File& file, const Wish& wish,
+                            std::vector<Outgoing>& send) {
+    Revoking revoking{.wish = wish, .number = next_number_++, .awaited = {}, .refused = false};
+    for (const auto& [node, token] : file.tokens) {
+        const bool in_the_way =
+            token == Token::write || (token == Token::read && wish.token == Token::write);
+        if (node != wish.node && in_the_way) {
+            revoking.awaited.insert(node);
+            send.push_back({node,
+                            {.kind = Message::Kind::revoke,
+                             .token = Token::none,
+                             .file = key,
+                             .number = revoking.number}});
+        }
+    }
+    return revoking;
+}
+
+void Home::go_on(FileKey key, File& file, std::vector<Outgoing>& send) {
+    for (;;) {
+        if (!file.revoking && !file.wishes.empty()) {
+            const Wish wish = file.wishes.front();
+            file.wishes.pop_front();
+            file.revoking = revoke(key, file, wish, send);
+        }
+        if (!file.revoking || !file.revoking->awaited.empty()) {
+            return;
+        }
+        const Revoking ended = *std::exchange(file.revoking, std::nullopt);
+        const bool shared = std::ranges::any_of(
+            file.tokens, [](const auto& one) { return one.second == Token::through; });
+        const Token token = ended.refused ? Token::refused
+                            : shared      ? Token::through
+                                          : ended.wish.token;
+        if (token != Token::refused) {
+            file.tokens[ended.wish.node] = token;
+        }
+        send.push_back({ended.wish.node,
+                        {.kind = Message::Kind::grant, .token = token, .file = key, .number = 0}});
+    }
+}
+
+}  // namespace forebay::registry

@@ -1,0 +1,363 @@
+// A job of few nodes and files in memory: clients that open, write, read and close, daemons that
+// drain and forget, and messages under way. Whatever can happen next is a step; who takes all of
+// them in every order sees everything that can happen.
+#pragma once
+
+#include "registry/member.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::registry {
+
+// What one client does: opens the file, writes to it if it may, reads it, and closes it.
+struct Visit {
+    std::uint64_t file = 0;
+    bool writes = false;
+    auto operator<=>(const Visit&) const noexcept = default;
+};
+using Script = std::vector<Visit>;
+
+// A client of a node.
+struct Visitor {
+    enum class Stage : std::uint8_t { outside, waiting, entering, inside, done };
+    Script script;
+    std::size_t at = 0;
+    Stage stage = Stage::outside;
+    bool cached = false;  // as it was admitted
+    std::uint64_t ticket = 0;
+    std::int32_t used = 0;  // how much of its visit is over
+    auto operator<=>(const Visitor&) const noexcept = default;
+};
+
+// A file as a node's pool knows it.
+struct Pooled {
+    std::int32_t opens = 0;
+    bool cached = true;        // false: it is written through
+    bool to_answer = false;    // it leaves, and left() is to be called
+    std::int64_t deposit = 0;  // version; 0: none
+    std::int64_t clean = -1;   // version that was read ahead; -1: none
+    auto operator<=>(const Pooled&) const noexcept = default;
+};
+
+class Job {
+public:
+    struct Client {
+        Node node = 0;
+        Script script;
+    };
+    Job(std::uint32_t nodes, const std::vector<Client>& clients) {
+        for (Node node = 0; node < nodes; ++node) {
+            hosts_.push_back(Host{.member = Member{node, nodes}, .pool = {}});
+        }
+        for (const Client& one : clients) {
+            visitors_.push_back(Visitor{.script = one.script, .ticket = visitors_.size() + 1});
+            node_of_.push_back(one.node);
+            settle(visitors_.back());
+        }
+    }
+
+    struct Step {
+        enum class Kind : std::uint8_t {
+            visitor,
+            message,
+            drain,
+            forget,
+            answer,
+            close,
+            lost,
+            die
+        };
+        Kind kind = Kind::visitor;
+        std::uint32_t a = 0;  // a visitor, a node, or who sent the message
+        std::uint64_t b = 0;  // a file, or to whom
+    };
+
+    [[nodiscard]] std::vector<Step> steps() const {
+        std::vector<Step> steps;
+        for (std::uint32_t i = 0; i < visitors_.size(); ++i) {
+            if (can_go_on(i)) {
+                steps.push_back({Step::Kind::visitor, i, 0});
+            }
+        }
+        for (const auto& [link, messages] : links_) {
+            if (!hosts_[link.second].dead && !messages.empty()) {
+                steps.push_back({Step::Kind::message, link.first, link.second});
+            }
+        }
+        for (Node node = 0; node < hosts_.size(); ++node) {
+            add_steps_of(node, steps);
+        }
+        return steps;
+    }
+
+    // False: a read gave something else than the last acknowledged write; see problem().
+    [[nodiscard]] bool take(const Step& step) {
+        bool right = true;
+        const auto node = static_cast<Node>(step.a);
+        switch (step.kind) {
+            case Step::Kind::visitor: right = visit(visitors_[step.a], node_of_[step.a]); break;
+            case Step::Kind::message: deliver(node, static_cast<Node>(step.b)); break;
+            case Step::Kind::drain: drain(hosts_[node], step.b); break;
+            case Step::Kind::forget: forget(hosts_[node], step.b); break;
+            case Step::Kind::answer:
+                hosts_[node].pool[step.b].to_answer = false;
+                hosts_[node].member.left({step.b}, true);
+                break;
+            case Step::Kind::close:
+                hosts_[node].closing = false;
+                hosts_[node].member.closed_down({});
+                break;
+            case Step::Kind::lost:
+                lost_.erase({node, static_cast<Node>(step.b)});
+                hosts_[step.b].member.lost(node);
+                break;
+            case Step::Kind::die: die(node); break;
+        }
+        for (Node one = 0; one < hosts_.size(); ++one) {
+            obey(one);
+        }
+        return right;
+    }
+
+    // Everybody has done everything, …
+    [[nodiscard]] bool over() const {
+        return std::ranges::all_of(
+            visitors_, [](const Visitor& one) { return one.stage == Visitor::Stage::done; });
+    }
+    // … and what the file system has is what was acknowledged.
+    [[nodiscard]] bool all_stored() const { return stored_ == latest_; }
+    [[nodiscard]] std::string problem() const {
+        return "read version " + std::to_string(seen_) + " where " + std::to_string(expected_) +
+               " was acknowledged";
+    }
+    // It may die, at any moment; what it had not drained is lost.
+    void allow_death(Node node) { mortal_ = node; }
+    // Between daemons so far.
+    [[nodiscard]] std::int64_t messages() const noexcept { return messages_; }
+    // Somebody was admitted who may cache the file.
+    [[nodiscard]] std::int64_t cached() const noexcept { return cached_; }
+
+    auto operator<=>(const Job&) const noexcept = default;
+
+private:
+    struct Host {
+        Member member;
+        std::map<std::uint64_t, Pooled> pool;
+        bool dead = false;
+        bool closes = false;   // nothing is cached any more, and …
+        bool closing = false;  // … when all is drained, closed_down() is to be called
+        auto operator<=>(const Host&) const noexcept = default;
+    };
+    using Link = std::pair<Node, Node>;  // from, to
+
+    [[nodiscard]] bool can_go_on(std::size_t number) const {
+        const Visitor& one = visitors_[number];
+        if (one.stage == Visitor::Stage::done || one.stage == Visitor::Stage::waiting) {
+            return false;
+        }
+        if (one.stage != Visitor::Stage::inside) {
+            return true;
+        }
+        // A write to a file that leaves waits until it is drained.
+        const Pooled& file = hosts_[node_of_[number]].pool.at(one.script[one.at].file);
+        return one.used != 0 || file.cached || file.deposit == 0;
+    }
+
+    void add_steps_of(Node node, std::vector<Step>& steps) const {
+        const Host& host = hosts_[node];
+        if (host.dead) {
+            for (Node other = 0; other < hosts_.size(); ++other) {
+                const auto under_way = links_.find({node, other});
+                const bool arrived = under_way == links_.end() || under_way->second.empty();
+                if (lost_.contains({node, other}) && arrived) {
+                    steps.push_back({Step::Kind::lost, node, other});
+                }
+            }
+            return;
+        }
+        for (const auto& [number, file] : host.pool) {
+            if (file.deposit != 0) {
+                steps.push_back({Step::Kind::drain, node, number});
+            } else if (file.opens == 0) {
+                steps.push_back({Step::Kind::forget, node, number});
+            } else if (file.to_answer) {
+                steps.push_back({Step::Kind::answer, node, number});
+            }
+        }
+        const bool drained =
+            std::ranges::all_of(host.pool, [](const auto& one) { return one.second.deposit == 0; });
+        if (host.closing && drained) {
+            steps.push_back({Step::Kind::close, node, 0});
+        }
+        if (mortal_ == node) {
+            steps.push_back({Step::Kind::die, node, 0});
+        }
+    }
+
+    // To the next visit, or to the end of the script.
+    static void settle(Visitor& visitor) {
+        visitor.used = 0;
+        visitor.stage =
+            visitor.at < visitor.script.size() ? Visitor::Stage::outside : Visitor::Stage::done;
+    }
+
+    [[nodiscard]] bool visit(Visitor& visitor, Node node) {
+        Host& host = hosts_[node];
+        const Visit& now = visitor.script[visitor.at];
+        if (visitor.stage == Visitor::Stage::outside) {
+            come(visitor, host);
+            return true;
+        }
+        Pooled& file = host.pool[now.file];
+        if (visitor.stage == Visitor::Stage::entering) {
+            ++file.opens;
+            if (!visitor.cached || host.closes) {
+                file.cached = false;
+                file.clean = -1;
+            }
+            host.member.entered({now.file}, static_cast<std::uint32_t>(now.file));
+            visitor.stage = Visitor::Stage::inside;
+            visitor.used = now.writes ? 0 : 1;
+            return true;
+        }
+        return use(visitor, file);
+    }
+
+    void come(Visitor& visitor, Host& host) {
+        const Visit& now = visitor.script[visitor.at];
+        const auto admission =
+            host.member.want({now.file}, now.writes ? Token::write : Token::read, visitor.ticket);
+        visitor.stage = Visitor::Stage::waiting;
+        if (admission == Admission::refused) {
+            ++visitor.at;
+            settle(visitor);
+        } else if (admission) {
+            visitor.cached = admission == Admission::cached;
+            cached_ += visitor.cached ? 1 : 0;
+            visitor.stage = Visitor::Stage::entering;
+        }
+    }
+
+    // Writes, reads, closes.
+    [[nodiscard]] bool use(Visitor& visitor, Pooled& file) {
+        const std::uint64_t number = visitor.script[visitor.at].file;
+        if (visitor.used == 0) {
+            (file.cached ? file.deposit : stored_[number]) = ++version_;
+            latest_[number] = version_;
+        } else if (visitor.used == 1) {
+            file.clean = file.cached && file.clean < 0 ? stored_[number] : file.clean;
+            seen_ = file.deposit != 0 ? file.deposit
+                    : file.clean >= 0 ? file.clean
+                                      : stored_[number];
+            expected_ = latest_[number];
+            if (seen_ != expected_) {
+                return false;
+            }
+        } else {
+            --file.opens;
+            ++visitor.at;
+            settle(visitor);
+            return true;
+        }
+        ++visitor.used;
+        return true;
+    }
+
+    void deliver(Node from, Node to) {
+        std::deque<Message>& link = links_[{from, to}];
+        const Message message = link.front();
+        link.pop_front();
+        hosts_[to].member.hear(from, message);
+    }
+
+    void drain(Host& host, std::uint64_t number) {
+        Pooled& file = host.pool[number];
+        stored_[number] = std::exchange(file.deposit, 0);
+        file.clean = -1;
+    }
+
+    static void forget(Host& host, std::uint64_t number) {
+        const bool to_answer = host.pool[number].to_answer;
+        host.pool.erase(number);
+        host.member.forgotten(static_cast<std::uint32_t>(number));
+        if (to_answer) {
+            host.member.left({number}, true);
+        }
+    }
+
+    void die(Node node) {
+        mortal_.reset();
+        Host& host = hosts_[node];
+        host.dead = true;
+        for (const auto& [number, file] : host.pool) {
+            if (file.deposit != 0) {
+                latest_[number] = stored_[number];  // it is said to be lost
+            }
+        }
+        host.pool.clear();
+        for (std::size_t i = 0; i < visitors_.size(); ++i) {
+            if (node_of_[i] == node) {
+                visitors_[i].stage = Visitor::Stage::done;
+            }
+        }
+        for (Node other = 0; other < hosts_.size(); ++other) {
+            if (other != node) {
+                lost_.insert({node, other});
+            }
+        }
+    }
+
+    void obey(Node node) {
+        Host& host = hosts_[node];
+        for (Actions actions = host.member.take_actions(); !actions.empty() && !host.dead;
+             actions = host.member.take_actions()) {
+            for (const Outgoing& one : actions.send) {
+                links_[{node, one.to}].push_back(one.message);
+                ++messages_;
+            }
+            for (const Actions::Leave& one : actions.leave) {
+                Pooled& file = host.pool.at(one.file.inode);
+                file.cached = false;
+                file.clean = -1;
+                file.to_answer = file.to_answer || one.answer;
+            }
+            if (actions.close_down) {
+                host.closes = true;
+                host.closing = true;
+                for (auto& [number, file] : host.pool) {
+                    file.cached = false;
+                    file.clean = -1;
+                }
+            }
+            for (const std::uint64_t ticket : actions.again) {
+                come(visitors_[ticket - 1], host);
+            }
+        }
+    }
+
+    std::vector<Host> hosts_;
+    std::vector<Visitor> visitors_;
+    std::vector<Node> node_of_;
+    std::map<Link, std::deque<Message>> links_;
+    std::set<Link> lost_;                           // of a dead daemon, to one that does not know
+    std::map<std::uint64_t, std::int64_t> stored_;  // by the file system
+    std::map<std::uint64_t, std::int64_t> latest_;  // acknowledged
+    std::int64_t version_ = 0;
+    std::optional<Node> mortal_;
+    std::int64_t seen_ = 0;
+    std::int64_t expected_ = 0;
+    std::int64_t messages_ = 0;
+    std::int64_t cached_ = 0;
+};
+
+}  // namespace forebay::registry

@@ -1,0 +1,71 @@
+// What the daemons of a job say to each other about a file, so that no two nodes disagree about a
+// byte. Each file has a *home*: the daemon that knows which nodes have the file open. The home
+// gives out *tokens*.
+//
+//   node                          home of the file                      other nodes
+//   ask(read or write)  ────────▶
+//                                 revoke, where theirs is in the way ─▶ drain, drop clean blocks
+//                                 ◀─────────────────────────── given_back(none or through)
+//   ◀──────────────── grant(read, write or through)
+//   forgotten           ────────▶                        (nobody has it open, all is drained)
+//
+// Messages from one daemon to another arrive in the order in which they were sent.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace forebay::registry {
+
+// Of a daemon in its job: 0, 1, …
+using Node = std::uint32_t;
+
+// One file on all nodes. Two files with one number share their tokens: that costs time, no bytes.
+struct FileKey {
+    std::uint64_t inode = 0;
+    auto operator<=>(const FileKey&) const noexcept = default;
+};
+
+// The daemon that keeps the tokens of a file, of `nodes` daemons.
+[[nodiscard]] constexpr Node home_of(FileKey file, std::uint32_t nodes) noexcept {
+    // Of the multiplicative hash, the upper bits: inodes that follow each other go to all homes.
+    constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+    return static_cast<Node>(((file.inode * golden) >> 32U) % nodes);
+}
+
+// What a node may do with a file.
+enum class Token : std::uint8_t {
+    none,
+    read,     // no node writes to it: it may be read ahead
+    write,    // no other node has it open: writes may be deposits
+    through,  // several nodes have it open, and one of them writes: nothing is cached
+    refused,  // only in answers: what another node holds of it cannot be had
+};
+
+struct Message {
+    enum class Kind : std::uint8_t {
+        ask = 1,     // to the home: this token (read or write) is wished for
+        grant,       // from the home: this token, or refused
+        revoke,      // from the home: give the token back
+        given_back,  // to the home: what is left of the token: none or through; refused: it cannot
+                     // be drained
+        forgotten,   // to the home: nobody has it open here, and everything is drained
+        drained,     // to all: one of us is gone; nothing is cached here any more
+        stuck,       // to all, before `drained`: of this file, something could not be drained
+        alive,       // to all, now and then
+        farewell,    // to all: I end, and have drained everything that could be
+    };
+    Kind kind = Kind::alive;
+    Token token = Token::none;
+    FileKey file;
+    std::uint64_t number = 0;  // revoke, given_back: the same in both
+    auto operator<=>(const Message&) const noexcept = default;
+};
+
+struct Outgoing {
+    Node to = 0;
+    Message message;
+    auto operator<=>(const Outgoing&) const noexcept = default;
+};
+
+}  // namespace forebay::registry

@@ -1,0 +1,63 @@
+// The tokens that this daemon has, and those who wait for one.
+#pragma once
+
+#include "registry/token.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace forebay::registry {
+
+class Tokens {
+public:
+    Tokens(Node self, std::uint32_t nodes) noexcept : self_{self}, nodes_{nodes} {}
+
+    // The token that is there, if it is enough for the wish (read or write). nullopt: the home was
+    // asked, and `ticket` comes back in Heard.
+    [[nodiscard]] std::optional<Token> want(FileKey file, Token wish, std::uint64_t ticket,
+                                            std::vector<Outgoing>& send);
+
+    struct Heard {
+        std::vector<std::uint64_t> tickets;  // of these, want() is to be asked again, or …
+        bool refused = false;                // … they cannot be helped
+        // The file is to be drained, and nothing of it is to be cached any more; then give_back().
+        bool revoked = false;
+        bool through = false;  // nothing of the file is to be cached any more
+    };
+    // A grant or a revoke.
+    [[nodiscard]] Heard hear(const Message& message, std::vector<Outgoing>& send);
+
+    // After `revoked`: none where the file is not known here any more, through where it is, refused
+    // where something of it could not be drained. Nothing where it was given back already.
+    void give_back(FileKey file, Token left, std::vector<Outgoing>& send);
+    // Nobody has the file open here, and everything of it is drained.
+    void forget(FileKey file, std::vector<Outgoing>& send);
+    // Nobody waits for tokens any more: the tickets that did.
+    [[nodiscard]] std::vector<std::uint64_t> drop_waiting();
+
+    [[nodiscard]] Token token_of(FileKey file) const;
+    [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
+    [[nodiscard]] std::size_t waiting() const noexcept;
+    auto operator<=>(const Tokens&) const noexcept = default;
+
+private:
+    struct File {
+        Token token = Token::none;
+        Token asked = Token::none;   // a question is under way
+        std::uint64_t revoking = 0;  // number; 0: nobody wants it back
+        std::vector<std::uint64_t> tickets;
+        auto operator<=>(const File&) const noexcept = default;
+    };
+
+    void say(const Message& message, std::vector<Outgoing>& send) const;
+
+    Node self_;
+    std::uint32_t nodes_;
+    std::map<FileKey, File> files_;
+};
+
+}  // namespace forebay::registry

@@ -1,0 +1,76 @@
+// The other daemons of the job, as the desk sees them: who may cache which file, by the rules of
+// registry/member.hpp. Carries out what these decide, over the pool and the post.
+#pragma once
+
+#include "pool/pool.hpp"
+#include "registry/member.hpp"
+#include "server/post.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace forebay::server {
+
+class Companions {
+public:
+    struct Job {
+        Post& post;
+        registry::Node self = 0;
+        std::uint32_t nodes = 1;
+    };
+    // Both outlive it.
+    Companions(const Job& job, pool::Pool& pool, const pool::Directory& directory);
+
+    // See registry::Member: want, entered, not_entered, abandon.
+    [[nodiscard]] std::optional<registry::Admission> want(registry::FileKey file, bool writes,
+                                                          std::uint64_t ticket);
+    void entered(registry::FileKey file, std::uint32_t slot);
+    void not_entered(registry::FileKey file);
+    void abandon(registry::FileKey file, std::uint64_t ticket);
+
+    // Hears what has arrived, and does what follows. True when anything was done.
+    bool turn();
+    // Whether the ticket was of its own, and is thereby dealt with.
+    [[nodiscard]] bool took(const pool::Done& done);
+    // Tickets of want() that are to be asked again.
+    [[nodiscard]] std::vector<std::uint64_t> again();
+    // Nothing at all may be cached any more: to be called down once, then closed().
+    [[nodiscard]] bool closes_down();
+    // Another daemon has died since the last call: what it had not drained is lost.
+    [[nodiscard]] bool somebody_died() noexcept { return std::exchange(died_, false); }
+    void draining_all(std::uint64_t ticket) { closing_ = ticket; }
+    // The end: what could not be drained, and that it ends.
+    void say_farewell();
+
+    [[nodiscard]] bool idle() const { return member_.waiting() == 0 && leaving_.empty(); }
+    [[nodiscard]] bool bereaved() const noexcept { return member_.bereaved(); }
+
+private:
+    void obey();
+    void leave(const registry::Actions::Leave& order);
+    [[nodiscard]] std::vector<registry::FileKey> stuck() const;
+
+    // A file that leaves because another node wants it: the tickets of its slots.
+    struct Leaving {
+        std::set<std::uint64_t> tickets;
+        bool drained = true;
+    };
+
+    Post& post_;
+    pool::Pool& pool_;
+    const pool::Directory& directory_;
+    registry::Member member_;
+    std::map<registry::FileKey, Leaving> leaving_;
+    std::set<std::uint64_t> ignored_;  // tickets whose answers nobody needs
+    std::map<std::uint32_t, registry::FileKey> slots_;
+    std::vector<std::uint64_t> again_;
+    std::optional<std::uint64_t> closing_;  // the ticket of draining everything
+    bool closes_down_ = false;
+    bool died_ = false;
+};
+
+}  // namespace forebay::server

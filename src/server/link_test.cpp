@@ -1,0 +1,171 @@
+// Two daemons over a socket: who they are, what comes through, and what does not.
+#include "server/link.hpp"
+
+#include <array>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace forebay::server {
+namespace {
+
+using registry::Message;
+using registry::Token;
+
+std::array<OwnFd, 2> connected() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+    return {OwnFd{ends[0]}, OwnFd{ends[1]}};
+}
+
+Secret secret(unsigned char byte) {
+    Secret made{};
+    made.fill(byte);
+    return made;
+}
+
+Message message(std::uint64_t number) {
+    return {.kind = Message::Kind::revoke, .token = Token::none, .file = {7}, .number = number};
+}
+
+void let_talk(Link& one, Link& other) {
+    for (int i = 0; i < 8; ++i) {
+        for (Link* const link : {&one, &other}) {
+            link->stir();
+            link->turn();
+        }
+    }
+}
+
+// What one side says, as it goes over the wire.
+std::vector<std::byte> read_all(const OwnFd& socket) {
+    std::vector<std::byte> bytes(65536);
+    const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+}
+
+void write_all(const OwnFd& socket, std::span<const std::byte> bytes) {
+    ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT),
+              static_cast<ssize_t>(bytes.size()));
+}
+
+TEST(Link, MessagesComeInOrder) {
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    Link one{std::move(right), {1, 2}, secret(1)};
+    zero.send(message(1));  // before anybody is known
+    let_talk(zero, one);
+    ASSERT_EQ(zero.state(), Link::State::established);
+    ASSERT_EQ(one.state(), Link::State::established);
+    EXPECT_EQ(zero.other(), 1U);
+    EXPECT_EQ(one.other(), 0U);
+    zero.send(message(2));
+    zero.send(message(3));
+    one.send(message(4));
+    let_talk(zero, one);
+    for (const std::uint64_t number : {1U, 2U, 3U}) {
+        EXPECT_EQ(one.next(), message(number));
+    }
+    EXPECT_FALSE(one.next());
+    EXPECT_EQ(zero.next(), message(4));
+}
+
+TEST(Link, WhoDoesNotKnowTheSecretIsSentAway) {
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    Link one{std::move(right), {1, 2}, secret(2)};
+    let_talk(zero, one);
+    EXPECT_EQ(zero.state(), Link::State::refused);
+    EXPECT_EQ(zero.why(), "it does not know the job's secret");
+    EXPECT_NE(one.state(), Link::State::established);
+    EXPECT_FALSE(one.next());
+}
+
+TEST(Link, AnotherJobOrTheSameNumberIsSentAway) {
+    for (const Seat seat : {Seat{1, 3}, Seat{0, 2}}) {
+        auto [left, right] = connected();
+        Link zero{std::move(left), {0, 2}, secret(1)};
+        Link one{std::move(right), seat, secret(1)};
+        let_talk(zero, one);
+        EXPECT_EQ(one.state(), Link::State::refused);
+        EXPECT_EQ(zero.state(), Link::State::ended);
+    }
+}
+
+TEST(Link, WhatWasRecordedBeforeIsNotHeardAgain) {
+    std::vector<std::byte> recorded;
+    {
+        auto [left, middle] = connected();
+        auto [other_middle, right] = connected();
+        Link zero{std::move(left), {0, 2}, secret(1)};
+        Link one{std::move(right), {1, 2}, secret(1)};
+        one.send(message(1));
+        for (int i = 0; i < 8; ++i) {  // somebody sits between them, and records
+            let_talk(zero, one);
+            const auto from_one = read_all(other_middle);
+            recorded.insert(recorded.end(), from_one.begin(), from_one.end());
+            write_all(middle, from_one);
+            write_all(other_middle, read_all(middle));
+        }
+        let_talk(zero, one);
+        ASSERT_EQ(zero.next(), message(1));
+    }
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    write_all(right, recorded);
+    zero.turn();
+    EXPECT_EQ(zero.state(), Link::State::refused);
+    EXPECT_FALSE(zero.next());
+}
+
+TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
+    std::array<OwnFd, 2> near = connected();  // of zero, and
+    std::array<OwnFd, 2> far = connected();   // … of one: somebody sits between them
+    Link zero{std::move(near[0]), {0, 2}, secret(1)};
+    Link one{std::move(far[0]), {1, 2}, secret(1)};
+    const auto pass = [&](int times) {
+        let_talk(zero, one);
+        const auto from_one = read_all(far[1]);
+        for (int i = 0; i < times; ++i) {
+            write_all(near[1], from_one);
+        }
+        write_all(far[1], read_all(near[1]));
+        let_talk(zero, one);
+    };
+    for (int i = 0; i < 4; ++i) {
+        pass(1);
+    }
+    ASSERT_EQ(zero.state(), Link::State::established);
+    one.send(message(5));
+    pass(2);
+    EXPECT_EQ(zero.next(), message(5));
+    EXPECT_FALSE(zero.next());
+    EXPECT_EQ(zero.state(), Link::State::refused);
+}
+
+TEST(Link, GarbageIsSentAway) {
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    write_all(right, std::vector<std::byte>(4096, std::byte{0x5A}));
+    zero.turn();
+    EXPECT_EQ(zero.state(), Link::State::refused);
+}
+
+TEST(Link, AnEndIsSeenAfterWhatWasSaidBefore) {
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    {
+        Link one{std::move(right), {1, 2}, secret(1)};
+        let_talk(zero, one);
+        one.send(message(9));
+        one.turn();
+    }
+    zero.stir();
+    zero.turn();
+    EXPECT_EQ(zero.state(), Link::State::ended);
+    EXPECT_EQ(zero.next(), message(9));
+}
+
+}  // namespace
+}  // namespace forebay::server

@@ -1,0 +1,365 @@
+// See peers.hpp.
+#include "server/peers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fmt/format.h>
+#include <memory>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <sodium.h>
+#include <string_view>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr int queue_max = 4096;
+constexpr std::size_t strangers_max = 64;
+constexpr std::string_view schema = "forebay.pool.peers/1";
+
+tl::unexpected<Error> cannot(const std::string& what, std::string_view why, std::string_view next) {
+    return failure(
+        Error{ErrorCode::argument, 0, fmt::format("cannot {} ({}). {}", what, why, next)});
+}
+
+struct Freed {
+    void operator()(addrinfo* list) const noexcept { ::freeaddrinfo(list); }
+};
+using Addresses = std::unique_ptr<addrinfo, Freed>;
+
+// "host:port"; the host may have colons of its own.
+Result<Addresses> addresses_of(const std::string& address) {
+    const std::size_t colon = address.rfind(':');
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const std::string host = address.substr(0, colon);
+    const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
+    const int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
+    if (error != 0) {
+        return cannot("reach the daemon at " + address, ::gai_strerror(error),
+                      "See whether this node knows that name.");
+    }
+    return Addresses{found};
+}
+
+void set_up(int socket) {
+    const int on = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+Result<OwnFd> connect_to(const std::string& address) {
+    auto found = addresses_of(address);
+    if (!found) {
+        return failure(std::move(found.error()));
+    }
+    for (const addrinfo* one = found->get(); one != nullptr; one = one->ai_next) {
+        OwnFd socket{::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+        if (!socket.valid()) {
+            continue;
+        }
+        if (::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0 || errno == EINPROGRESS) {
+            set_up(socket.get());
+            return socket;
+        }
+    }
+    return failure(system_error(errno, "reach the daemon at " + address));
+}
+
+Result<OwnFd> listen_anywhere() {
+    OwnFd socket{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (socket.valid()) {
+        const int off = 0;
+        ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+        sockaddr_in6 any{};
+        any.sin6_family = AF_INET6;
+        if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0 &&
+            ::listen(socket.get(), queue_max) == 0) {
+            return socket;
+        }
+    }
+    socket = OwnFd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    sockaddr_in any{};
+    any.sin_family = AF_INET;
+    if (!socket.valid() ||
+        ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+        ::listen(socket.get(), queue_max) != 0) {
+        return failure(system_error(errno, "listen for the other daemons of the job"));
+    }
+    return socket;
+}
+
+int port_of(int socket) {
+    sockaddr_storage name{};
+    socklen_t bytes = sizeof name;
+    if (::getsockname(socket, reinterpret_cast<sockaddr*>(&name), &bytes) != 0) {
+        return 0;
+    }
+    return ntohs(name.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(name).sin6_port
+                                            : reinterpret_cast<sockaddr_in&>(name).sin_port);
+}
+
+}  // namespace
+
+Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes) {
+    constexpr std::string_view next = "`forebay pool` says it as it has to be.";
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    const auto text = [&](const char* name) {
+        const bool there = json.is_object() && json.contains(name) && json[name].is_string();
+        return there ? json[name].get<std::string>() : std::string{};
+    };
+    if (text("schema") != schema || !json.contains("addresses") || !json["addresses"].is_array()) {
+        return cannot("take part in the job", "standard input does not say who else does", next);
+    }
+    PeerList list;
+    for (const auto& one : json["addresses"]) {
+        if (one.is_string()) {
+            list.addresses.push_back(one.get<std::string>());
+        }
+    }
+    if (list.addresses.size() != nodes) {
+        return cannot("take part in the job",
+                      fmt::format("standard input names {} daemons, --nodes says {}",
+                                  list.addresses.size(), nodes),
+                      next);
+    }
+    const std::string digits = text("secret");
+    std::size_t bytes = 0;
+    if (sodium_hex2bin(list.secret.data(), list.secret.size(), digits.data(), digits.size(),
+                       nullptr, &bytes, nullptr) != 0 ||
+        bytes != secret_bytes) {
+        return cannot("take part in the job",
+                      fmt::format("its secret is not of {} hexadecimal digits", 2 * secret_bytes),
+                      next);
+    }
+    return list;
+}
+
+Result<std::unique_ptr<Peers>> Peers::listen(const std::string& host, const Seat& seat,
+                                             const ports::Clock& clock) {
+    if (sodium_init() < 0) {
+        return cannot("talk to the other daemons of the job", "the kernel gives no random numbers",
+                      "Use the pool on one node.");
+    }
+    Result<OwnFd> door = listen_anywhere();
+    if (!door) {
+        return failure(std::move(door.error()));
+    }
+    OwnFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = nullptr;
+    if (!epoll.valid() || ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, door->get(), &event) != 0) {
+        return failure(system_error(errno, "wait for the other daemons of the job"));
+    }
+    std::string address = fmt::format("{}:{}", host, port_of(door->get()));
+    return std::unique_ptr<Peers>{
+        new Peers{std::move(*door), std::move(epoll), std::move(address), seat, clock}};
+}
+
+Peers::Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
+             const ports::Clock& clock)
+    : door_{std::move(door)},
+      epoll_{std::move(epoll)},
+      address_{std::move(address)},
+      seat_{seat},
+      clock_{clock},
+      peers_(seat.nodes) {}
+
+Peers::~Peers() { sodium_memzero(secret_.data(), secret_.size()); }
+
+// Edge-triggered: what is not read at once is read before the next event.
+void Peers::meet(OwnFd socket, std::string address) {
+    strangers_.push_back(
+        {std::make_unique<Link>(std::move(socket), seat_, secret_), std::move(address)});
+    const Link& link = *strangers_.back().link;
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    event.data.ptr = strangers_.back().link.get();
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link.socket(), &event);
+}
+
+bool Peers::complete() const {
+    for (registry::Node node = 0; node < peers_.size(); ++node) {
+        if (node != seat_.self && !peers_[node].link) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Result<void> Peers::join(const PeerList& list) {
+    secret_ = list.secret;
+    for (registry::Node node = 0; node < seat_.self; ++node) {
+        auto socket = connect_to(list.addresses[node]);
+        if (!socket) {
+            return failure(std::move(socket.error()));
+        }
+        meet(std::move(*socket), list.addresses[node]);
+    }
+    const std::int64_t until = clock_.now_ns() + join_ns;
+    while (!complete()) {
+        if (!unmet_.empty()) {
+            return cannot("take part in the job", unmet_,
+                          "See what that daemon says; all of a job must be given one secret.");
+        }
+        if (clock_.now_ns() > until) {
+            std::string missing;
+            for (registry::Node node = 0; node < peers_.size(); ++node) {
+                if (node != seat_.self && !peers_[node].link) {
+                    missing += (missing.empty() ? "" : ", ") + list.addresses[node];
+                }
+            }
+            return cannot("take part in the job",
+                          fmt::format("no answer from {}{}", missing,
+                                      complaints_.empty() ? "" : "; " + complaints_.front()),
+                          "See whether the nodes reach each other by TCP, or use one node.");
+        }
+        pollfd news{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
+        constexpr int tick_ms = 100;
+        ::poll(&news, 1, tick_ms);
+        turn();
+    }
+    return {};
+}
+
+void Peers::let_in() {
+    for (;;) {
+        OwnFd socket{::accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        if (!socket.valid()) {
+            return;
+        }
+        if (strangers_.size() >= strangers_max + seat_.nodes) {
+            continue;  // the oldest are still to prove who they are
+        }
+        set_up(socket.get());
+        meet(std::move(socket), {});
+    }
+}
+
+void Peers::turn() {
+    std::array<epoll_event, 64> events;
+    int got = 0;
+    do {
+        got = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+        for (int i = 0; i < got; ++i) {
+            if (auto* const link =
+                    static_cast<Link*>(events.at(static_cast<std::size_t>(i)).data.ptr)) {
+                link->stir();
+            }
+        }
+    } while (got == static_cast<int>(events.size()));
+    let_in();
+    look_at_strangers();
+    const std::int64_t now = clock_.now_ns();
+    const bool beats = now - said_alive_ns_ >= heartbeat_ns;
+    for (registry::Node node = 0; node < peers_.size(); ++node) {
+        Peer& peer = peers_[node];
+        if (peer.link) {
+            if (beats) {
+                peer.link->send({});
+            }
+            look_at(peer, node);
+        }
+    }
+    said_alive_ns_ = beats ? now : said_alive_ns_;
+}
+
+void Peers::look_at_strangers() {
+    for (auto& [link, address] : strangers_) {
+        link->turn();
+        const Link::State state = link->state();
+        if (state == Link::State::greeting) {
+            continue;
+        }
+        if (state == Link::State::established) {
+            adopt(std::move(link));
+            continue;
+        }
+        if (!address.empty()) {
+            unmet_ = address + ": " + link->why();
+        } else if (state == Link::State::refused) {
+            complaints_.push_back("sent another daemon away (" + link->why() + ")");
+        }
+        link.reset();
+    }
+    std::erase_if(strangers_, [](const Stranger& one) { return one.link == nullptr; });
+}
+
+// Who has proved to be a daemon of the job.
+void Peers::adopt(std::unique_ptr<Link> link) {
+    Peer& peer = peers_[link->other()];
+    if (peer.link) {
+        complaints_.push_back("sent another daemon away (one with its number is there already)");
+        return;
+    }
+    peer.link = std::move(link);
+    peer.heard_ns = clock_.now_ns();
+}
+
+void Peers::look_at(Peer& peer, registry::Node node) {
+    peer.link->turn();
+    while (const auto message = peer.link->next()) {
+        peer.heard_ns = clock_.now_ns();
+        if (message->kind != registry::Message::Kind::alive) {
+            letters_.push_back({node, *message});
+        }
+    }
+    const Link::State state = peer.link->state();
+    const bool over = state == Link::State::ended || state == Link::State::refused;
+    if (over && !peer.told_gone) {
+        peer.told_gone = true;
+        gone_.push_back(node);
+        if (state == Link::State::refused) {
+            complaints_.push_back("a daemon of the job talks nonsense (" + peer.link->why() + ")");
+        }
+    }
+}
+
+void Peers::flush() {
+    const std::int64_t until = clock_.now_ns() + heartbeat_ns;
+    const auto waiting = [&] {
+        return std::ranges::any_of(peers_, [](const Peer& one) {
+            return one.link && one.link->state() == Link::State::established && one.link->blocked();
+        });
+    };
+    turn();
+    while (waiting() && clock_.now_ns() < until) {
+        pollfd news{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
+        constexpr int tick_ms = 10;
+        ::poll(&news, 1, tick_ms);
+        turn();
+    }
+}
+
+void Peers::send(registry::Node to, const registry::Message& message) {
+    Peer& peer = peers_[to];
+    if (peer.link && peer.link->state() == Link::State::established) {
+        peer.link->send(message);
+        peer.link->turn();
+    }
+}
+
+std::vector<Post::Letter> Peers::arrived() { return std::exchange(letters_, {}); }
+
+std::vector<registry::Node> Peers::gone() { return std::exchange(gone_, {}); }
+
+bool Peers::anybody_silent() {
+    const std::int64_t now = clock_.now_ns();
+    return std::ranges::any_of(peers_, [&](const Peer& one) {
+        return one.link && !one.told_gone &&
+               (one.link->state() == Link::State::cut || now - one.heard_ns > silent_ns);
+    });
+}
+
+std::vector<std::string> Peers::complaints() { return std::exchange(complaints_, {}); }
+
+}  // namespace forebay::server

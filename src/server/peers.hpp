@@ -1,0 +1,96 @@
+// The daemons of a job, each connected to each other one by TCP. They are told of each other by who
+// started them.
+#pragma once
+
+#include "base/own_fd.hpp"
+#include "base/result.hpp"
+#include "ports/clock.hpp"
+#include "server/link.hpp"
+#include "server/post.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::server {
+
+struct PeerList {
+    std::vector<std::string> addresses;  // "host:port" of each daemon, by its number
+    Secret secret{};
+};
+// {"schema": "forebay.pool.peers/1", "secret": 64 hexadecimal digits, "addresses": […]}
+[[nodiscard]] Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes);
+
+class Peers final : public Post {
+public:
+    static constexpr std::int64_t heartbeat_ns = 2'000'000'000;
+    static constexpr std::int64_t silent_ns = 10'000'000'000;
+    static constexpr std::int64_t join_ns = 60'000'000'000;
+
+    // Listens at a port that the kernel chooses. `host`: this node's name or address, as the others
+    // know it. The clock outlives it.
+    [[nodiscard]] static Result<std::unique_ptr<Peers>> listen(const std::string& host,
+                                                               const Seat& seat,
+                                                               const ports::Clock& clock);
+    ~Peers() override;
+    Peers(const Peers&) = delete;
+    Peers& operator=(const Peers&) = delete;
+
+    [[nodiscard]] const std::string& address() const noexcept { return address_; }
+    // Connects to those with lower numbers, and waits until all are there.
+    [[nodiscard]] Result<void> join(const PeerList& list);
+
+    // To be waited for; then turn().
+    [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
+    void turn();
+    // Waits, for a moment at most, until what was said has been sent.
+    void flush();
+    // Why connections were refused since the last call.
+    [[nodiscard]] std::vector<std::string> complaints();
+
+    void send(registry::Node to, const registry::Message& message) override;
+    [[nodiscard]] std::vector<Letter> arrived() override;
+    [[nodiscard]] std::vector<registry::Node> gone() override;
+    [[nodiscard]] bool anybody_silent() override;
+
+private:
+    struct Peer {
+        std::unique_ptr<Link> link;
+        std::int64_t heard_ns = 0;
+        bool told_gone = false;
+    };
+
+    Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
+          const ports::Clock& clock);
+    void let_in();
+    // `address`: of one that this daemon connects to; empty: it came by itself.
+    void meet(OwnFd socket, std::string address);
+    void adopt(std::unique_ptr<Link> link);
+    void look_at_strangers();
+    void look_at(Peer& peer, registry::Node node);
+    [[nodiscard]] bool complete() const;
+
+    OwnFd door_;
+    OwnFd epoll_;
+    std::string address_;
+    Seat seat_;
+    const ports::Clock& clock_;
+    Secret secret_{};
+    std::vector<Peer> peers_;  // by number; the own one is empty
+    // Who has not proved yet who it is.
+    struct Stranger {
+        std::unique_ptr<Link> link;
+        std::string address;
+    };
+    std::vector<Stranger> strangers_;
+    std::string unmet_;  // why one that this daemon connected to is not met
+    std::vector<Letter> letters_;
+    std::vector<registry::Node> gone_;
+    std::vector<std::string> complaints_;
+    std::int64_t said_alive_ns_ = 0;
+};
+
+}  // namespace forebay::server

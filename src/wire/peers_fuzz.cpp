@@ -1,0 +1,16 @@
+// Arbitrary bytes from another daemon: no message, or one that says the same again.
+#include "base/must_check.hpp"
+#include "wire/peers.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+using namespace forebay;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::span bytes{reinterpret_cast<const std::byte*>(data), size};
+    if (const auto message = wire::message_of(bytes)) {
+        must(std::ranges::equal(wire::bytes_of(*message), bytes), "it is the same again");
+    }
+    return 0;
+}

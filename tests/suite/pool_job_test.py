@@ -1,0 +1,198 @@
+"""`forebay run --pool` on several nodes: a daemon on each of them, started by the launcher. Mount
+namespaces stand for nodes: each has a /tmp of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite import mpi as m
+from suite.file_systems import until
+from suite.pooled import run
+from suite.verdict import ensure
+
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
+SLURM = pytest.mark.slurm
+FOREBAY = (sys.executable, str(m.ROOT / "python" / "forebay"))
+ENVIRONMENT = {"FOREBAY_LIBDIR": str(m.LIBRARIES), "PYTHONPATH": str(m.ROOT / "python")}
+MIB = 1 << 20
+
+# As srun does: a task on each node, standard input for all, and all their output together. Options
+# are not looked at.
+LAUNCHER = """#!{python}
+import os, subprocess, sys, threading
+nodes = {nodes}
+words = [word for word in sys.argv[1:]]
+while words and words[0].startswith("-"):
+    words.pop(0)
+tasks = [
+    subprocess.Popen(
+        [
+            *("nsenter", "-m", "-t", str(node)),
+            *("env", "-C", os.getcwd(), f"SLURM_PROCID={{number}}", *words),
+        ],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
+    for number, node in enumerate(nodes)
+]
+def pass_on():
+    while part := os.read(0, 1 << 16):
+        for task in tasks:
+            task.stdin.write(part)
+            task.stdin.flush()
+    for task in tasks:
+        task.stdin.close()
+threading.Thread(target=pass_on, daemon=True).start()
+sys.exit(max(task.wait() for task in tasks))
+"""
+
+# Rank 0 writes a file and closes it, rank 1 reads it; both write one of their own.
+PROGRAM = """
+import os, sys, time
+rank = int(os.environ["SLURM_PROCID"])
+def wait_for(name):
+    while not os.path.exists(name):
+        time.sleep(0.01)
+with open(f"own-{rank}", "wb", buffering=0) as file:
+    file.write(bytes([rank]) * 1_000_000)
+if rank == 0:
+    with open("shared", "wb", buffering=0) as file:
+        file.write(b"from 0" * 1000)
+    os.mkdir("written")
+if rank == 1:
+    wait_for("written")
+    with open("shared", "rb", buffering=0) as file:
+        read = file.read(100_000)
+    with open("seen", "wb", buffering=0) as file:
+        file.write(read)
+"""
+
+
+@contextlib.contextmanager
+def two_nodes(folder: Path) -> Iterator[Path]:
+    """A launcher for them."""
+    hold = "mount --make-rprivate / && mount -t tmpfs none /tmp && touch /tmp/up && exec sleep 600"
+    with contextlib.ExitStack() as stack:
+        nodes = []
+        for _ in range(2):
+            node = subprocess.Popen(["unshare", "-m", "sh", "-c", hold])
+            stack.callback(node.wait)
+            stack.callback(node.kill)
+            nodes.append(node.pid)
+        up = [Path(f"/proc/{node}/root/tmp/up") for node in nodes]
+        ensure(until(lambda: all(one.exists() for one in up), 20), "no namespaces")
+        launcher = folder / "srun-nodes"
+        launcher.write_text(LAUNCHER.format(python=sys.executable, nodes=nodes))
+        launcher.chmod(0o755)
+        yield launcher
+
+
+def judged(report: dict[str, Any], work: Path) -> None:
+    """What the program has left, and what the summary says of it."""
+    ensure((work / "seen").read_bytes() == b"from 0" * 1000, "rank 1 saw other bytes")
+    for rank in (0, 1):
+        ensure((work / f"own-{rank}").read_bytes() == bytes([rank]) * 1_000_000, f"rank {rank}")
+    taken = {Path(file["path"]).name: file["taken"] for file in report["pool"]["files"]}
+    ensure(taken.get("own-0") == taken.get("own-1") == 1_000_000, f"{taken}")
+
+
+@ROOT_ONLY
+def test_a_job_on_two_nodes(folder: Path) -> None:
+    work = folder / "work"
+    work.mkdir()
+    (folder / "program.py").write_text(PROGRAM)
+    with two_nodes(folder) as launcher:
+        nodes = ["--set", "pool_nodes=2", "--set", f"pool_starter={launcher}"]
+        words = ["run", "--pool", work, "--format", "json", "--set", "pool_quiet=60000", *nodes]
+        program = [launcher, sys.executable, folder / "program.py"]
+        text = run([*FOREBAY, *words, "--", *program], work, ENVIRONMENT)
+    judged(json.loads(text.splitlines()[-1]), work)
+
+
+@ROOT_ONLY
+def test_a_starter_that_starts_nothing(folder: Path) -> None:
+    """Nothing is run, and what it said is told."""
+    (folder / "srun-none").write_text("#!/bin/sh\necho no such partition >&2; exit 1\n")
+    (folder / "srun-none").chmod(0o755)
+    words = ["run", "--pool", folder, "--set", "pool_nodes=2"]
+    starter = ["--set", f"pool_starter={folder / 'srun-none'}"]
+    command = [*FOREBAY, *words, *starter, "--", "touch", folder / "run"]
+    text = run(command, folder, ENVIRONMENT, status=125)
+    ensure("have not started on 2 nodes" in text and "no such partition" in text, text)
+    ensure(not (folder / "run").exists(), "the program was run")
+
+
+class Batch:
+    """Jobs of the Slurm that is there for the tests."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.environment = {**ENVIRONMENT, "SLURM_CONF": os.environ["FOREBAY_SLURM"]}
+
+    def submit(self, script: str, *options: str) -> Path:
+        """Begins a job of two nodes; where its output goes."""
+        path, out = self._folder / "job.sh", self._folder / "out"
+        path.write_text(f"#!/bin/bash\n{script}\necho job ends\n")
+        words = ["sbatch", "-N", "2", "-n", "2", "--ntasks-per-node=1", "-o", out, *options, path]
+        run(words, self._folder, self.environment)
+        return out
+
+    def ended(self, out: Path, *, seconds: float = 60, mark: str = "job ends") -> str:
+        ensure(until(lambda: out.exists() and mark in out.read_text(), seconds), _text(out))
+        return _text(out)
+
+
+def _text(path: Path) -> str:
+    return path.read_text() if path.exists() else "no output"
+
+
+@SLURM
+def test_a_batch_job_on_two_nodes(folder: Path) -> None:
+    """Started by srun --overlap, without a word about nodes."""
+    work = folder / "work"
+    work.mkdir()
+    (folder / "program.py").write_text(PROGRAM)
+    batch = Batch(folder)
+    out = batch.submit(
+        f"cd {work}\n{' '.join(FOREBAY)} run --pool . --set pool_quiet=60000 --format json "
+        f"--summary {folder}/summary -- srun -n 2 {sys.executable} {folder}/program.py"
+    )
+    batch.ended(out)
+    judged(json.loads((folder / "summary").read_text()), work)
+
+
+@SLURM
+def test_a_job_that_is_ended_while_it_drains_has_what_it_wrote(folder: Path) -> None:
+    """scancel sends SIGTERM to the steps, and kills them a while later."""
+    work = folder / "work"
+    work.mkdir()
+    (folder / "program.py").write_text(
+        "import os, time\n"
+        "rank = os.environ['SLURM_PROCID']\n"
+        f"os.write(os.open(f'big-{{rank}}', os.O_CREAT | os.O_RDWR), b'x' * {64 * MIB})\n"
+        "open(f'written-{rank}', 'w').close()\n"
+        "time.sleep(600)\n"
+    )
+    batch = Batch(folder)
+    out = batch.submit(
+        f"cd {work}\nexec {' '.join(FOREBAY)} run --pool . --set pool_quiet=60000 -- "
+        f"srun -n 2 {sys.executable} {folder}/program.py",
+        "--signal=B:TERM@1",
+    )
+    ensure(
+        until(lambda: all((work / f"written-{rank}").exists() for rank in (0, 1)), 60), _text(out)
+    )
+    jobs = run(["squeue", "-h", "-o", "%i"], folder, batch.environment).split()
+    run(["scancel", "--batch", "--signal=TERM", *jobs], folder, batch.environment)
+    batch.ended(out, mark="through the pool")
+    for rank in (0, 1):
+        ensure((work / f"big-{rank}").stat().st_size == 64 * MIB, f"rank {rank}: {_text(out)}")
