@@ -136,8 +136,8 @@ std::vector<registry::FileKey> Companions::stuck() const {
 }
 
 void Companions::say_farewell() {
-    if (!member_.bereaved()) {
-        member_.closed_down(stuck());
+    if (!member_.bereaved() || closing_) {
+        member_.closed_down(stuck());  // nobody has told the others yet
     }
     member_.say_farewell();
     obey();

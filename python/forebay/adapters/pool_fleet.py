@@ -207,7 +207,8 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     except OSError as error:
         raise PoolStartError(
             f"cannot start the daemons of the pool ({error.filename or words[0]}: "
-            f"{error.strerror}). Is this a Slurm job? Elsewhere see the setting pool_starter."
+            f"{error.strerror}). Outside of Slurm see the setting pool_starter; "
+            "--set pool_nodes=1 uses this node only."
         ) from error
     fleet = Fleet(process, place)
     try:
