@@ -55,6 +55,7 @@ public:
         std::int64_t modified_ns = 0;
         int truncate_error = 0;
         std::function<void(Length)> truncate = [](Length) {};
+        std::function<Stamp()> stamp = [] { return Stamp{}; };
     };
     explicit Control(Facts& facts) : facts_{facts} {}
     int truncate(Length bytes) override {
@@ -68,6 +69,7 @@ public:
         return 0;
     }
     bool has_name() override { return facts_.has_name; }
+    std::optional<Stamp> stamp() override { return facts_.stamp(); }
     std::int64_t room() override { return facts_.room; }
 
 private:
@@ -112,6 +114,7 @@ struct NodeOptions {
     Errands errands = Errands::at_once;
     std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
     const ports::Clock* effort = nullptr;             // see PoolPorts
+    JournalWriter* journal = nullptr;                 // see PoolPorts
 };
 
 class Node;
@@ -409,13 +412,15 @@ inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& 
              .calendar = world_,
              .errands = node.errands == NodeOptions::Errands::slow ? &slow_errands_ : nullptr,
              .clean = this,
-             .effort = node.effort},
+             .effort = node.effort,
+             .journal = node.journal},
             options} {}
 
 inline Control::Facts& Node::facts(adapters::MemoryFile& file) {
     const auto [facts, fresh] = facts_.try_emplace(&file);
     if (fresh) {
         facts->second.truncate = [&file](Length bytes) { file.truncate(bytes); };
+        facts->second.stamp = [this, &file] { return stamp_of(file); };
     }
     return facts->second;
 }
