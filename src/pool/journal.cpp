@@ -117,7 +117,7 @@ bool Journal::wants_sync(const File& file) const {
 std::uint64_t Journal::begin_sync(File& file) {
     Journaled& now = file.journaled;
     const bool all = file.held_bytes == 0;
-    now.unsynced = !all;
+    now.unsynced = asked() && !all;
     return all ? now.last : std::min(now.drained, now.last);
 }
 

@@ -67,6 +67,8 @@ public:
     bool begin();
     // Another segment is wanted, and may be made: begins it. False: it may not. Contract: idle.
     bool grow();
+    // So many segments there may be.
+    void allow(std::size_t segments_max) noexcept { segments_max_ = segments_max; }
     // What was begun has ended: errno. Contract of wait(): something is under way.
     std::optional<int> ended();
     int wait();

@@ -56,6 +56,8 @@ public:
         int truncate_error = 0;
         std::function<void(Length)> truncate = [](Length) {};
         std::function<Stamp()> stamp = [] { return Stamp{}; };
+        std::function<void()> touched = [] {};
+        std::uint64_t inode = 0;  // 0: the file's own
     };
     explicit Control(Facts& facts) : facts_{facts} {}
     int truncate(Length bytes) override {
@@ -66,6 +68,7 @@ public:
     }
     int set_modified(std::int64_t time_ns) override {
         facts_.modified_ns = time_ns;
+        facts_.touched();
         return 0;
     }
     bool has_name() override { return facts_.has_name; }
@@ -272,7 +275,8 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
     FileId id;
     node_.world().step({"ask to open"});
     node_.say([this, &file, access, &id] {
-        OpenFile open{.identity = file.identity(),
+        const std::uint64_t inode = node_.facts(file).inode;
+        OpenFile open{.identity = inode == 0 ? file.identity() : ports::Identity{1, inode},
                       .storage = node_.storage_of(file),
                       .control = std::make_unique<Control>(node_.facts(file)),
                       .stripes = node_.options().stripes,
