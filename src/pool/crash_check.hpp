@@ -6,6 +6,7 @@
 #include "adapters/memory/journal_disk.hpp"
 #include "pool/oracle_check.hpp"
 #include "pool/pool_check.hpp"
+#include "pool/journal/chain.hpp"
 #include "pool/replay.hpp"
 
 #include <algorithm>
@@ -85,6 +86,10 @@ public:
         return all_.size();
     }
     [[nodiscard]] std::size_t count() const noexcept { return all_.size(); }
+    [[nodiscard]] std::size_t syncs() const {
+        return static_cast<std::size_t>(std::ranges::count(all_, Event::Kind::file_sync,
+                                                           &Event::kind));
+    }
     [[nodiscard]] std::int64_t time_at(std::size_t count) const {
         return count == 0 ? 0 : all_[count - 1].at_ns;
     }
@@ -211,6 +216,9 @@ public:
     std::size_t wait(std::span<ports::Completion> out) override { return note(out, inner_->wait(out)); }
     Result<void> sync() override {
         Result<void> done = inner_->sync();
+        if (!done) {
+            return done;
+        }
         events_.add({.kind = Event::Kind::file_sync, .at_ns = world_.now_ns(), .file = file_});
         return done;
     }

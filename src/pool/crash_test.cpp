@@ -247,13 +247,6 @@ private:
                                   .segments_max = segments_max_});
         disk.journal = device.image();
         EXPECT_TRUE(done.has_value() || changes >= 0) << done.error().message;
-        if (getenv("DBG")) {
-            std::printf("replay changes %ld left %ld: %d\n", (long)changes, (long)left, (int)done.has_value());
-            if (done) for (auto& f : done->files) std::printf("  %s verdict %d err %d kept %s\n", f.path.c_str(), (int)f.verdict, f.error, f.kept_in.c_str());
-            else std::printf("  %s\n", done.error().message.c_str());
-            for (auto& [n, r] : files.kept) std::printf("  kept %zu: %zu runs\n", n, r.size());
-            for (auto& f : disk.files) std::printf("   file changed %ld\n", (long)f.changed_ns);
-        }
         for (auto& [number, runs] : files.kept) {
             if (done.has_value() || !kept.contains(number)) {
                 kept[number] = runs;
@@ -297,7 +290,6 @@ TEST_P(Crash, NothingAcknowledgedIsLostAndNobodysChangeOverwritten) {
         run.go();
         ASSERT_FALSE(HasFailure()) << "seed " << seed;
         for (int fall = 0; fall < falls; ++fall) {
-            if (getenv("DBG")) std::printf("fall %d\n", fall);
             run.fall(static_cast<std::uint64_t>(fall));
             ASSERT_FALSE(HasFailure());
         }

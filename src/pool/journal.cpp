@@ -186,6 +186,8 @@ void Journal::drop(File& file) {
     now.waiting = 0;
     if (now.number != 0 && room_for_mark(0)) {
         settle(file, now.last, {});
+    } else if (now.number != 0) {
+        needs_.settled(now.number, now.last, writer_->next_record());
     }
     changing_ -= now.changing != 0 ? 1 : 0;
     now.changing = 0;
@@ -373,7 +375,8 @@ void Journal::release() {
     const bool all = std::ranges::all_of(ledger_.slots, [&](const auto& known) {
         const File& file = *ledger_.files[known.second];
         const bool wrong = ledger_.slot_of(file).error.load(relaxed) != 0;
-        return wrong || (!file.journaled.unsynced && file.held_bytes == 0 && !file.job);
+        return wrong || (!file.journaled.unsynced && file.held_bytes == 0 && !file.job &&
+                         !file.errand);
     });
     if (all) {
         durable_ = entered_;

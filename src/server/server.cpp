@@ -31,9 +31,14 @@ constexpr nanoseconds without_clients = std::chrono::hours{1};
 
 constexpr std::size_t questions_at_once = 16;
 constexpr std::size_t visitors_at_once = 16;
-constexpr std::uint64_t source_bits = 2;
+constexpr std::uint64_t source_bits = 3;
 
 void note(const std::string& text) { std::fprintf(stderr, "forebayd: %s\n", text.c_str()); }
+
+void empty_bell(int bell) {
+    std::uint64_t rings = 0;
+    static_cast<void>(::read(bell, &rings, sizeof rings));
+}
 
 int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_max) {
     constexpr std::int64_t second = 1'000'000'000;
@@ -67,6 +72,12 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     if (auto watched = made->watch(made->door_.socket(), Source::door, 0); !watched) {
         return failure(std::move(watched.error()));
     }
+    const int journal = made->desk_->journal_bell();
+    if (auto watched = journal < 0 ? Result<void>{} : made->watch(journal, Source::journal, 0);
+        !watched) {
+        return failure(std::move(watched.error()));
+    }
+    made->tell_news();
     return made;
 }
 
@@ -123,9 +134,16 @@ void Server::turn(nanoseconds wait_max) {
             "system from now on.");
     }
     did_something_ = desk_->advance();
+    tell_news();
     answer_done();
     if (stopping_ && drained_ && desk_->drained_as_far_as_possible()) {
         finish();
+    }
+}
+
+void Server::tell_news() {
+    for (const std::string& one : desk_->news()) {
+        note(one);
     }
 }
 
@@ -138,15 +156,18 @@ void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
         hear_signals();
         return;
     }
+    if (source == Source::journal) {
+        empty_bell(desk_->journal_bell());
+        return;
+    }
     const auto found = sessions_.find(number);
     if (found == sessions_.end()) {
         return;  // it ended in this very turn
     }
     Session& session = found->second;
     if (source == Source::bell) {
-        std::uint64_t rings = 0;
         if (session.bell.valid()) {
-            static_cast<void>(::read(session.bell.get(), &rings, sizeof rings));
+            empty_bell(session.bell.get());
         }
         return;
     }
@@ -307,6 +328,8 @@ void Server::give_up() {
 
 void Server::finish() {
     rescued_ = desk_->rescue(options_.rescue_folders);
+    desk_->finish_journal();
+    tell_news();
     adapters::NotebookFile report{door_.path() + ".report"};
     if (const auto written = report.write(desk_->status(true, rescued_) + "\n"); !written) {
         note(written.error().message);

@@ -54,10 +54,11 @@ public:
 private:
     Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll);
 
-    enum class Source : std::uint64_t { door, signals, session, bell };
+    enum class Source : std::uint64_t { door, signals, session, bell, journal };
     Result<void> watch(int fd, Source source, std::uint64_t number);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
     void handle(Source source, std::uint64_t number, std::uint32_t events);
+    void tell_news();
     void let_in();
     void hear_signals();
     void read(std::uint64_t number, Session& session);

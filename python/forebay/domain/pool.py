@@ -31,6 +31,7 @@ REASONS: Mapping[str, str] = {
     "read_and_written": "read and written (pool_consistency=paper)",
     "job_ends": "the pool took nothing more, since the job was to end",
     "no_room": "the file system had less room than what was in the pool",
+    "no_journal": "the journal could not be written",
 }
 
 
@@ -142,6 +143,8 @@ class PoolStatus:
     files_dropped: int
     """Closed files of which nothing was kept, since there were too many."""
     rescued: tuple[Rescued, ...]
+    notes: tuple[str, ...] = ()
+    """What people are to know of its journal."""
 
     @property
     def taken(self) -> int:

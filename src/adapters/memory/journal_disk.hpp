@@ -38,6 +38,7 @@ public:
 
     // From now on every write and every new segment fails with this; 0: not any more.
     void set_error(int error) noexcept { error_ = error; }
+    void set_segments_max(std::size_t most) noexcept { options_.segments_max = most; }
     [[nodiscard]] const Image& image() const noexcept { return image_; }
     // Whoever asks is told of everything when it begins (`durable` false) and when it is durable.
     void watch(std::function<void(const Done&, bool durable)> watcher) {

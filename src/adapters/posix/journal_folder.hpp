@@ -22,7 +22,7 @@ namespace forebay::adapters {
 
 class JournalFolder final : public ports::JournalDevice {
 public:
-    static constexpr std::int64_t usual_segment_bytes = std::int64_t{64} << 20;
+    static constexpr std::int64_t usual_segment_bytes = std::int64_t{32} << 20;
 
     // Makes the folder where it is not there, for its user only. Refused: what does not outlive the
     // node (tmpfs, ramfs, an overlay of which that cannot be told), and what another daemon has.
