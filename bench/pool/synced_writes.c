@@ -35,8 +35,7 @@ static void fail(const char* what) {
 }
 
 static void* mapped(size_t bytes) {
-    void* const at =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) {
         fail("mmap");
     }
@@ -108,7 +107,7 @@ int main(int argc, char** argv) {
     const size_t all = count * (size_t)writers;
     qsort(took, all, sizeof *took, ascending);
     printf("{\"bytes_per_s\": %.0f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
-           (double)all * (double)strtoul(argv[4], NULL, 10) / (end - begin),
-           took[all / 2] * 1e6, took[all * 99 / 100] * 1e6);
+           (double)all * (double)strtoul(argv[4], NULL, 10) / (end - begin), took[all / 2] * 1e6,
+           took[all * 99 / 100] * 1e6);
     return 0;
 }

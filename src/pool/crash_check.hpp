@@ -4,9 +4,9 @@
 #pragma once
 
 #include "adapters/memory/journal_disk.hpp"
+#include "pool/journal/chain.hpp"
 #include "pool/oracle_check.hpp"
 #include "pool/pool_check.hpp"
-#include "pool/journal/chain.hpp"
 #include "pool/replay.hpp"
 
 #include <algorithm>
@@ -87,8 +87,8 @@ public:
     }
     [[nodiscard]] std::size_t count() const noexcept { return all_.size(); }
     [[nodiscard]] std::size_t syncs() const {
-        return static_cast<std::size_t>(std::ranges::count(all_, Event::Kind::file_sync,
-                                                           &Event::kind));
+        return static_cast<std::size_t>(
+            std::ranges::count(all_, Event::Kind::file_sync, &Event::kind));
     }
     [[nodiscard]] std::int64_t time_at(std::size_t count) const {
         return count == 0 ? 0 : all_[count - 1].at_ns;
@@ -148,15 +148,15 @@ private:
             if (event.file != file || event.kind < Event::Kind::file_write) {
                 continue;
             }
-            const bool sure = i < synced || (how == Fall::daemon && (written.contains(i) ||
-                                                     event.kind != Event::Kind::file_write));
+            const bool sure =
+                i < synced || (how == Fall::daemon &&
+                               (written.contains(i) || event.kind != Event::Kind::file_write));
             happen(image, event, sure, dice);
         }
         // In flight, it may have been done at the very end.
         if (how == Fall::daemon) {
             for (std::size_t i = 0; i < count; ++i) {
-                const bool write = all_[i].file == file &&
-                                   all_[i].kind == Event::Kind::file_write;
+                const bool write = all_[i].file == file && all_[i].kind == Event::Kind::file_write;
                 if (write && !written.contains(i)) {
                     image.changed_ns = time_at(count);
                 }
@@ -212,8 +212,12 @@ public:
         changed_ns_ = world_.now_ns();
         inner_->submit(request);
     }
-    std::size_t poll(std::span<ports::Completion> out) override { return note(out, inner_->poll(out)); }
-    std::size_t wait(std::span<ports::Completion> out) override { return note(out, inner_->wait(out)); }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        return note(out, inner_->poll(out));
+    }
+    std::size_t wait(std::span<ports::Completion> out) override {
+        return note(out, inner_->wait(out));
+    }
     Result<void> sync() override {
         Result<void> done = inner_->sync();
         if (!done) {
@@ -293,9 +297,7 @@ private:
             return change([&](FileImage& file) { file.put(at.bytes(), bytes); });
         }
         int sync() override { return all_.may_change() ? 0 : EIO; }
-        Length length() override {
-            return Length{static_cast<std::int64_t>(image().bytes.size())};
-        }
+        Length length() override { return Length{static_cast<std::int64_t>(image().bytes.size())}; }
 
     private:
         [[nodiscard]] FileImage& image() const { return all_.disk_.files[number_]; }
@@ -334,16 +336,16 @@ public:
         std::size_t begin = 0;
         std::size_t acked = std::numeric_limits<std::size_t>::max();
         Extent range{};
-        unsigned id = 0;    // 0: zeros
-        bool firm = true;   // false: what it did, the file system may lose with the power
+        unsigned id = 0;   // 0: zeros
+        bool firm = true;  // false: what it did, the file system may lose with the power
     };
     Op& begin(std::size_t events, const Extent& range, unsigned id) {
         ops_.push_back(std::make_unique<Op>(Op{.begin = events, .range = range, .id = id}));
         return *ops_.back();
     }
     // "" where the bytes may be these.
-    [[nodiscard]] std::string judge(const std::vector<std::byte>& bytes, std::size_t count, Fall how,
-                                    std::int64_t most) const {
+    [[nodiscard]] std::string judge(const std::vector<std::byte>& bytes, std::size_t count,
+                                    Fall how, std::int64_t most) const {
         std::set<std::int64_t> edges{0, most};
         for (const auto& op : ops_) {
             edges.insert(op->range.begin.bytes());
@@ -355,11 +357,10 @@ public:
                 const auto place = static_cast<std::size_t>(at);
                 const unsigned char seen =
                     place < bytes.size() ? std::to_integer<unsigned char>(bytes[place]) : 0;
-                const bool may_be =
-                    (seen == 0 && allowed.nothing) ||
-                    std::ranges::any_of(allowed.ids, [&](unsigned id) {
-                        return Oracle::value(id, at) == seen;
-                    });
+                const bool may_be = (seen == 0 && allowed.nothing) ||
+                                    std::ranges::any_of(allowed.ids, [&](unsigned id) {
+                                        return Oracle::value(id, at) == seen;
+                                    });
                 if (!may_be) {
                     return "byte " + std::to_string(at) + " is " + std::to_string(seen) + " of " +
                            std::to_string(bytes.size()) + " bytes";

@@ -24,15 +24,14 @@ class Trial {
 public:
     explicit Trial(std::uint64_t seed) : dice_{seed}, seed_{seed} {
         disk_.watch([this](const JournalDisk::Done& done, bool durable) {
-            events_.add({.kind = durable ? Event::Kind::journal_durable
-                                         : Event::Kind::journal_begins,
-                         .at_ns = clock_.now_ns(),
-                         .journal = done});
+            events_.add(
+                {.kind = durable ? Event::Kind::journal_durable : Event::Kind::journal_begins,
+                 .at_ns = clock_.now_ns(),
+                 .journal = done});
         });
         Disk empty;
         DiskFiles none{empty, clock_};
-        auto start = replay(disk_, clock_, none,
-                            {.life = seed, .segments_max = segments_max_});
+        auto start = replay(disk_, clock_, none, {.life = seed, .segments_max = segments_max_});
         EXPECT_TRUE(start.has_value());
         writer_ = std::move(start->writer);
         PoolOptions pool;
@@ -120,9 +119,8 @@ public:
             }
             // What the journal alone knows to be cut off is not cut off by what is kept.
             if (i != foreign || how == Fall::daemon) {
-                EXPECT_EQ(files_[i]->promises.judge(disk.files[i].bytes, count, how,
-                                                    file_bytes_max),
-                          "")
+                EXPECT_EQ(
+                    files_[i]->promises.judge(disk.files[i].bytes, count, how, file_bytes_max), "")
                     << "of file " << i;
             }
         }
@@ -221,8 +219,8 @@ private:
 
     void cut(NodeClient& self, Watched& one, FileId id) {
         const Offset at{draw(file_bytes_max)};
-        Promises::Op& op = one.promises.begin(
-            events_.count(), {at, Offset{file_bytes_max} - at}, 0);
+        Promises::Op& op =
+            one.promises.begin(events_.count(), {at, Offset{file_bytes_max} - at}, 0);
         op.firm = false;
         EXPECT_EQ(self.ask(id, {Task::Kind::truncate, {}, at - Offset{0}}), 0);
         op.acked = events_.count();
@@ -231,8 +229,7 @@ private:
     // With so many changes at most; negative: with all.
     static void replay_until(
         Disk& disk, std::int64_t changes, Dice& dice, LateClock& clock,
-        std::map<std::size_t, std::vector<std::pair<std::int64_t, std::vector<std::byte>>>>&
-            kept) {
+        std::map<std::size_t, std::vector<std::pair<std::int64_t, std::vector<std::byte>>>>& kept) {
         JournalDisk device{{.segment_bytes = segment_bytes_}, disk.journal};
         std::int64_t left = changes < 0 ? -1 : dice.draw(6);
         device.watch([&](const JournalDisk::Done& /*done*/, bool durable) {
@@ -242,9 +239,9 @@ private:
         });
         DiskFiles files{disk, clock, changes};
         clock.at_ns += 1'000'000;
-        const auto done = replay(device, clock, files,
-                                 {.life = static_cast<std::uint64_t>(clock.at_ns),
-                                  .segments_max = segments_max_});
+        const auto done = replay(
+            device, clock, files,
+            {.life = static_cast<std::uint64_t>(clock.at_ns), .segments_max = segments_max_});
         disk.journal = device.image();
         EXPECT_TRUE(done.has_value() || changes >= 0) << done.error().message;
         for (auto& [number, runs] : files.kept) {

@@ -15,8 +15,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 using journal::Kind;
 
 std::size_t intro_bytes(const File& file) {
-    return sizeof(journal::FileFacts) +
-           std::min(file.open->place.size(), journal::path_bytes_max);
+    return sizeof(journal::FileFacts) + std::min(file.open->place.size(), journal::path_bytes_max);
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ void Journal::seen(File& file, const Stamp& stamp) {
 bool Journal::may_change(File& file) {
     Journaled& now = file.journaled;
     if (!kept()) {
-        return true;
+        return !asked() || outlived();
     }
     now.stamp.reset();
     if (now.number == 0) {
@@ -84,6 +83,10 @@ bool Journal::may_change(File& file) {
 bool Journal::fresh() const {
     return ledger_.ports.calendar.now_ns() - writer_->lived_ns() <= fresh_ns;
 }
+
+// What a journal that has failed says last cannot be taken back: a replay would write it over what
+// came later, but where the file was changed later than this daemon seems to have lived.
+bool Journal::outlived() const { return ledger_.ports.calendar.now_ns() > refused_from_ns_; }
 
 bool Journal::room_for_mark(std::size_t payload) const { return writer_->fits(payload); }
 
@@ -197,7 +200,7 @@ void Journal::drop(File& file) {
 bool Journal::nothing_of(const File& file) const {
     const Journaled& now = file.journaled;
     if (!kept()) {
-        return !now.unsynced && !now.lost;
+        return !now.unsynced && !now.lost && (!asked() || outlived());
     }
     return now.number == 0 && now.waiting == 0 && now.settled_by < writer_->durable();
 }
@@ -247,6 +250,10 @@ void Journal::start() {
     if (full_ && !lets_go && writer_->grow()) {
         return;
     }
+    if (full_ && !lets_go && !writer_->filled() && stuck()) {
+        fail(ENOSPC);
+        return;
+    }
     if (!writer_->filled() && !lets_go && (changing_ == 0 || silent < sign_of_life_ns)) {
         return;
     }
@@ -255,6 +262,15 @@ void Journal::start() {
     } else if (!writer_->grow()) {
         fail(ENOSPC);  // not even its reserve is left
     }
+}
+
+// All that it has is of files that cannot be drained, or made durable.
+bool Journal::stuck() const {
+    return std::ranges::all_of(ledger_.busy, [&](std::uint32_t slot) {
+        const File* const file = ledger_.files[slot].get();
+        return file == nullptr || file->journaled.number == 0 ||
+               ledger_.directory.files[slot].error.load(relaxed) != 0;
+    });
 }
 
 // As much as has room. What is taken later must not come before.
@@ -355,6 +371,7 @@ void Journal::publish() {
 void Journal::fail(int error) {
     error_ = error;
     full_ = false;
+    refused_from_ns_ = ledger_.ports.calendar.now_ns() + journal::slack_ns;
     for (const Entry& entry : queue_) {
         if (entry.slot == files_max) {
             continue;
@@ -375,8 +392,8 @@ void Journal::release() {
     const bool all = std::ranges::all_of(ledger_.slots, [&](const auto& known) {
         const File& file = *ledger_.files[known.second];
         const bool wrong = ledger_.slot_of(file).error.load(relaxed) != 0;
-        return wrong || (!file.journaled.unsynced && file.held_bytes == 0 && !file.job &&
-                         !file.errand);
+        return wrong ||
+               (!file.journaled.unsynced && file.held_bytes == 0 && !file.job && !file.errand);
     });
     if (all) {
         durable_ = entered_;

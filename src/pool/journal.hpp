@@ -10,6 +10,7 @@
 
 #include "pool/client.hpp"
 #include "pool/file.hpp"
+#include "pool/journal/story.hpp"
 #include "pool/journal_writer.hpp"
 #include "pool/pool.hpp"
 
@@ -85,6 +86,8 @@ private:
     void settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp);
     void start();
     [[nodiscard]] bool fresh() const;
+    [[nodiscard]] bool outlived() const;
+    [[nodiscard]] bool stuck() const;
     [[nodiscard]] bool room_for_mark(std::size_t payload) const;
     [[nodiscard]] bool whole(const File& file) const;
 
@@ -108,6 +111,7 @@ private:
     std::int64_t changing_ = 0;  // files
     bool full_ = false;
     int error_ = 0;
+    std::int64_t refused_from_ns_ = 0;  // after an error: who changes a file later, keeps that
 };
 
 }  // namespace forebay::pool

@@ -59,8 +59,7 @@ public:
 
 private:
     JournalDisk::Options options() {
-        return {.segment_bytes = how_.segment_bytes,
-                .later = [this](std::function<void()> done) {
+        return {.segment_bytes = how_.segment_bytes, .later = [this](std::function<void()> done) {
                     if (node_ == nullptr) {
                         done();
                     } else {
@@ -183,6 +182,46 @@ TEST(PoolJournal, AfterAnErrorOfItsDeviceWritesAreDurableInTheFile) {
     });
     EXPECT_EQ(kept.node().pool().journal_error(), EIO);
     EXPECT_EQ(file.size(), Length{3000});
+}
+
+// What is in it cannot be taken back, and must not be written over what comes after the error.
+TEST(PoolJournal, AfterAnErrorNothingIsChangedThatAReplayWouldTakeForItsOwn) {
+    KeptNode kept{{.pool = {.quiet_ns = 1}}};
+    adapters::MemoryFile file;
+    std::int64_t failed_ns = 0;
+    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
+        EXPECT_EQ(self.write(id, file, 9000, bytes_of(1000, 1)).taken, 1000U);
+        kept.disk().set_error(EIO);
+        failed_ns = kept.node().world().now_ns();
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).taken, 1000U);
+        EXPECT_EQ(self.write(id, file, 500, bytes_of(1000, 3)).taken, 1000U);
+    });
+    EXPECT_GT(kept.node().changed_ns[&file], failed_ns + journal::slack_ns);
+    EXPECT_FALSE(kept.node().pool().finish_journal()) << "it is kept";
+}
+
+TEST(PoolJournal, WhereItIsFullOfWhatCannotBeDrainedOthersWriteThrough) {
+    KeptNode kept{{.segments_max = 2, .pool = {.quiet_ns = 1}}};
+    adapters::Faults faults;
+    faults.error = ENOSPC;
+    faults.full_at = Offset{0};
+    adapters::MemoryFile full{faults};
+    adapters::MemoryFile good;
+    kept.node().daemon();
+    kept.node().client("client", [&](NodeClient& self) {
+        const FileId bad_id = self.open(full, Access::write);
+        const FileId id = self.open(good, Access::write);
+        EXPECT_EQ(self.depositor().write(bad_id, 0, bytes_of(1000, 1)).taken, 1000U);
+        for (int i = 0; i < 20; ++i) {
+            EXPECT_EQ(self.write(id, good, i * 100'000, bytes_of(100'000, i)).taken, 100'000U);
+        }
+        full.set_faults({});
+        EXPECT_EQ(self.ask(bad_id, {Task::Kind::drain}), 0);
+    });
+    kept.node().run();
+    EXPECT_EQ(kept.node().pool().journal_error(), ENOSPC);
+    EXPECT_EQ(good.size(), Length{2'000'000});
 }
 
 TEST(PoolJournal, AfterAnErrorWhoseFileFailsIsTold) {

@@ -29,10 +29,10 @@ struct JournalStart {
     std::uint64_t life = 1;  // a number by chance
     std::uint64_t next_record = 1;
     std::uint64_t next_epoch = 1;
-    std::uint64_t held = 0;            // see journal::Segments::hold
-    std::vector<std::uint32_t> free;   // segments
-    std::uint32_t next_segment = 0;    // numbers that no segment has, from here on
-    std::size_t segments_max = 64;     // so many may be made
+    std::uint64_t held = 0;           // see journal::Segments::hold
+    std::vector<std::uint32_t> free;  // segments
+    std::uint32_t next_segment = 0;   // numbers that no segment has, from here on
+    std::size_t segments_max = 64;    // so many may be made
 };
 
 class JournalWriter {

@@ -47,8 +47,8 @@ Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& want
     }
     directory.header.cap.store(options.cap_bytes, relaxed);
     directory.header.consistency.store(options.consistency, relaxed);
-    directory.header.durability.store(
-        journal.asked() ? Durability::node : Durability::process, relaxed);
+    directory.header.durability.store(journal.asked() ? Durability::node : Durability::process,
+                                      relaxed);
     directory.header.format.store(format, std::memory_order_release);
 }
 

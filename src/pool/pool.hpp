@@ -105,7 +105,7 @@ struct OpenFile {
     std::unique_ptr<ports::FileControl> control;
     Stripes stripes;
     std::string path;
-    Stamp stamp{};  // when it was opened
+    Stamp stamp{};                 // when it was opened
     std::string place{};           // where a replay looks for it: an absolute path
     std::uint64_t generation = 0;  // of the inode, where the file system tells; else 0
     // For reading ahead: called when that is wished for. Null, or gives null: it cannot be done.

@@ -92,15 +92,16 @@ private:
 
     Result<void> prepare() {
         const std::size_t used = chain_.segments.size();
-        JournalStart start{.life = options_.life,
-                           .next_record = chain_.next_record,
-                           .next_epoch = chain_.next_epoch,
-                           .free = free_,
-                           .next_segment = next_segment_,
-                           .segments_max =
-                               std::max(options_.segments_max, ReplayOptions::segments_least)};
+        JournalStart start{
+            .life = options_.life,
+            .next_record = chain_.next_record,
+            .next_epoch = chain_.next_epoch,
+            .free = free_,
+            .next_segment = next_segment_,
+            .segments_max = std::max(options_.segments_max, ReplayOptions::segments_least)};
         // Those of the chain are added when it is let go.
-        start.segments_max = std::max(start.segments_max, used + ReplayOptions::segments_least) - used;
+        start.segments_max =
+            std::max(start.segments_max, used + ReplayOptions::segments_least) - used;
         if (!chain_.groups.empty()) {
             start.held = chain_.groups.front().header.epoch;
         }
@@ -146,8 +147,8 @@ private:
                 one.verdict = Verdict::apply;
             } else {
                 one.file = std::move(*found);
-                one.verdict = journal::judge(story, one.file ? std::optional{one.file->found()}
-                                                             : std::nullopt);
+                one.verdict = journal::judge(
+                    story, one.file ? std::optional{one.file->found()} : std::nullopt);
             }
             if (one.file && one.verdict == Verdict::apply) {
                 if (!writer_->fits(0)) {
@@ -163,8 +164,11 @@ private:
     }
 
     Result<Replayed> replay_file(const Story& story, Case& one) {
-        Replayed done{.path = story.path, .bytes = story.bytes(), .verdict = one.verdict,
-                      .error = one.error, .kept_in = {}};
+        Replayed done{.path = story.path,
+                      .bytes = story.bytes(),
+                      .verdict = one.verdict,
+                      .error = one.error,
+                      .kept_in = {}};
         bool applied = false;
         if (one.file && one.verdict == Verdict::apply) {
             auto error = apply(story, *one.file);

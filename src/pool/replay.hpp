@@ -32,8 +32,7 @@ public:
     virtual ~ReplayFiles() = default;
     // The one of which the journal tells, if its name, or another one beside it, still leads there;
     // else whatever has its name now. Null: there is none. An error: it cannot be opened.
-    [[nodiscard]] virtual Result<std::unique_ptr<ReplayFile>> find(
-        const journal::Story& story) = 0;
+    [[nodiscard]] virtual Result<std::unique_ptr<ReplayFile>> find(const journal::Story& story) = 0;
     // Keeps the bytes elsewhere, durably: where. `error`: errno of what went wrong, or 0.
     [[nodiscard]] virtual Result<std::string> keep(const journal::Story& story, int error) = 0;
 };
@@ -47,7 +46,7 @@ struct Replayed {
 };
 
 struct ReplayOptions {
-    std::uint64_t life = 1;        // a number by chance
+    std::uint64_t life = 1;  // a number by chance
     std::size_t segments_max = 64;
     static constexpr std::size_t segments_least = 2;  // one to write to, and the reserve
 };

@@ -145,10 +145,9 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
 // Of what needs no errand.
 bool Tasks::answered(File& file, const Asked& asked) {
     const Outlook now = outlook(file, asked);
-    const bool errand =
-        asked.task.kind == Task::Kind::truncate ||
-        (asked.task.kind == Task::Kind::sync && !asked.entered && now == Outlook::done &&
-         file.open->storage);
+    const bool errand = asked.task.kind == Task::Kind::truncate ||
+                        (asked.task.kind == Task::Kind::sync && !asked.entered &&
+                         now == Outlook::done && file.open->storage);
     if (now == Outlook::waits || errand) {
         return false;
     }

@@ -97,8 +97,8 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
     if (!clean) {
         return failure(std::move(clean.error()));
     }
-    return std::unique_ptr<Desk>{new Desk{std::move(*area), std::move(*clean), std::move(*journal),
-                                          options, clocks}};
+    return std::unique_ptr<Desk>{
+        new Desk{std::move(*area), std::move(*clean), std::move(*journal), options, clocks}};
 }
 
 Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions& options,

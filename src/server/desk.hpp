@@ -121,8 +121,8 @@ private:
     std::int64_t looked_at_deadline_ns_ = 0;
     Ending ending_ = Ending::badly;
     KeptJournal journal_;
-    std::size_t told_ = 0;      // of its notes
-    bool journal_failed_ = false;  // which is among them
+    std::size_t told_ = 0;             // of its notes
+    bool journal_failed_ = false;      // which is among them
     adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     adapters::ErrandThreads openings_;
     std::uint64_t next_opening_ = first_opening;

@@ -51,11 +51,10 @@ Result<KeptJournal> open_journal(const JournalOptions& options, const ports::Clo
     kept.folder = std::move(*folder);
     std::random_device chance;
     ReplayFiles files{options.rescue_folders, calendar.now_ns()};
-    auto replayed = pool::replay(
-        *kept.folder, calendar, files,
-        {.life = std::uint64_t{chance()} << 32U | chance(),
-         .segments_max = static_cast<std::size_t>(
-             std::max<std::int64_t>(options.bytes / kept.folder->segment_bytes(), 1))});
+    auto replayed = pool::replay(*kept.folder, calendar, files,
+                                 {.life = std::uint64_t{chance()} << 32U | chance(),
+                                  .segments_max = static_cast<std::size_t>(std::max<std::int64_t>(
+                                      options.bytes / kept.folder->segment_bytes(), 1))});
     if (!replayed) {
         Error error = std::move(replayed.error());
         error.message += fmt::format(" (the journal is {})", options.folder);

@@ -76,17 +76,15 @@ constexpr std::size_t place_bytes_max = 4096;
 std::string place_of(int fd) {
     std::string place(place_bytes_max, '\0');
     const ssize_t got = kernel::readlink(name_of(fd).c_str(), place.data(), place.size());
-    place.resize(got > 0 && got < static_cast<ssize_t>(place_bytes_max)
-                     ? static_cast<std::size_t>(got)
-                     : 0);
+    place.resize(
+        got > 0 && got < static_cast<ssize_t>(place_bytes_max) ? static_cast<std::size_t>(got) : 0);
     return place;
 }
 
 int make_name_durable(int fd, const std::string& place) {
     const std::string folder = place.substr(0, place.rfind('/') + 1);
     const OwnFd above{kernel::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    const bool done =
-        kernel::fsync(fd) == 0 && above.valid() && kernel::fsync(above.get()) == 0;
+    const bool done = kernel::fsync(fd) == 0 && above.valid() && kernel::fsync(above.get()) == 0;
     return done ? 0 : errno;
 }
 

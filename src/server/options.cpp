@@ -104,8 +104,7 @@ Result<void> read_journal(ServerOptions& options, const Settings& settings,
     if (!folder.empty()) {
         journal.folder = absolute(folder, around.folder);
         const std::int64_t bytes = settings.number(Setting::pool_journal_size);
-        journal.bytes =
-            bytes == 0 ? 2 * options.desk.pool.cap_bytes + journal_bytes_more : bytes;
+        journal.bytes = bytes == 0 ? 2 * options.desk.pool.cap_bytes + journal_bytes_more : bytes;
         journal.rescue_folders = options.rescue_folders;
     }
     return {};

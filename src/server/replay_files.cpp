@@ -110,9 +110,7 @@ OwnFd look_beside(const Story& story) {
 
 std::uint64_t generation_of(int fd) noexcept {
     long version = 0;
-    return ::ioctl(fd, FS_IOC_GETVERSION, &version) == 0
-               ? static_cast<std::uint32_t>(version)
-               : 0;
+    return ::ioctl(fd, FS_IOC_GETVERSION, &version) == 0 ? static_cast<std::uint32_t>(version) : 0;
 }
 
 Result<std::unique_ptr<pool::ReplayFile>> ReplayFiles::find(const Story& story) {

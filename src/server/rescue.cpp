@@ -60,12 +60,9 @@ std::string header_of(const RescueOf& file, std::span<const Run> runs, std::int6
     for (const Run& run : runs) {
         bytes += run.bytes.size();
     }
-    const nlohmann::ordered_json header = {{"path", file.path},
-                                           {"device", file.device},
-                                           {"inode", file.inode},
-                                           {"error", file.error},
-                                           {"runs", runs.size()},
-                                           {"bytes", bytes},
+    const nlohmann::ordered_json header = {{"path", file.path},   {"device", file.device},
+                                           {"inode", file.inode}, {"error", file.error},
+                                           {"runs", runs.size()}, {"bytes", bytes},
                                            {"kept_ns", kept_ns}};
     return fmt::format("{}\n{}\n", schema,
                        header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -42,8 +42,7 @@ tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
 // Of the overlay that the folder lies in: where what is written goes. Empty: that cannot be told.
 std::string upper_folder(const struct stat& folder) {
     const std::string mounts = kernel::contents("/proc/self/mountinfo").value_or("");
-    const std::string device =
-        fmt::format(" {}:{} ", major(folder.st_dev), minor(folder.st_dev));
+    const std::string device = fmt::format(" {}:{} ", major(folder.st_dev), minor(folder.st_dev));
     const std::size_t line = mounts.find(device);
     if (line == std::string::npos) {
         return {};
@@ -137,8 +136,8 @@ Result<std::unique_ptr<JournalFolder>> JournalFolder::open(const std::string& pa
     if (!bell.valid()) {
         return failure(system_error(errno, "make an eventfd"));
     }
-    return std::unique_ptr<JournalFolder>{new JournalFolder{
-        path, segment_bytes, std::move(folder), std::move(lock), std::move(bell)}};
+    return std::unique_ptr<JournalFolder>{new JournalFolder{path, segment_bytes, std::move(folder),
+                                                            std::move(lock), std::move(bell)}};
 }
 
 JournalFolder::JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd folder, OwnFd lock,
@@ -188,8 +187,8 @@ int JournalFolder::open_segment(std::uint32_t segment, int flags) {
     const std::string name = name_of(segment);
     OwnFd fd;
     for (const int direct : {O_DIRECT, 0}) {
-        fd = OwnFd{kernel::openat(folder_.get(), name.c_str(), flags | direct | O_CLOEXEC,
-                                  user_only)};
+        fd = OwnFd{
+            kernel::openat(folder_.get(), name.c_str(), flags | direct | O_CLOEXEC, user_only)};
         if (fd.valid() || errno != EINVAL) {
             break;
         }

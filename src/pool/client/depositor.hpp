@@ -39,8 +39,8 @@ public:
     Depositor& operator=(const Depositor&) = delete;
     ~Depositor() = default;
 
-    // offset + bytes.size() must not overflow. Returns when what is taken is as durable as this pool
-    // promises.
+    // offset + bytes.size() must not overflow. Returns when what is taken is as durable as this
+    // pool promises.
     [[nodiscard]] Written write(FileId file, std::int64_t offset,
                                 std::span<const std::byte> bytes) noexcept;
     // The two halves of write(): the first does not wait for durability, and several may come

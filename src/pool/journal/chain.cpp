@@ -29,8 +29,7 @@ Chain chain_of(std::span<const SegmentBytes> segments) {
         }
         chain.next_epoch = std::max(chain.next_epoch, epoch + 1);
         if (found.damaged ||
-            !by_epoch.try_emplace(epoch, Found{segment.number, std::move(found.groups)})
-                 .second) {
+            !by_epoch.try_emplace(epoch, Found{segment.number, std::move(found.groups)}).second) {
             damaged.push_back(epoch);
         }
     }

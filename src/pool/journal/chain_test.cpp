@@ -40,8 +40,8 @@ TEST(JournalChain, OfNothingIsNothing) {
 }
 
 TEST(JournalChain, GoesByEpochs) {
-    const Chain found = chain({{0, segment(3, 1, 21)}, {1, segment(1, 1, 10, 10)},
-                               {2, segment(2, 1, 20)}});
+    const Chain found =
+        chain({{0, segment(3, 1, 21)}, {1, segment(1, 1, 10, 10)}, {2, segment(2, 1, 20)}});
     EXPECT_FALSE(found.damaged);
     EXPECT_THAT(found.segments, ElementsAre(1, 2, 0));
     EXPECT_EQ(found.groups.size(), 12U);
@@ -50,8 +50,8 @@ TEST(JournalChain, GoesByEpochs) {
 }
 
 TEST(JournalChain, LeavesOutWhatIsNotNeeded) {
-    const Chain found = chain({{0, segment(1, 1, 1)}, {1, segment(2, 1, 2)},
-                               {2, segment(3, 2, 3)}});
+    const Chain found =
+        chain({{0, segment(1, 1, 1)}, {1, segment(2, 1, 2)}, {2, segment(3, 2, 3)}});
     EXPECT_FALSE(found.damaged);
     EXPECT_THAT(found.segments, ElementsAre(1, 2));
 }

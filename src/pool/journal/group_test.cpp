@@ -9,9 +9,9 @@ namespace {
 const GroupHeader header{.life = 7, .epoch = 3, .oldest = 2, .first = 10, .time_ns = 1'000};
 
 std::vector<std::byte> some_group() {
-    return group_bytes(header, {{Kind::deposit, 4, 100, "some bytes"},
-                                {Kind::cut, 4, 50, {}},
-                                settled(4, 9, {1, 2, 3})});
+    return group_bytes(
+        header,
+        {{Kind::deposit, 4, 100, "some bytes"}, {Kind::cut, 4, 50, {}}, settled(4, 9, {1, 2, 3})});
 }
 
 TEST(JournalGroup, ComesBackAsItWasMade) {

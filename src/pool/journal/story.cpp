@@ -16,8 +16,7 @@ public:
             for (const Record& record : group.records) {
                 if (record.header.kind == Kind::settled) {
                     std::uint64_t& settled = settled_[record.header.file];
-                    settled =
-                        std::max(settled, static_cast<std::uint64_t>(record.header.number));
+                    settled = std::max(settled, static_cast<std::uint64_t>(record.header.number));
                 }
             }
         }
@@ -92,8 +91,7 @@ private:
             return;
         }
         file.story.facts = said->facts;
-        file.story.path.assign(reinterpret_cast<const char*>(said->path.data()),
-                               said->path.size());
+        file.story.path.assign(reinterpret_cast<const char*>(said->path.data()), said->path.size());
         if (said->facts.stamped != 0) {
             file.story.stamp = said->facts.stamp;
             file.changing = false;
@@ -136,8 +134,7 @@ private:
         while (next != file.bytes.end() && next->first < end) {
             const auto rest_at = next->first + static_cast<std::int64_t>(next->second.size());
             if (rest_at > end) {
-                file.bytes[end] =
-                    next->second.subspan(static_cast<std::size_t>(end - next->first));
+                file.bytes[end] = next->second.subspan(static_cast<std::size_t>(end - next->first));
             }
             next = file.bytes.erase(next);
         }
@@ -178,8 +175,8 @@ Verdict judge(const Story& story, const std::optional<Found>& found) noexcept {
         return Verdict::missing;
     }
     const FileFacts& facts = story.facts;
-    const bool same_generation = facts.generation == 0 || found->generation == 0 ||
-                                 facts.generation == found->generation;
+    const bool same_generation =
+        facts.generation == 0 || found->generation == 0 || facts.generation == found->generation;
     if (found->device != facts.device || found->inode != facts.inode || !same_generation) {
         return Verdict::other;
     }

@@ -1,6 +1,6 @@
 // What is to be written once more, and what had better not be.
-#include "pool/journal/groups_check.hpp"
 #include "pool/journal/story.hpp"
+#include "pool/journal/groups_check.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -10,20 +10,23 @@ namespace forebay::pool::journal {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
-const FileFacts quiet{.device = 1, .inode = 2, .generation = 3, .stamped = 1,
+const FileFacts quiet{.device = 1,
+                      .inode = 2,
+                      .generation = 3,
+                      .stamped = 1,
                       .stamp = {.bytes = 10, .modified_ns = 50, .changed_ns = 60}};
 
 // Groups one after another, each a second later, with the records numbered from 1.
 class Journal {
 public:
     Journal& group(const std::vector<Said>& records) {
-        memory_.push_back(group_bytes({.life = 1,
-                                       .epoch = 1,
-                                       .oldest = 1,
-                                       .first = next_,
-                                       .time_ns = static_cast<std::int64_t>(groups_.size() + 1) *
-                                                  second},
-                                      records));
+        memory_.push_back(
+            group_bytes({.life = 1,
+                         .epoch = 1,
+                         .oldest = 1,
+                         .first = next_,
+                         .time_ns = static_cast<std::int64_t>(groups_.size() + 1) * second},
+                        records));
         next_ += records.size();
         groups_.push_back(*group_of(memory_.back()));
         return *this;
@@ -73,20 +76,20 @@ TEST_P(JournalStory, IsWhatIsLeft) {
 
 INSTANTIATE_TEST_SUITE_P(
     Tables, JournalStory,
-    testing::Values(
-        Case{"one", {put(5, "abc")}, "5:abc 8"},
-        Case{"apart", {put(9, "z"), put(5, "abc")}, "5:abc 9:z 10"},
-        Case{"the later one wins", {put(5, "abc"), put(6, "X")}, "5:a 6:X 7:c 8"},
-        Case{"at its begin", {put(5, "abc"), put(4, "XY")}, "4:XY 6:bc 8"},
-        Case{"at its end", {put(5, "abc"), put(7, "XY")}, "5:ab 7:XY 9"},
-        Case{"all of it", {put(5, "abc"), put(4, "vwxyz")}, "4:vwxyz 9"},
-        Case{"several", {put(0, "ab"), put(3, "cd"), put(6, "ef"), put(1, "XXXXXX")},
-             "0:a 1:XXXXXX 7:f 8"},
-        Case{"cut off", {put(5, "abc"), cut(6)}, "5:a cut 6 6"},
-        Case{"cut, then longer", {put(5, "abc"), cut(2), put(4, "x")}, "4:x cut 2 5"},
-        Case{"the shortest counts", {cut(9), cut(3), cut(20)}, "cut 3 20"},
-        Case{"settled in part", {put(5, "abc"), put(6, "X"), settled(1, 2)}, "6:X 7"},
-        Case{"a cut that is settled", {cut(3), put(5, "x"), settled(1, 2)}, "5:x 6"}));
+    testing::Values(Case{"one", {put(5, "abc")}, "5:abc 8"},
+                    Case{"apart", {put(9, "z"), put(5, "abc")}, "5:abc 9:z 10"},
+                    Case{"the later one wins", {put(5, "abc"), put(6, "X")}, "5:a 6:X 7:c 8"},
+                    Case{"at its begin", {put(5, "abc"), put(4, "XY")}, "4:XY 6:bc 8"},
+                    Case{"at its end", {put(5, "abc"), put(7, "XY")}, "5:ab 7:XY 9"},
+                    Case{"all of it", {put(5, "abc"), put(4, "vwxyz")}, "4:vwxyz 9"},
+                    Case{"several",
+                         {put(0, "ab"), put(3, "cd"), put(6, "ef"), put(1, "XXXXXX")},
+                         "0:a 1:XXXXXX 7:f 8"},
+                    Case{"cut off", {put(5, "abc"), cut(6)}, "5:a cut 6 6"},
+                    Case{"cut, then longer", {put(5, "abc"), cut(2), put(4, "x")}, "4:x cut 2 5"},
+                    Case{"the shortest counts", {cut(9), cut(3), cut(20)}, "cut 3 20"},
+                    Case{"settled in part", {put(5, "abc"), put(6, "X"), settled(1, 2)}, "6:X 7"},
+                    Case{"a cut that is settled", {cut(3), put(5, "x"), settled(1, 2)}, "5:x 6"}));
 
 TEST(JournalStories, NothingIsLeftOfWhatIsSettled) {
     EXPECT_TRUE(Journal{}
