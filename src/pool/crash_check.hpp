@@ -275,7 +275,14 @@ public:
         }
         return std::string{"rescue"};
     }
-    [[nodiscard]] bool may_change() { return left_ < 0 || (left_ > 0 && left_-- > 0); }
+    [[nodiscard]] bool may_change() {
+        if (left_ == 0) {
+            down();
+        }
+        return left_ < 0 || (left_ > 0 && left_-- > 0);
+    }
+    // Called when it has gone down: nothing else happens either.
+    std::function<void()> down = [] {};
 
     std::map<std::size_t, std::vector<std::pair<std::int64_t, std::vector<std::byte>>>> kept;
 

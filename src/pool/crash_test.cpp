@@ -238,6 +238,7 @@ private:
             }
         });
         DiskFiles files{disk, clock, changes};
+        files.down = [&] { device.set_error(EIO); };
         clock.at_ns += 1'000'000;
         const auto done = replay(
             device, clock, files,

@@ -153,9 +153,9 @@ bool Drain::start(bool pressed) {
         File& file = *files[choice->candidate];
         if (ledger_.journal.may_change(file)) {
             jobs += start_job(file, choice->why) ? 1 : 0;
+            any = true;
         }
         candidates[choice->candidate].held_back = true;
-        any = true;
     }
     return any;
 }

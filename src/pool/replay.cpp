@@ -178,6 +178,7 @@ private:
             done.error = *error;
             applied = done.error == 0;
         }
+        done.uncut = applied ? std::nullopt : story.cut;
         if (!applied && !story.runs.empty()) {
             auto kept = files_.keep(story, done.error);
             if (!kept) {

@@ -27,14 +27,21 @@ std::string why(const pool::Replayed& one) {
 }
 
 std::string note_of(const pool::Replayed& one) {
-    if (one.kept_in.empty()) {
-        return fmt::format("{} bytes of {} were in the journal, and are in the file now.",
+    std::string note;
+    if (!one.kept_in.empty()) {
+        note = fmt::format(
+            "{} bytes of {} were in the journal and were not written to it ({}). They are kept; if "
+            "they belong there, write them by `forebay pool rescue {}`.",
+            one.bytes.bytes(), one.path, why(one), one.kept_in);
+    } else if (!one.uncut) {
+        note = fmt::format("{} bytes of {} were in the journal, and are in the file now.",
                            one.bytes.bytes(), one.path);
     }
-    return fmt::format(
-        "{} bytes of {} were in the journal and were not written to it ({}). They are kept; if "
-        "they belong there, write them by `forebay pool rescue {}`.",
-        one.bytes.bytes(), one.path, why(one), one.kept_in);
+    if (one.uncut) {
+        note += fmt::format("{}{} was to be cut to {} bytes, and was not ({}). Look at it.",
+                            note.empty() ? "" : " ", one.path, one.uncut->bytes(), why(one));
+    }
+    return note;
 }
 
 }  // namespace

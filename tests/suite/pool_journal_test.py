@@ -87,7 +87,7 @@ def test_killed_while_programs_write_and_it_drains(after: int, folder: Path) -> 
         # Each prints how many it has written, when it cannot go on.
         code = (
             "[(f := os.open({path!r}, os.O_CREAT | os.O_RDWR, 0o644)), (n := [0]), "
-            "(exec('try:\\n while True:\\n  os.pwrite(f, n[0].to_bytes(4, \"big\") * 5000, "
+            '(exec(\'try:\\n while True:\\n  os.pwrite(f, n[0].to_bytes(4, "big") * 5000, '
             "n[0] * 20000)\\n  n[0] += 1\\nexcept OSError: pass')), n[0]][-1]"
         )
         paths = [files / "one", files / "two"]
@@ -247,7 +247,7 @@ def test_a_small_device_makes_writers_wait_and_loses_nothing(folder: Path) -> No
             for part in range(200):
                 writes(program, fd, part, part * MIB, MIB)
             ensure(program.ask(f"os.close({fd})") == "None", "close failed")
-        ensure("cannot write the journal" not in notes(one), notes(one))
+            ensure("cannot write the journal" not in notes(one), notes(one))
     got = (files / "file").read_bytes()
     ensure(got == b"".join(bytes([part]) * MIB for part in range(200)), "other bytes")
 

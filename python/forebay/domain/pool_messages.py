@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from forebay.domain.frozen import frozen
 
-FORMAT = 0x666F726562617904
+FORMAT = 0x666F726562617905
 PATH_BYTES = 256
 _QUESTION = struct.Struct(f"=QIIIIq{PATH_BYTES}s")
 _REPLY = struct.Struct("=QIiIIIIq")
