@@ -11,7 +11,7 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -186,12 +186,13 @@ int JournalFolder::open_segment(std::uint32_t segment, int flags) {
     }
     const std::string name = name_of(segment);
     OwnFd fd;
-    for (const int direct : {O_DIRECT, 0}) {
+    if (direct_) {
         fd = OwnFd{
-            kernel::openat(folder_.get(), name.c_str(), flags | direct | O_CLOEXEC, user_only)};
-        if (fd.valid() || errno != EINVAL) {
-            break;
-        }
+            kernel::openat(folder_.get(), name.c_str(), flags | O_DIRECT | O_CLOEXEC, user_only)};
+        direct_ = fd.valid() || errno != EINVAL;
+    }
+    if (!direct_) {
+        fd = OwnFd{kernel::openat(folder_.get(), name.c_str(), flags | O_CLOEXEC, user_only)};
     }
     if (!fd.valid()) {
         return -1;
@@ -238,27 +239,45 @@ int JournalFolder::settle() {
     return kernel::fsync(folder_.get()) == 0 ? 0 : errno;
 }
 
-int JournalFolder::add(std::uint32_t segment) {
+// Some file systems let a file be opened by O_DIRECT, and then refuse to write to it.
+int JournalFolder::try_both(std::uint32_t segment, const std::function<int()>& call) {
+    const int error = call();
+    if (error != EINVAL || !direct_) {
+        return error;
+    }
+    direct_ = false;
+    files_.erase(segment);
+    return call();
+}
+
+int JournalFolder::fill(std::uint32_t segment) {
     const int fd = open_segment(segment, O_RDWR | O_CREAT);
     if (fd < 0) {
         return errno;
     }
-    int error = kernel::fallocate(fd, 0, 0, segment_bytes_) == 0 ? 0 : errno;
-    error = error == EOPNOTSUPP ? 0 : error;
+    // Where a file system cannot, writing will.
+    if (kernel::fallocate(fd, 0, 0, segment_bytes_) != 0 && errno != EOPNOTSUPP &&
+        errno != ENOSYS) {
+        return errno;
+    }
     std::vector<std::byte> memory(zeros_bytes + alignment);
     void* at = memory.data();
     std::size_t room = memory.size();
     const std::span<const std::byte> zeros{
         static_cast<const std::byte*>(std::align(alignment, zeros_bytes, at, room)), zeros_bytes};
-    for (std::int64_t done = 0; error == 0 && done < segment_bytes_;) {
+    for (std::int64_t done = 0; done < segment_bytes_;) {
         const auto some = static_cast<std::size_t>(
             std::min<std::int64_t>(segment_bytes_ - done, std::ssize(zeros)));
-        error = write_all(fd, zeros.first(some), done);
+        if (const int error = write_all(fd, zeros.first(some), done); error != 0) {
+            return error;
+        }
         done += static_cast<std::int64_t>(some);
     }
-    if (error == 0 && (kernel::fsync(fd) != 0 || kernel::fsync(folder_.get()) != 0)) {
-        error = errno;
-    }
+    return kernel::fsync(fd) == 0 && kernel::fsync(folder_.get()) == 0 ? 0 : errno;
+}
+
+int JournalFolder::add(std::uint32_t segment) {
+    const int error = try_both(segment, [&] { return fill(segment); });
     if (error != 0) {
         files_.erase(segment);
         kernel::unlink((path_ + "/" + name_of(segment)).c_str());
@@ -267,15 +286,14 @@ int JournalFolder::add(std::uint32_t segment) {
 }
 
 int JournalFolder::write(const Write& write) {
-    const int fd = open_segment(write.segment, O_RDWR);
-    if (fd < 0) {
-        return errno;
-    }
-    const int error = write_all(fd, write.bytes, write.at);
-    if (error != 0) {
-        return error;
-    }
-    return kernel::fdatasync(fd) == 0 ? 0 : errno;
+    return try_both(write.segment, [&] {
+        const int fd = open_segment(write.segment, O_RDWR);
+        if (fd < 0) {
+            return errno;
+        }
+        const int error = write_all(fd, write.bytes, write.at);
+        return error != 0 ? error : kernel::fdatasync(fd) == 0 ? 0 : errno;
+    });
 }
 
 void JournalFolder::begin(std::function<int()> call) {

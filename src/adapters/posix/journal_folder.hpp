@@ -51,6 +51,8 @@ private:
                   OwnFd bell);
     [[nodiscard]] std::string name_of(std::uint32_t segment) const;
     [[nodiscard]] int open_segment(std::uint32_t segment, int flags);
+    [[nodiscard]] int try_both(std::uint32_t segment, const std::function<int()>& call);
+    [[nodiscard]] int fill(std::uint32_t segment);
     [[nodiscard]] int add(std::uint32_t segment);
     [[nodiscard]] int write(const Write& write);
     void begin(std::function<int()> call);
@@ -64,6 +66,7 @@ private:
     std::map<std::uint32_t, Mapping> looked_at_;
     // While something is under way the thread's, else the caller's.
     std::map<std::uint32_t, OwnFd> files_;
+    bool direct_ = true;  // O_DIRECT, as far as is known
 
     std::mutex mutex_;
     std::condition_variable news_;
