@@ -31,6 +31,10 @@ endif()
 forebay_package(expected tl::expected)
 forebay_package(json nlohmann_json::nlohmann_json)
 forebay_package(threads Threads::Threads)
+# Header-only: xxhash.h with XXH_INLINE_ALL.
+find_path(FOREBAY_XXHASH_INCLUDE xxhash.h REQUIRED)
+forebay_package(xxhash)
+target_include_directories(forebay_package_xxhash SYSTEM INTERFACE ${FOREBAY_XXHASH_INCLUDE})
 # Not a library: FOREBAY_VERSION, for what says which version it is.
 forebay_package(version)
 target_compile_definitions(forebay_package_version INTERFACE FOREBAY_VERSION="${PROJECT_VERSION}")

@@ -12,6 +12,8 @@ once        8 processes read one file of 512 MiB on a limited disk: what the dis
             beside plain reads by O_DIRECT and through the page cache
 collective  collective writes of 256 B and 1 KiB pieces, blocking and not: when they return, and
             when all is written, beside those of the MPIs
+journal     128 KiB writes with pool_durability=node, 1, 4 and 16 writers, beside plain writes to
+            the device of the journal with fdatasync each 8 MiB and each 128 KiB
 daemon      the daemon's share of a core, idle and busy, and its memory at the cap
 
 The file systems are made for it and need root: a *limited disk* (tools/limited_disk.sh: bandwidth
@@ -31,7 +33,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.pool import collective, costs, reads, writes
+from bench.pool import collective, costs, journal, reads, writes
 from bench.pool.runs import build
 from bench.report import circumstances, publish
 from bench.tables import markdown
@@ -44,6 +46,7 @@ WAYS = {
     "once": reads.once,
     "collective": collective.collective,
     "daemon": costs.daemon_share,
+    "journal": journal.journal,
 }
 
 
@@ -59,7 +62,7 @@ def main() -> int:
         "--on",
         default=["limited50"],
         type=lambda text: text.split(","),
-        help="file systems: limited50, limited200, fuse, fuse400, tmpfs, ceph (limited50)",
+        help="file systems: limited50, limited200, loop, fuse, fuse400, tmpfs, ceph (limited50)",
     )
     parser.add_argument("--pairs", type=int, default=6, help="(6)")
     parser.add_argument("--compute", type=int, default=3000, help="milliseconds of a step (3000)")

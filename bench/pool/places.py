@@ -18,6 +18,8 @@ LIMITED_DISK = str(ROOT / "tools" / "limited_disk.sh")
 LATENCY_SECONDS = 1e-3
 """Of a request to a FUSE file system."""
 SECTOR_BYTES = 512
+UNLIMITED = 1_000_000
+"""MB/s of a loop device that is as fast as what lies below it."""
 
 
 @frozen
@@ -87,6 +89,7 @@ def places(
     known: dict[str, Callable[[], AbstractContextManager[Place]]] = {
         "limited50": lambda: limited(50),
         "limited200": lambda: limited(200),
+        "loop": lambda: limited(UNLIMITED),
         "fuse": lambda: fuse(slow_fs, 100),
         "fuse400": lambda: fuse(slow_fs, 400),
         "tmpfs": tmpfs,

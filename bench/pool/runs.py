@@ -29,6 +29,7 @@ class Programs:
     """What is run."""
 
     loads: Path
+    synced_writes: Path
     slow_fs: Path
 
 
@@ -42,17 +43,18 @@ class Run:
 
 def build(folder: Path) -> Programs:
     """Compiles the programs."""
-    loads, slow_fs = folder / "loads", folder / "slow_fs"
+    loads, synced, slow_fs = folder / "loads", folder / "synced_writes", folder / "slow_fs"
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "fuse3"], check=True, capture_output=True, text=True
     ).stdout.split()
-    source = ROOT / "bench" / "pool" / "loads.c"
-    subprocess.run(["cc", "-O2", "-o", loads, source, "-lpthread"], check=True)
+    for program in (loads, synced):
+        source = ROOT / "bench" / "pool" / f"{program.name}.c"
+        subprocess.run(["cc", "-O2", "-o", program, source, "-lpthread"], check=True)
     slow = ROOT / "tests" / "mpi" / "slow_fs.c"
     words = ["cc", "-O2", "-D_FILE_OFFSET_BITS=64", "-o", str(slow_fs), str(slow)]
     words += [*flags, "-lpthread"]
     subprocess.run(words, check=True)
-    return Programs(loads=loads, slow_fs=slow_fs)
+    return Programs(loads=loads, synced_writes=synced, slow_fs=slow_fs)
 
 
 def run(programs: Programs, words: Sequence[str], at: Path, pool: Mapping[str, str] | None) -> Run:

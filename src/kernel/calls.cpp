@@ -64,6 +64,10 @@ ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept {
     return call(SYS_pwritev, fd, pieces, static_cast<long>(count), at, no_high_half);
 }
 int fsync(int fd) noexcept { return status(SYS_fsync, fd); }
+int fdatasync(int fd) noexcept { return status(SYS_fdatasync, fd); }
+int fallocate(int fd, int mode, off_t at, off_t bytes) noexcept {
+    return status(SYS_fallocate, fd, mode, at, bytes);
+}
 int ftruncate(int fd, off_t bytes) noexcept { return status(SYS_ftruncate, fd, bytes); }
 
 int fstat(int fd, struct stat* out) noexcept { return status(SYS_fstat, fd, out); }

@@ -37,6 +37,8 @@ ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t at) noexcept;
 ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept;
 ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept;
 int fsync(int fd) noexcept;
+int fdatasync(int fd) noexcept;
+int fallocate(int fd, int mode, off_t at, off_t bytes) noexcept;
 int ftruncate(int fd, off_t bytes) noexcept;
 
 int fstat(int fd, struct stat* out) noexcept;

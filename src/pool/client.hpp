@@ -6,6 +6,7 @@
 #include "pool/shared/log.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace forebay::pool {
@@ -15,6 +16,12 @@ namespace forebay::pool {
 struct OpenEntry {
     std::uint64_t number = 0;
     std::int64_t time_ns = 0;
+};
+
+// So many commits are durable when the journal has so many entries.
+struct Awaited {
+    std::uint64_t commits = 0;
+    std::uint64_t entered = 0;
 };
 
 struct Client {
@@ -36,6 +43,8 @@ struct Client {
     std::uint64_t entries = 0;    // all below are done with: as published
     std::uint64_t commits = 0;    // as the log's header said before the look
     bool behind = false;          // something that `commits` counts is not taken yet
+
+    std::deque<Awaited> awaited;  // where there is a journal
 
     std::int64_t writes = 0;  // files that it has open for writing
     Demand demand;

@@ -16,12 +16,6 @@ constexpr std::int32_t failures_max = 8;                 // of one pass
 constexpr std::int64_t patience_ns_min = 1'000'000'000;  // before what failed is tried again
 constexpr std::int64_t patience_ns_max = 30'000'000'000;
 
-std::byte* memory_of(const Ledger& ledger, const Deposit& deposit) {
-    const std::uint64_t number = deposit.position / block_bytes % blocks_max;
-    const std::uint32_t block = ledger.directory.leases[deposit.client][number].load(relaxed);
-    return ledger.client(deposit.client)->log.block(block) + deposit.position % block_bytes;
-}
-
 }  // namespace
 
 bool Drain::collect() {
@@ -102,6 +96,7 @@ void Drain::end_pass(File& file) {
         file.retry_ns = 0;
         file.drained_until_ns = pass.began_ns;
         file.oldest_ns = pass.began_ns;
+        file.journaled.drained = pass.began_record;
         file.healed = true;
     }
     ledger_.tell(file);
@@ -110,7 +105,8 @@ void Drain::end_pass(File& file) {
 Candidate Drain::candidate(const File& file) {
     const bool leaving = ledger_.state_of(file) == FileState::leaving;
     const bool waited_for = std::ranges::any_of(file.asked, [&](const Asked& one) {
-        return one.task.kind != Task::Kind::truncate && one.at_ns < ledger_.taken_until_ns;
+        return one.task.kind != Task::Kind::truncate && !one.entered &&
+               one.at_ns < ledger_.taken_until_ns;
     });
     const bool truncates = std::ranges::any_of(
         file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
@@ -154,9 +150,12 @@ bool Drain::start(bool pressed) {
         if (!choice) {
             break;
         }
-        jobs += start_job(*files[choice->candidate], choice->why) ? 1 : 0;
+        File& file = *files[choice->candidate];
+        if (ledger_.journal.may_change(file)) {
+            jobs += start_job(file, choice->why) ? 1 : 0;
+            any = true;
+        }
         candidates[choice->candidate].held_back = true;
-        any = true;
     }
     return any;
 }
@@ -169,6 +168,7 @@ bool Drain::start_job(File& file, Why why) {
     const bool stripes_only = !file.pass.whole && why != Why::pressure;
     if (!file.pass.under_way || too_late || stripes_only) {
         queue_->begin(file, why);
+        file.pass.began_record = file.journaled.last;
     }
     std::vector<Deposit> deposits;
     if (file.pass.failures < failures_max) {
@@ -196,7 +196,7 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
     for (const Deposit& deposit : deposits) {
         ledger_.clients[deposit.client]->blocks.pin(deposit.position);
         pieces.push_back(
-            {deposit.extent.begin, {memory_of(ledger_, deposit), deposit.extent.length.size()}});
+            {deposit.extent.begin, {ledger_.memory_of(deposit), deposit.extent.length.size()}});
     }
     Ledger::changed(file);
     file.job = std::make_unique<Job>();

@@ -33,6 +33,8 @@ struct Asked {
     std::uint64_t ticket = 0;
     Task task;
     std::int64_t at_ns = 0;
+    // What the journal has to have, where that is enough; known once all before it is taken.
+    std::optional<std::uint64_t> entered{};
 };
 
 // What is under way to the file system. Its deposits' blocks are pinned until it has ended.
@@ -53,6 +55,7 @@ struct Pass {
     Offset at;
     Offset end;
     std::int64_t began_ns = 0;
+    std::uint64_t began_record = 0;  // the last that the journal had of the file by then
     std::int64_t drained_bytes = 0;
     std::int32_t failures = 0;
     int error = 0;
@@ -100,6 +103,19 @@ struct Fetching {
     bool listed = false;  // among the files that fetch
 };
 
+// What the journal has of a file. Records are numbered from 1 on.
+struct Journaled {
+    std::uint64_t number = 0;      // of the file in the journal; 0: nothing that counts
+    std::uint64_t last = 0;        // its newest record
+    std::uint64_t drained = 0;     // what its records up to this one say is in the file, or old
+    std::int64_t waiting = 0;      // deposits and cuts that have no record yet
+    std::uint64_t changing = 0;    // the pool may change the file since this record; 0: it does not
+    std::uint64_t settled_by = 0;  // the last record that says that something is settled
+    bool unsynced = false;         // something was deposited since the last sync of all
+    bool lost = false;             // a sync failed: what it was for may be nowhere but here
+    std::optional<Stamp> stamp;    // of the file, as long as the pool does not change it
+};
+
 struct File {
     std::uint32_t slot = 0;
     // Owners: this, and errands under way, which end after a file that is given up.
@@ -138,6 +154,7 @@ struct File {
     bool changed_here = false;  // by the pool, since then
     bool fresh = false;         // it was changed so shortly before that the times may not show more
 
+    Journaled journaled;
     std::vector<Asked> asked;
     std::optional<Errand> errand;
     // A truncation is under way; what was deposited since it began, and outlives it.

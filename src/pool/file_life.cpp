@@ -1,5 +1,7 @@
 #include "pool/file_life.hpp"
 
+#include "pool/sync.hpp"
+
 #include <algorithm>
 
 namespace forebay::pool {
@@ -46,8 +48,18 @@ bool FileLife::look_at(File& file) {
     if (file.held_bytes == 0 && !file.job && !file.errand) {
         (void)stamped(file);
     }
+    const bool synced = sync_for_journal(file);
     const bool through = go_through(file);
-    return forget(file) || through;
+    return forget(file) || through || synced;
+}
+
+// What the journal has of the file is let go when the file has it as durably.
+bool FileLife::sync_for_journal(File& file) {
+    if (!ledger_.journal.wants_sync(file)) {
+        return false;
+    }
+    begin_sync(ledger_, file, [](int /*error*/) {});
+    return true;
 }
 
 // Not when it is opened: that it was closed before stands in a log, perhaps.
@@ -113,6 +125,7 @@ void FileLife::look_at_name(File& file) {
             const bool cut = ledger_.extents.cut(ledger_.slot_of(file), all, gone);
             invariant(cut, "whole extents are not split");
             ledger_.free(file, gone);
+            ledger_.journal.drop(file);
         });
 }
 
@@ -122,6 +135,9 @@ bool FileLife::stamped(File& file) {
     const std::int64_t modified = ledger_.slot_of(file).modified_ns.load(relaxed);
     if (modified == 0) {
         return true;
+    }
+    if (!ledger_.journal.may_change(file)) {
+        return false;
     }
     Ledger::changed(file);
     ledger_.begin_errand(
@@ -143,7 +159,7 @@ bool FileLife::go_through(File& file) {
     FileSlot& slot = ledger_.slot_of(file);
     if (slot.state.load(relaxed) != FileState::leaving || file.held_bytes > 0 || file.job ||
         file.errand || ledger_.round <= file.left_in || file.reserved_in == ledger_.round ||
-        !stamped(file)) {
+        !stamped(file) || !ledger_.journal.nothing_of(file)) {
         return false;
     }
     slot.state.store(FileState::through, std::memory_order_seq_cst);
@@ -152,7 +168,8 @@ bool FileLife::go_through(File& file) {
 }
 
 bool FileLife::forget(File& file) {
-    if (!nobody_needs(file) || file.held_bytes > 0 || !stamped(file)) {
+    if (!nobody_needs(file) || file.held_bytes > 0 || !stamped(file) ||
+        !ledger_.journal.nothing_of(file)) {
         return false;
     }
     ledger_.forget(file);

@@ -22,6 +22,7 @@ private:
     void judge_room(File& file, std::int64_t room);
     void look_at_name(File& file);
     [[nodiscard]] bool stamped(File& file);
+    bool sync_for_journal(File& file);
     bool go_through(File& file);
     bool forget(File& file);
 

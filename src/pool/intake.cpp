@@ -269,6 +269,7 @@ void Intake::put(File& file, const Item& item) {
                           .time_ns = item.time_ns};
     const bool put = ledger_.extents.put(slot, deposit, displaced_);
     invariant(put, "there is room for more extents");
+    ledger_.journal.put(file, deposit);
     ledger_.free(file, displaced_);
     slot.high.store(std::max(slot.high.load(relaxed), file.held_bytes), relaxed);
     ledger_.stir(file);
@@ -299,6 +300,7 @@ void Intake::publish(std::uint32_t number, Client& client) {
     }
     if (!client.behind && client.commits != slot.commits.load(relaxed)) {
         slot.commits.store(client.commits, std::memory_order_release);
+        ledger_.journal.note_commits(number, client.commits);
         client.news = true;
     }
 }

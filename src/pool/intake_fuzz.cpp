@@ -52,6 +52,7 @@ public:
     int truncate(Length /*bytes*/) override { return 0; }
     int set_modified(std::int64_t /*time_ns*/) override { return 0; }
     bool has_name() override { return true; }
+    std::optional<Stamp> stamp() override { return std::nullopt; }
     std::int64_t room() override { return -1; }
 };
 

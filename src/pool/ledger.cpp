@@ -47,7 +47,15 @@ Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& want
     }
     directory.header.cap.store(options.cap_bytes, relaxed);
     directory.header.consistency.store(options.consistency, relaxed);
+    directory.header.durability.store(journal.asked() ? Durability::node : Durability::process,
+                                      relaxed);
     directory.header.format.store(format, std::memory_order_release);
+}
+
+std::byte* Ledger::memory_of(const Deposit& deposit) const noexcept {
+    const std::uint64_t number = deposit.position / block_bytes % blocks_max;
+    const std::uint32_t block = directory.leases[deposit.client][number].load(relaxed);
+    return clients[deposit.client]->log.block(block) + deposit.position % block_bytes;
 }
 
 Client* Ledger::client(std::uint32_t number) noexcept {
@@ -84,6 +92,7 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
         slot.commits.store(0, relaxed);
         slot.entries.store(0, relaxed);
         slot.credit.store(0, relaxed);
+        slot.durable.store(0, relaxed);
         slot.admission.store(++admissions_, relaxed);
         slot.log.fetch_add(1, std::memory_order_release);
         slot.used.store(process, std::memory_order_release);
@@ -123,6 +132,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
             std::swap(file.open, other);
         }
         close_beside(std::move(other), {}, slot_of(file).drained.load(relaxed));
+        journal.seen(file, stamp);
         look_at_stamp(file, stamp);
         return &file;
     }
@@ -141,6 +151,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     next_slot_ = (next_slot_ + 1) % files_max;
     slots[key_of(file.open->identity)] = file.slot;
     look_at_stamp(file, file.open->stamp);
+    file.journaled.stamp = file.open->stamp;
 
     FileSlot& slot = slot_of(file);
     slot.reason.store(Reason::none, relaxed);
@@ -164,6 +175,8 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     word_of(directory, file.slot).fetch_or(bit_of(file.slot), std::memory_order_release);
     if (closing) {
         leave(file, closes_for);
+    } else if (journal.error() != 0) {
+        leave(file, Reason::no_journal);
     }
     return &file;
 }

@@ -5,6 +5,7 @@
 #include "pool/clean.hpp"
 #include "pool/client.hpp"
 #include "pool/file.hpp"
+#include "pool/journal.hpp"
 #include "pool/pool.hpp"
 #include "pool/shared/extents.hpp"
 
@@ -27,6 +28,7 @@ public:
     PoolOptions options;
     Extents extents;
     Counts counts;
+    Journal journal{*this, ports.journal};
 
     std::uint64_t round = 0;
     // Every entry that was committed before this moment is taken.
@@ -41,6 +43,8 @@ public:
         return options.consistency == Consistency::paper;
     }
     [[nodiscard]] std::int64_t now_ns() const { return ports.clock.now_ns(); }
+    // Where the bytes lie.
+    [[nodiscard]] std::byte* memory_of(const Deposit& deposit) const noexcept;
 
     [[nodiscard]] Client* client(std::uint32_t number) noexcept;
     [[nodiscard]] const Client* client(std::uint32_t number) const noexcept;

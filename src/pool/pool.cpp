@@ -61,6 +61,7 @@ bool Pool::State::look_at_files() {
         }
         file->busy = file->held_bytes > 0 || file->job || file->errand || !file->asked.empty() ||
                      file->news || file->mixed_ns != never_ns ||
+                     !ledger.journal.nothing_of(*file) ||
                      ledger.state_of(*file) == FileState::leaving;
         return !file->busy;
     });
@@ -188,7 +189,8 @@ bool Pool::advance() {
     any = state.look_at_files() || any;
     any = state.credit.round() || any;
     any = state.fetch.round(state.credit.wanting()) || any;
-    any = state.drain.start(state.pressed()) || any;
+    any = state.ledger.journal.round() || any;
+    any = state.drain.start(state.pressed() || state.ledger.journal.pressed()) || any;
     state.ledger.wake_all();
     any = state.let_go() || any;
     state.ledger.directory.header.extents_used.store(
@@ -213,6 +215,21 @@ const Counts& Pool::counts() const { return state_->ledger.counts; }
 const std::vector<FailedClose>& Pool::failed_closes() const { return state_->ledger.failed_closes; }
 
 bool Pool::closing() const { return state_->ledger.closing_files(); }
+
+int Pool::journal_error() const { return state_->ledger.journal.error(); }
+
+void Pool::kept_elsewhere(std::uint32_t slot) {
+    if (File* const file = slot < files_max ? state_->ledger.files[slot].get() : nullptr) {
+        state_->ledger.journal.drop(*file);
+    }
+}
+
+bool Pool::finish_journal() { return state_->ledger.journal.finish(); }
+
+bool Pool::only_in_journal(std::uint32_t slot) const {
+    const File* const file = slot < files_max ? state_->ledger.files[slot].get() : nullptr;
+    return file != nullptr && file->journaled.lost;
+}
 
 std::vector<Deposit> Pool::undrained(std::uint32_t slot) const {
     std::vector<Deposit> all;

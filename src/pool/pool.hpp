@@ -16,6 +16,7 @@
 #include "ports/clock.hpp"
 #include "ports/errands.hpp"
 #include "ports/file_control.hpp"
+#include "ports/stamp.hpp"
 #include "ports/storage.hpp"
 
 #include <cstddef>
@@ -42,6 +43,8 @@ struct PoolOptions {
     bool shared = false;
     // paper: a request is a block at most, and one is under way for a file in each direction.
     Consistency consistency = Consistency::pool;
+    // A sync of a file is over when the journal has all of it.
+    bool sync_to_journal = false;
 };
 
 // Clean blocks that there may be at a time.
@@ -69,6 +72,8 @@ public:
     virtual void release(std::uint32_t number) = 0;
 };
 
+class JournalWriter;
+
 // Those who sleep on a word of the directory.
 class Sleepers {
 public:
@@ -89,15 +94,11 @@ struct PoolPorts {
     CleanMemory* clean = nullptr;
     // Processor time of this process. Null: it may take as much as there is.
     const ports::Clock* effort = nullptr;
+    // Null: what is taken is durable enough.
+    JournalWriter* journal = nullptr;
 };
 
-// By which it is seen that somebody changed a file.
-struct Stamp {
-    std::int64_t bytes = 0;
-    std::int64_t modified_ns = 0;  // what programs may set
-    std::int64_t changed_ns = 0;   // … and what they may not
-    bool operator==(const Stamp&) const noexcept = default;
-};
+using ports::Stamp;
 
 // A file on the file system, opened by the daemon for itself.
 struct OpenFile {
@@ -106,7 +107,9 @@ struct OpenFile {
     std::unique_ptr<ports::FileControl> control;
     Stripes stripes;
     std::string path;
-    Stamp stamp{};  // when it was opened
+    Stamp stamp{};                 // when it was opened
+    std::string place{};           // where a replay looks for it: an absolute path
+    std::uint64_t generation = 0;  // of the inode, where the file system tells; else 0
     // For reading ahead: called when that is wished for. Null, or gives null: it cannot be done.
     std::function<std::unique_ptr<ports::Storage>()> open_for_reading{};
 };
@@ -206,6 +209,14 @@ public:
     // Those that have ended; while any is under way, closing().
     [[nodiscard]] const std::vector<FailedClose>& failed_closes() const;
     [[nodiscard]] bool closing() const;
+    // 0, or why the journal takes nothing more: everything is written through since.
+    [[nodiscard]] int journal_error() const;
+    // What is left of the file is kept elsewhere, durably.
+    void kept_elsewhere(std::uint32_t slot);
+    // At the end. True: a replay would write nothing.
+    [[nodiscard]] bool finish_journal();
+    // Of the file something is nowhere but in the journal, since a sync of it has failed.
+    [[nodiscard]] bool only_in_journal(std::uint32_t slot) const;
     // What is not drained of the file, and what could not be, for the rescue.
     [[nodiscard]] std::vector<Deposit> undrained(std::uint32_t slot) const;
 

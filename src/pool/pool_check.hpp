@@ -55,6 +55,9 @@ public:
         std::int64_t modified_ns = 0;
         int truncate_error = 0;
         std::function<void(Length)> truncate = [](Length) {};
+        std::function<Stamp()> stamp = [] { return Stamp{}; };
+        std::function<void()> touched = [] {};
+        std::uint64_t inode = 0;  // 0: the file's own
     };
     explicit Control(Facts& facts) : facts_{facts} {}
     int truncate(Length bytes) override {
@@ -65,9 +68,11 @@ public:
     }
     int set_modified(std::int64_t time_ns) override {
         facts_.modified_ns = time_ns;
+        facts_.touched();
         return 0;
     }
     bool has_name() override { return facts_.has_name; }
+    std::optional<Stamp> stamp() override { return facts_.stamp(); }
     std::int64_t room() override { return facts_.room; }
 
 private:
@@ -112,6 +117,7 @@ struct NodeOptions {
     Errands errands = Errands::at_once;
     std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
     const ports::Clock* effort = nullptr;             // see PoolPorts
+    JournalWriter* journal = nullptr;                 // see PoolPorts
 };
 
 class Node;
@@ -269,7 +275,8 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
     FileId id;
     node_.world().step({"ask to open"});
     node_.say([this, &file, access, &id] {
-        OpenFile open{.identity = file.identity(),
+        const std::uint64_t inode = node_.facts(file).inode;
+        OpenFile open{.identity = inode == 0 ? file.identity() : ports::Identity{1, inode},
                       .storage = node_.storage_of(file),
                       .control = std::make_unique<Control>(node_.facts(file)),
                       .stripes = node_.options().stripes,
@@ -409,13 +416,15 @@ inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& 
              .calendar = world_,
              .errands = node.errands == NodeOptions::Errands::slow ? &slow_errands_ : nullptr,
              .clean = this,
-             .effort = node.effort},
+             .effort = node.effort,
+             .journal = node.journal},
             options} {}
 
 inline Control::Facts& Node::facts(adapters::MemoryFile& file) {
     const auto [facts, fresh] = facts_.try_emplace(&file);
     if (fresh) {
         facts->second.truncate = [&file](Length bytes) { file.truncate(bytes); };
+        facts->second.stamp = [this, &file] { return stamp_of(file); };
     }
     return facts->second;
 }

@@ -3,6 +3,7 @@
 #include "pool/tasks.hpp"
 
 #include "pool/intake.hpp"
+#include "pool/sync.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -66,7 +67,14 @@ void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
     }
 }
 
-std::vector<Done> Tasks::done() { return std::exchange(done_, {}); }
+std::vector<Done> Tasks::done() {
+    while (!cut_.empty() && ledger_.journal.is_durable(cut_.front().entered)) {
+        --waiting_;
+        done_.push_back({cut_.front().ticket, 0});
+        cut_.pop_front();
+    }
+    return std::exchange(done_, {});
+}
 
 void Tasks::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
     closes_.push_back({client, slot, generation, ledger_.now_ns()});
@@ -88,7 +96,8 @@ bool Tasks::apply_closes() {
 
 bool Tasks::look_at(File& file) {
     settle_error(file);
-    bool any = begin_truncation(file) || begin_sync(file);
+    look_at_journal(file);
+    bool any = begin_truncation(file) || begin_syncs(file);
     std::erase_if(file.asked, [&](const Asked& asked) {
         const bool over = answered(file, asked);
         any = any || over;
@@ -98,9 +107,26 @@ bool Tasks::look_at(File& file) {
     return any;
 }
 
+// Where a sync is over when the journal has everything that was there when it was asked for.
+void Tasks::look_at_journal(File& file) {
+    for (Asked& asked : file.asked) {
+        if (asked.task.kind != Task::Kind::sync || !ledger_.options.sync_to_journal) {
+            continue;
+        }
+        if (!ledger_.journal.kept()) {
+            asked.entered.reset();
+        } else if (!asked.entered && asked.at_ns < ledger_.taken_until_ns) {
+            asked.entered = ledger_.journal.so_far();
+        }
+    }
+}
+
 Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
     if (asked.at_ns >= ledger_.taken_until_ns) {
         return Outlook::waits;
+    }
+    if (asked.entered) {
+        return ledger_.journal.is_durable(*asked.entered) ? Outlook::done : Outlook::waits;
     }
     if (asked.task.kind == Task::Kind::truncate) {
         return file.job || file.errand ? Outlook::waits : Outlook::done;
@@ -119,9 +145,9 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
 // Of what needs no errand.
 bool Tasks::answered(File& file, const Asked& asked) {
     const Outlook now = outlook(file, asked);
-    const bool errand =
-        asked.task.kind == Task::Kind::truncate ||
-        (asked.task.kind == Task::Kind::sync && now == Outlook::done && file.open->storage);
+    const bool errand = asked.task.kind == Task::Kind::truncate ||
+                        (asked.task.kind == Task::Kind::sync && !asked.entered &&
+                         now == Outlook::done && file.open->storage);
     if (now == Outlook::waits || errand) {
         return false;
     }
@@ -132,7 +158,8 @@ bool Tasks::answered(File& file, const Asked& asked) {
 bool Tasks::begin_truncation(File& file) {
     const auto first = std::ranges::find_if(
         file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
-    if (first == file.asked.end() || outlook(file, *first) == Outlook::waits) {
+    if (first == file.asked.end() || outlook(file, *first) == Outlook::waits ||
+        !ledger_.journal.may_change(file)) {
         return false;
     }
     const Asked asked = *first;
@@ -148,8 +175,10 @@ bool Tasks::begin_truncation(File& file) {
             const std::vector<Extent> kept = std::exchange(file.kept, {});
             if (error == 0) {
                 truncated(file, asked.task.bytes, kept);
+                cut_.push_back({asked.ticket, ledger_.journal.so_far()});
+            } else {
+                answer(file, asked.ticket, static_cast<int>(error));
             }
-            answer(file, asked.ticket, static_cast<int>(error));
         });
     return true;
 }
@@ -172,6 +201,7 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
         size = std::max(size, one.empty() ? 0 : one.end().bytes());
     }
     ledger_.free(file, gone);
+    ledger_.journal.cut(file, bytes);
     ledger_.clean.drop_all(file);
     Ledger::changed(file);
     file.bytes = bytes.bytes();
@@ -183,14 +213,14 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
 }
 
 // One for all who wait for it.
-bool Tasks::begin_sync(File& file) {
+bool Tasks::begin_syncs(File& file) {
     if (!file.open->storage || file.job || file.errand) {
         return false;
     }
     std::vector<std::uint64_t> tickets;
     std::erase_if(file.asked, [&](const Asked& asked) {
-        const bool ready =
-            asked.task.kind == Task::Kind::sync && outlook(file, asked) == Outlook::done;
+        const bool ready = asked.task.kind == Task::Kind::sync && !asked.entered &&
+                           outlook(file, asked) == Outlook::done;
         if (ready) {
             tickets.push_back(asked.ticket);
         }
@@ -199,18 +229,12 @@ bool Tasks::begin_sync(File& file) {
     if (tickets.empty()) {
         return false;
     }
-    ledger_.begin_errand(
-        file, Errand::Company::alone,
-        [open = file.open]() -> std::int64_t {
-            const auto synced = open->storage->sync();
-            return synced ? 0 : synced.error().system == 0 ? EIO : synced.error().system;
-        },
-        [this, &file, tickets](std::int64_t error) {
-            for (const std::uint64_t ticket : tickets) {
-                const int sticky = tell_error(file);
-                answer(file, ticket, sticky != 0 ? sticky : static_cast<int>(error));
-            }
-        });
+    begin_sync(ledger_, file, [this, &file, tickets](int error) {
+        for (const std::uint64_t ticket : tickets) {
+            const int sticky = tell_error(file);
+            answer(file, ticket, sticky != 0 ? sticky : error);
+        }
+    });
     return true;
 }
 

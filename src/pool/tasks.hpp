@@ -4,6 +4,7 @@
 #include "pool/ledger.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -42,7 +43,8 @@ private:
     [[nodiscard]] Outlook outlook(File& file, const Asked& asked);
     [[nodiscard]] bool answered(File& file, const Asked& asked);
     bool begin_truncation(File& file);
-    bool begin_sync(File& file);
+    void look_at_journal(File& file);
+    bool begin_syncs(File& file);
     void truncated(File& file, Length bytes, std::vector<Extent> kept);
     [[nodiscard]] int tell_error(File& file);
     void settle_error(File& file);
@@ -54,6 +56,12 @@ private:
     std::vector<Done> done_;
     std::vector<Close> closes_;
     std::map<std::uint64_t, All> all_;
+    // Truncations that were done, and are answered when the journal has so many entries.
+    struct Cut {
+        std::uint64_t ticket = 0;
+        std::uint64_t entered = 0;
+    };
+    std::deque<Cut> cut_;
 };
 
 }  // namespace forebay::pool

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "ports/stamp.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace forebay::ports {
 
@@ -17,6 +19,8 @@ public:
     [[nodiscard]] virtual int set_modified(std::int64_t time_ns) = 0;
     // False where no name is left: nobody will ever read what is not open.
     [[nodiscard]] virtual bool has_name() = 0;
+    // What it looks like now; nullopt: that cannot be told.
+    [[nodiscard]] virtual std::optional<Stamp> stamp() = 0;
     // Bytes that a user may still write to its file system; negative where that cannot be told.
     [[nodiscard]] virtual std::int64_t room() = 0;
 };

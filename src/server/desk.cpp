@@ -95,16 +95,20 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
     if (auto alive = begin_life(directory.header); !alive) {
         return failure(std::move(alive.error()));
     }
+    Result<KeptJournal> journal = open_journal(options.journal, clocks.calendar);
+    if (!journal) {
+        return failure(std::move(journal.error()));
+    }
     Result<CleanMemory> clean = CleanMemory::make(pool::clean_blocks(options.pool));
     if (!clean) {
         return failure(std::move(clean.error()));
     }
     return std::unique_ptr<Desk>{
-        new Desk{std::move(*area), std::move(*clean), options, clocks, post}};
+        new Desk{std::move(*area), std::move(*clean), std::move(*journal), options, clocks, post}};
 }
 
-Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks,
-           Post* post)
+Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions& options,
+           const Clocks& clocks, Post* post)
     : area_{std::move(area)},
       directory_{*reinterpret_cast<pool::Directory*>(area_.base())},
       clean_{std::move(clean)},
@@ -114,6 +118,7 @@ Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clock
       history_{directory_},
       started_ns_{clock_.now_ns()},
       deadline_{options.job_end_ns, options.job_margin_ns},
+      journal_{std::move(journal)},
       pool_{directory_,
             {.memory = memory_,
              .sleepers = sleepers_,
@@ -121,7 +126,8 @@ Desk::Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clock
              .calendar = clocks.calendar,
              .errands = &errands_,
              .clean = &clean_,
-             .effort = clocks.effort},
+             .effort = clocks.effort,
+             .journal = journal_.writer.get()},
             shared_if(options.pool, post != nullptr)} {
     if (post != nullptr) {
         companions_.emplace(Companions::Job{*post, options.node, options.nodes}, pool_, directory_);
@@ -230,7 +236,9 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
     const bool writes = (question.flags & wire::for_writing) != 0;
     const auto access = access_of(descriptors.front(), writes);
     answer.opening = std::make_shared<Opening>(std::move(descriptors.front()),
-                                               Wish{std::string{question.path.data()}, access},
+                                               Wish{.path = std::string{question.path.data()},
+                                                    .access = access,
+                                                    .durable_name = journal_.writer != nullptr},
                                                options_.storage);
     if (options_.through) {
         answer.leaves = pool::Reason::asked;
@@ -489,7 +497,10 @@ bool Desk::drained_as_far_as_possible() const {
     return !pool_.closing() && opening_ == 0 &&
            std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
                const pool::FileSlot& file = directory_.files[slot];
-               return file.taken.load(relaxed) <= file.drained.load(relaxed) ||
+               // What a journal has of a file keeps it until the file is durable.
+               const bool left = file.state.load(relaxed) != pool::FileState::leaving ||
+                                 journal_.writer == nullptr;
+               return (file.taken.load(relaxed) <= file.drained.load(relaxed) && left) ||
                       file.error.load(relaxed) != 0;
            });
 }
@@ -507,17 +518,49 @@ std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
     }
     for (const std::uint32_t slot : history_.slots()) {
         const std::vector<pool::Deposit> left = pool_.undrained(slot);
+        const RescueOf of = rescue_of(directory_.files[slot]);
         if (!left.empty()) {
-            rescued.push_back(
-                folder.keep(directory_.files[slot], bytes_of(directory_, memory_, left)));
+            rescued.push_back(folder.keep(of, bytes_of(directory_, memory_, left)));
+        }
+        if (pool_.only_in_journal(slot)) {
+            rescued.push_back({.path = of.path,
+                               .error = of.error,
+                               .problem = "what the file system took and did not make durable is "
+                                          "in the journal: start a daemon with it again"});
+        } else if (!left.empty() && !rescued.back().file.empty()) {
+            pool_.kept_elsewhere(slot);
         }
     }
     return rescued;
 }
 
+void Desk::finish_journal() {
+    if (journal_.writer && !pool_.finish_journal()) {
+        journal_.notes.push_back("the journal " + options_.journal.folder +
+                                 " is kept. The next daemon that is started with it writes what "
+                                 "is in it.");
+    }
+}
+
+std::vector<std::string> Desk::news() {
+    if (const int error = pool_.journal_error(); error != 0 && !journal_failed_) {
+        journal_failed_ = true;
+        journal_.notes.push_back(
+            system_error(error, "write the journal " + options_.journal.folder).message +
+            " Until the daemon is started again, everything is written through.");
+    }
+    std::vector<std::string> fresh{journal_.notes.begin() + static_cast<std::ptrdiff_t>(told_),
+                                   journal_.notes.end()};
+    told_ = journal_.notes.size();
+    return fresh;
+}
+
 std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
     history_.look();
-    const Moment moment{.now_ns = clock_.now_ns(), .started_ns = started_ns_, .ended = ended};
+    const Moment moment{.now_ns = clock_.now_ns(),
+                        .started_ns = started_ns_,
+                        .ended = ended,
+                        .notes = journal_.notes};
     return status_document(directory_, memory_, history_, moment, rescued);
 }
 

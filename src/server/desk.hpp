@@ -10,6 +10,7 @@
 #include "server/area.hpp"
 #include "server/companions.hpp"
 #include "server/history.hpp"
+#include "server/journal.hpp"
 #include "server/life.hpp"
 #include "server/memory.hpp"
 #include "server/session.hpp"
@@ -28,6 +29,7 @@ namespace forebay::server {
 struct DeskOptions {
     pool::PoolOptions pool;
     adapters::Preference storage = adapters::Preference::automatic;
+    JournalOptions journal;
     // No file is pooled: every write is with the file system before it returns.
     bool through = false;
     // Of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
@@ -48,6 +50,7 @@ class Desk {
 public:
     // The clocks outlive it. The calling thread is the one whose death clients see.
     // `post`, where there are other daemons, does so, too.
+    // What a journal has is in its files then, or said by its notes not to be.
     [[nodiscard]] static Result<std::unique_ptr<Desk>> make(const DeskOptions& options,
                                                             const Clocks& clocks,
                                                             Post* post = nullptr);
@@ -89,16 +92,24 @@ public:
     [[nodiscard]] bool drained_as_far_as_possible() const;
     // What did not arrive goes into rescue files below the first folder that takes them.
     [[nodiscard]] std::vector<Rescued> rescue(const std::vector<std::string>& folders);
+    // Behind that: what the journal still has, it keeps for the next daemon.
+    void finish_journal();
     void all_arrived() noexcept { ending_ = Ending::well; }
 
     [[nodiscard]] std::string status(bool ended, const std::vector<Rescued>& rescued = {});
     [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
+    // Readable when the journal has something to tell; -1: there is none. To be emptied.
+    [[nodiscard]] int journal_bell() const noexcept {
+        return journal_.folder ? journal_.folder->bell() : -1;
+    }
+    // What people are to know, since the last time.
+    [[nodiscard]] std::vector<std::string> news();
 
 private:
     static constexpr std::uint64_t first_opening = std::uint64_t{1} << 63;  // the pool's are below
 
-    Desk(Area area, CleanMemory clean, const DeskOptions& options, const Clocks& clocks,
-         Post* post);
+    Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions& options,
+         const Clocks& clocks, Post* post);
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
     void pass_log(const wire::Question& question, Answer& answer) const;
@@ -127,6 +138,9 @@ private:
     pool::Deadline deadline_;
     std::int64_t looked_at_deadline_ns_ = 0;
     Ending ending_ = Ending::badly;
+    KeptJournal journal_;
+    std::size_t told_ = 0;             // of its notes
+    bool journal_failed_ = false;      // which is among them
     adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     adapters::ErrandThreads openings_;
     std::uint64_t next_opening_ = first_opening;

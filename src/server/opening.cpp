@@ -7,6 +7,7 @@
 #include "kernel/calls.hpp"
 #include "layout/files/files.hpp"
 #include "layout/stripes.hpp"
+#include "server/replay_files.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -69,6 +70,24 @@ std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& pa
     return storage ? std::move(*storage) : nullptr;
 }
 
+// Where a name leads that is as short as this, it is cut off.
+constexpr std::size_t place_bytes_max = 4096;
+
+std::string place_of(int fd) {
+    std::string place(place_bytes_max, '\0');
+    const ssize_t got = kernel::readlink(name_of(fd).c_str(), place.data(), place.size());
+    place.resize(
+        got > 0 && got < static_cast<ssize_t>(place_bytes_max) ? static_cast<std::size_t>(got) : 0);
+    return place;
+}
+
+int make_name_durable(int fd, const std::string& place) {
+    const std::string folder = place.substr(0, place.rfind('/') + 1);
+    const OwnFd above{kernel::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    const bool done = kernel::fsync(fd) == 0 && above.valid() && kernel::fsync(above.get()) == 0;
+    return done ? 0 : errno;
+}
+
 }  // namespace
 
 pool::Access access_of(const OwnFd& received, bool writes) {
@@ -112,6 +131,13 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
     file.identity = {found.st_dev, found.st_ino};
     file.stripes = stripes_of(fd, found.st_size);
     file.path = wish.path;
+    file.place = place_of(fd.get());
+    file.generation = generation_of(fd.get());
+    if (writes && wish.durable_name && found.st_size == 0) {
+        if (const int error = make_name_durable(fd.get(), file.place); error != 0) {
+            return failure(system_error(error, "make durable the name of " + wish.path));
+        }
+    }
     file.stamp = {.bytes = found.st_size,
                   .modified_ns = nanoseconds_of(found.st_mtim),
                   .changed_ns = nanoseconds_of(found.st_ctim)};

@@ -19,6 +19,8 @@ namespace forebay::server {
 struct Wish {
     std::string path;  // for messages
     pool::Access access = pool::Access::read;
+    // What is acknowledged is to outlive the node: so must the name of a file that was just made.
+    bool durable_name = false;
 };
 
 // What a client says that it will do with its descriptor, and what it may do by it.

@@ -17,6 +17,7 @@ namespace forebay::server {
 namespace {
 
 constexpr std::int64_t mebibyte = 1 << 20;
+constexpr std::int64_t journal_bytes_more = 128 * mebibyte;
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t job_end_max = 4'102'444'800;  // 2100: as for the setting
 
@@ -96,6 +97,7 @@ DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
     // The choices stand in the order of the enum, here and above.
     desk.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
     desk.through = settings.text(Setting::pool_durability) == "global";
+    desk.pool.sync_to_journal = settings.text(Setting::pool_fsync) == "node";
     const std::int64_t told = settings.number(Setting::pool_job_end);
     const std::int64_t margin = settings.number(Setting::pool_deadline);
     if (margin > 0) {
@@ -113,6 +115,26 @@ std::int64_t job_end() {
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), end);
     const bool whole = read.ec == std::errc{} && read.ptr == digits.data() + digits.size();
     return whole && end > 0 && end <= job_end_max ? end : 0;
+}
+
+// A journal is replayed wherever it is named, and kept where writes wait for it.
+Result<void> read_journal(ServerOptions& options, const Settings& settings,
+                          const Surroundings& around) {
+    JournalOptions& journal = options.desk.journal;
+    const std::string folder{settings.text(Setting::pool_journal)};
+    journal.keeps = settings.text(Setting::pool_durability) == "node";
+    if (folder.empty() && journal.keeps) {
+        return failure({ErrorCode::argument, 0,
+                        "cannot keep a journal (pool_durability is node, and pool_journal names no "
+                        "folder). Name one on a local disk."});
+    }
+    if (!folder.empty()) {
+        journal.folder = absolute(folder, around.folder);
+        const std::int64_t bytes = settings.number(Setting::pool_journal_size);
+        journal.bytes = bytes == 0 ? 2 * options.desk.pool.cap_bytes + journal_bytes_more : bytes;
+        journal.rescue_folders = options.rescue_folders;
+    }
+    return {};
 }
 
 }  // namespace
@@ -175,6 +197,9 @@ Result<ServerOptions> options_of(std::span<char* const> words, const Settings& s
     }
     if (options.rescue_folders.empty()) {
         options.rescue_folders = {around.folder, around.temporary_folder};
+    }
+    if (auto journal = read_journal(options, settings, around); !journal) {
+        return failure(std::move(journal.error()));
     }
     return options;
 }

@@ -55,17 +55,14 @@ Result<void> write_all(int fd, std::span<const std::byte> bytes, const std::stri
     return {};
 }
 
-std::string header_of(const pool::FileSlot& file, std::span<const Run> runs, std::int64_t kept_ns) {
+std::string header_of(const RescueOf& file, std::span<const Run> runs, std::int64_t kept_ns) {
     std::uint64_t bytes = 0;
     for (const Run& run : runs) {
         bytes += run.bytes.size();
     }
-    const nlohmann::ordered_json header = {{"path", std::string{file.path.data()}},
-                                           {"device", file.device.load(relaxed)},
-                                           {"inode", file.inode.load(relaxed)},
-                                           {"error", file.error.load(relaxed)},
-                                           {"runs", runs.size()},
-                                           {"bytes", bytes},
+    const nlohmann::ordered_json header = {{"path", file.path},   {"device", file.device},
+                                           {"inode", file.inode}, {"error", file.error},
+                                           {"runs", runs.size()}, {"bytes", bytes},
                                            {"kept_ns", kept_ns}};
     return fmt::format("{}\n{}\n", schema,
                        header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -146,8 +143,15 @@ Result<std::string> RescueFolder::folder_in(const std::string& candidate) {
     return failure(system_error(EEXIST, "make a rescue folder in " + candidate));
 }
 
-Rescued RescueFolder::keep(const pool::FileSlot& file, std::span<const Run> runs) {
-    Rescued rescued{.path = std::string{file.path.data()}, .error = file.error.load(relaxed)};
+RescueOf rescue_of(const pool::FileSlot& file) {
+    return {.path = std::string{file.path.data()},
+            .device = file.device.load(relaxed),
+            .inode = file.inode.load(relaxed),
+            .error = file.error.load(relaxed)};
+}
+
+Rescued RescueFolder::keep(const RescueOf& file, std::span<const Run> runs) {
+    Rescued rescued{.path = file.path, .error = file.error};
     for (const Run& run : runs) {
         rescued.bytes += static_cast<std::int64_t>(run.bytes.size());
     }

@@ -30,6 +30,15 @@ struct Run {
 [[nodiscard]] std::uint32_t crc32(std::span<const std::byte> bytes,
                                   std::uint32_t before = 0) noexcept;
 
+// Which file the bytes belong to, and why they are not there.
+struct RescueOf {
+    std::string path;
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    int error = 0;  // errno
+};
+[[nodiscard]] RescueOf rescue_of(const pool::FileSlot& file);
+
 class RescueFolder {
 public:
     // The first of the folders that takes a file gets a folder forebay-rescue-PROCESS-NUMBER. Who
@@ -38,7 +47,7 @@ public:
         : candidates_{std::move(folders)}, now_ns_{now_ns} {}
 
     // Tells where the bytes are now, or why they are nowhere.
-    [[nodiscard]] Rescued keep(const pool::FileSlot& file, std::span<const Run> runs);
+    [[nodiscard]] Rescued keep(const RescueOf& file, std::span<const Run> runs);
 
 private:
     [[nodiscard]] Result<std::string> folder_in(const std::string& candidate);

@@ -46,7 +46,7 @@ TEST(Rescue, AFileHasAHeaderAndItsRuns) {
     RescueFolder rescue{{folder.name()}, 77};
     const std::array runs{server::Run{5, bytes_of_text("abc")},
                           server::Run{std::int64_t{1} << 33, bytes_of_text("123456789")}};
-    const Rescued kept = rescue.keep(lost.slot, runs);
+    const Rescued kept = rescue.keep(rescue_of(lost.slot), runs);
     EXPECT_EQ(kept.problem, "");
     EXPECT_EQ(kept.bytes, 12);
     EXPECT_EQ(kept.error, ENOSPC);
@@ -75,10 +75,10 @@ TEST(Rescue, TriesFoldersInTheirOrderAndSaysWhenThereIsNone) {
     const Lost lost;
     const std::array runs{server::Run{0, bytes_of_text("abc")}};
     RescueFolder second{{"/proc", folder.name()}, 77};
-    EXPECT_THAT(second.keep(lost.slot, runs).file, StartsWith(folder.name()));
-    EXPECT_THAT(second.keep(lost.slot, runs).file, HasSubstr("/2-out.nc"));
+    EXPECT_THAT(second.keep(rescue_of(lost.slot), runs).file, StartsWith(folder.name()));
+    EXPECT_THAT(second.keep(rescue_of(lost.slot), runs).file, HasSubstr("/2-out.nc"));
     RescueFolder none{{"/proc"}, 77};
-    const Rescued nowhere = none.keep(lost.slot, runs);
+    const Rescued nowhere = none.keep(rescue_of(lost.slot), runs);
     EXPECT_EQ(nowhere.file, "");
     EXPECT_THAT(nowhere.problem, HasSubstr("cannot make /proc/"));
 }

@@ -35,6 +35,11 @@ constexpr std::uint64_t source_bits = 3;
 
 void note(const std::string& text) { std::fprintf(stderr, "forebayd: %s\n", text.c_str()); }
 
+void empty_bell(int bell) {
+    std::uint64_t rings = 0;
+    static_cast<void>(::read(bell, &rings, sizeof rings));
+}
+
 int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_max) {
     constexpr std::int64_t second = 1'000'000'000;
     const timespec limit{wait_max.count() / second, wait_max.count() % second};
@@ -73,6 +78,12 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     if (auto watched = made->watch(made->door_.socket(), Source::door, 0); !watched) {
         return failure(std::move(watched.error()));
     }
+    const int journal = made->desk_->journal_bell();
+    if (auto watched = journal < 0 ? Result<void>{} : made->watch(journal, Source::journal, 0);
+        !watched) {
+        return failure(std::move(watched.error()));
+    }
+    made->tell_news();
     return made;
 }
 
@@ -152,9 +163,16 @@ void Server::turn(nanoseconds wait_max) {
         hear_peers();
     }
     did_something_ = desk_->advance();
+    tell_news();
     answer_done();
     if (stopping_ && drained_ && desk_->drained_as_far_as_possible()) {
         finish();
+    }
+}
+
+void Server::tell_news() {
+    for (const std::string& one : desk_->news()) {
+        note(one);
     }
 }
 
@@ -174,15 +192,18 @@ void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
         hear_signals();
         return;
     }
+    if (source == Source::journal) {
+        empty_bell(desk_->journal_bell());
+        return;
+    }
     const auto found = sessions_.find(number);
     if (found == sessions_.end()) {
         return;  // it ended in this very turn
     }
     Session& session = found->second;
     if (source == Source::bell) {
-        std::uint64_t rings = 0;
         if (session.bell.valid()) {
-            static_cast<void>(::read(session.bell.get(), &rings, sizeof rings));
+            empty_bell(session.bell.get());
         }
         return;
     }
@@ -364,6 +385,8 @@ void Server::finish() {
         peers_->flush();
     }
     rescued_ = desk_->rescue(options_.rescue_folders);
+    desk_->finish_journal();
+    tell_news();
     adapters::NotebookFile report{door_.path() + ".report"};
     report_ = desk_->status(true, rescued_);
     if (const auto written = report.write(report_ + "\n"); !written) {

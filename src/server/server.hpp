@@ -65,10 +65,11 @@ private:
     Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll,
            Peers* peers);
 
-    enum class Source : std::uint64_t { door, signals, session, bell, peers, owner };
+    enum class Source : std::uint64_t { door, signals, session, bell, peers, owner, journal };
     Result<void> watch(int fd, Source source, std::uint64_t number);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
     void handle(Source source, std::uint64_t number, std::uint32_t events);
+    void tell_news();
     void let_in();
     void hear_signals();
     void read(std::uint64_t number, Session& session);

@@ -41,6 +41,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::job_ends: return "job_ends";
         case pool::Reason::other_nodes: return "other_nodes";
         case pool::Reason::node_lost: return "node_lost";
+        case pool::Reason::no_journal: return "no_journal";
         case pool::Reason::none: break;
     }
     return "";
@@ -127,7 +128,8 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
                            {"clients", std::move(clients)},
                            {"files", std::move(files)},
                            {"files_dropped", history.dropped()},
-                           {"rescued", std::move(lost)}};
+                           {"rescued", std::move(lost)},
+                           {"notes", moment.notes}};
     // Paths may hold bytes that are not UTF-8: they must not lose the rest.
     return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -24,6 +24,7 @@ struct Moment {
     std::int64_t now_ns = 0;
     std::int64_t started_ns = 0;
     bool ended = false;
+    std::vector<std::string> notes = {};  // for people
 };
 
 [[nodiscard]] std::string status_document(const pool::Directory& directory, const Memory& memory,

@@ -19,7 +19,8 @@ from forebay.domain.launcher import PRELOAD_VARIABLE
 from forebay.domain.pool import Lost, PoolEnd, PoolPlace, PoolStatus
 from forebay.domain.pool_messages import Ask
 
-_READY_SECONDS_MAX = 30.0
+_READY_SECONDS_MAX = 600.0
+"""What a journal has is written to its files before."""
 _LOOK_SECONDS = 0.1
 _ANSWER_SECONDS_MAX = 0.5
 _PR_SET_PDEATHSIG = 1

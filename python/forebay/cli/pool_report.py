@@ -54,6 +54,7 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
         "read_ahead": status.read_ahead if status else None,
         "files": [file_as_json(file) for file in status.files] if status else [],
         "files_dropped": status.files_dropped if status else 0,
+        "notes": list(status.notes) if status else [],
         "rescued": [
             {**plain(one), "command": list(one.next_step)}
             for one in (status.rescued if status else ())
@@ -124,13 +125,17 @@ def end_lines(end: PoolEnd) -> Iterator[str]:
     if end.death is not None:
         yield (
             f"THE POOL'S DAEMON DIED ({printable(end.death)}). What it had taken and not yet "
-            "written is lost, and what programs wrote in its last moments:"
+            "written is lost, and what programs wrote in its last moments. (With "
+            "pool_durability=node it is in the journal: the next daemon with the same "
+            "pool_journal writes it.) Of these files:"
         )
         yield from (_lost_line(one) for one in end.lost)
         if not end.lost:
             yield "  no file was open or waited to be drained"
         yield "Run the program again, or from its last complete output."
         yield from (f"  it said: {printable(line)}" for line in end.messages)
+    for note in end.status.notes if end.status else ():
+        yield f"  {printable(note)}"
     for one in end.status.rescued if end.status else ():
         yield from _rescued_lines(one)
 
@@ -161,6 +166,8 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
         f"{human_seconds(status.oldest_seconds)} s old; {clients}, "
         f"{counted(status.lag, 'write')} to be looked at"
     )
+    for note in status.notes:
+        yield f"  {printable(note)}"
     ranked = sorted(status.files, key=lambda one: (not one.error, -one.outstanding, -one.taken))
     chosen = ranked[:FILES_SHOWN_MAX]
     shown = [file for file in status.files if file in chosen]

@@ -35,6 +35,7 @@ REASONS: Mapping[str, str] = {
     "other_nodes": "several nodes had it open, and one of them wrote",
     "node_lost": "the daemon of another node had gone",
     "no_room": "the file system had less room than what was in the pool",
+    "no_journal": "the journal could not be written",
 }
 
 
@@ -146,6 +147,8 @@ class PoolStatus:
     files_dropped: int
     """Closed files of which nothing was kept, since there were too many."""
     rescued: tuple[Rescued, ...]
+    notes: tuple[str, ...] = ()
+    """What people are to know of its journal."""
 
     @property
     def taken(self) -> int:

@@ -19,6 +19,7 @@ public:
     // it cannot be told that it has lost one.
     [[nodiscard]] bool has_name() override;
     // What the file system says of all its users together: a quota may end earlier.
+    [[nodiscard]] std::optional<ports::Stamp> stamp() override;
     [[nodiscard]] std::int64_t room() override;
 
 private:

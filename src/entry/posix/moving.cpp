@@ -97,7 +97,7 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
         return write_far(place, bytes, at);
     }
     const pool::FileId file = place.file.file();
-    const pool::Written written = connection.depositor().write(file, at, bytes);
+    const pool::Written written = connection.depositor().put(file, at, bytes);
     const auto taken = static_cast<std::int64_t>(written.taken);
     int error = 0;
     switch (written.rest) {
@@ -129,12 +129,25 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
     return taken > 0 ? taken : -error;
 }
 
+// `moved`, or minus an errno: where the pool promises to outlive the node, when it does.
+std::int64_t made_durable(Place place, std::int64_t moved) noexcept {
+    const pool::Written durable = connection.depositor().make_durable(place.file.file());
+    switch (durable.rest) {
+        case pool::Written::Rest::none:
+        case pool::Written::Rest::through: return moved;
+        case pool::Written::Rest::failed: return -durable.error;
+        case pool::Written::Rest::lost: break;
+    }
+    connection.mourn();
+    return -EIO;
+}
+
 // Bytes written, or minus an errno.
 std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
     if (!place.file.wrote.load(relaxed)) {
         place.file.wrote.store(true, relaxed);
     }
-    return move_each(
+    const std::int64_t moved = move_each(
         pieces,
         [&](const void* memory, std::size_t want, std::int64_t before) noexcept -> std::int64_t {
             if (want == 0) {
@@ -146,6 +159,7 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
                               : deposit(place, {static_cast<const std::byte*>(memory), there},
                                         at + before);
         });
+    return moved > 0 ? made_durable(place, moved) : moved;
 }
 
 // Where the caller's bytes go; from there on they are nobody else's. -1 and errno where no offset

@@ -142,6 +142,43 @@ Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byt
 
 Written Depositor::write(FileId file, std::int64_t offset,
                          std::span<const std::byte> bytes) noexcept {
+    const Written written = put(file, offset, bytes);
+    if (written.taken == 0) {
+        return written;
+    }
+    const Written durable = make_durable(file);
+    return durable.rest == Written::Rest::none ? written : durable;
+}
+
+// The error first: where the journal has failed, what a file could not take is not durable,
+// although all clients go on.
+Written Depositor::make_durable(FileId file) noexcept {
+    if (directory_.header.durability.load(relaxed) == Durability::process) {
+        return {};
+    }
+    const std::uint64_t committed = log_.header().commits.load(std::memory_order_seq_cst);
+    const ClientSlot& self = directory_.clients[client_];
+    const FileSlot& slot = directory_.files[file.slot];
+    for (;;) {
+        const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
+        const int error = slot.generation.load(relaxed) == file.generation
+                              ? slot.error.load(std::memory_order_acquire)
+                              : 0;
+        if (error != 0) {
+            return {.rest = Written::Rest::failed, .error = error};
+        }
+        if (self.durable.load(std::memory_order_acquire) >= committed) {
+            return {};
+        }
+        if (!heard()) {
+            return {.rest = Written::Rest::lost};
+        }
+        static_cast<void>(sleep(self.progress, seen));
+    }
+}
+
+Written Depositor::put(FileId file, std::int64_t offset,
+                       std::span<const std::byte> bytes) noexcept {
     Written written;
     while (written.taken < bytes.size() && written.rest == Written::Rest::none) {
         const std::size_t want = std::min(bytes.size() - written.taken, reservation_max);

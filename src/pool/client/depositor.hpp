@@ -39,9 +39,16 @@ public:
     Depositor& operator=(const Depositor&) = delete;
     ~Depositor() = default;
 
-    // offset + bytes.size() must not overflow.
+    // offset + bytes.size() must not overflow. Returns when what is taken is as durable as this
+    // pool promises.
     [[nodiscard]] Written write(FileId file, std::int64_t offset,
                                 std::span<const std::byte> bytes) noexcept;
+    // The two halves of write(): the first does not wait for durability, and several may come
+    // before one of the second.
+    [[nodiscard]] Written put(FileId file, std::int64_t offset,
+                              std::span<const std::byte> bytes) noexcept;
+    // Everything that this process has put is durable: none; else failed or lost.
+    [[nodiscard]] Written make_durable(FileId file) noexcept;
     // Tells the daemon something that holds no bytes. It is forgotten where the log is full.
     void tell(FileId file, EntryKind kind, std::int64_t offset, std::uint32_t length) noexcept;
     // Sleeps until the file may be written directly. Its `rest` is never none.

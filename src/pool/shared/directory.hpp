@@ -33,6 +33,12 @@ enum class Consistency : std::uint32_t {
     paper,  // as He et al. (2022); see docs/decisions/0020-the-papers-cache-is-a-mode.md
 };
 
+// What a write waits for.
+enum class Durability : std::uint32_t {
+    process,  // the daemon's memory has it: it survives the program
+    node,     // the journal has it, too: it survives the node
+};
+
 // Why a file is not pooled; told in the report.
 enum class Reason : std::uint32_t {
     none,
@@ -51,6 +57,7 @@ enum class Reason : std::uint32_t {
     // opened for both at a time, where cached writes and read-ahead exclude each other
     read_and_written,
     job_ends,     // the batch job will end: the pool takes nothing more
+    no_journal,   // its device has failed
     other_nodes,  // several nodes have it open, and one of them writes
     node_lost,    // a daemon of another node has gone
 };
@@ -93,8 +100,10 @@ struct alignas(64) ClientSlot {
     std::atomic<std::uint64_t> entries;    // of its log, all below this one are done with
     std::atomic<std::uint64_t> credit;     // positions below this one may be written
     std::atomic<std::uint64_t> admission;  // another one for each client; 0: nobody listens to it
+    std::atomic<std::uint64_t> durable;    // commits that outlive the node, where that is promised
     Word progress;                         // changes with any of these
 };
+static_assert(sizeof(ClientSlot) == 64);
 // Commits of a client that has gone: nobody need wait for any.
 inline constexpr std::uint64_t all_commits = ~std::uint64_t{0};
 
@@ -142,6 +151,7 @@ struct DirectoryHeader {
     std::atomic<std::uint32_t> closing;  // no more deposits: write through
     std::atomic<std::uint32_t> extents_used;
     std::atomic<Consistency> consistency;
+    std::atomic<Durability> durability;
     std::atomic<std::int64_t> cap;  // bytes of blocks that may be leased
     std::atomic<std::int64_t> leased;
     std::atomic<std::int64_t> high;           // most that was leased

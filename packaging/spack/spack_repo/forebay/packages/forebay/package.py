@@ -27,7 +27,7 @@ class Forebay(CMakePackage):
 
     for _package in ("c", "cxx", "cmake@3.25:", "ninja", "pkgconfig"):
         depends_on(_package, type="build")
-    for _package in ("tl-expected", "fmt@9:", "nlohmann-json", "tomlplusplus"):
+    for _package in ("tl-expected", "fmt@9:", "nlohmann-json", "tomlplusplus", "xxhash"):
         depends_on(_package, type="build")
     for _package in ("mpi", "liburing"):
         depends_on(_package)

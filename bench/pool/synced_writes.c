@@ -1,0 +1,113 @@
+/* Sequential writes by several processes, each to a file of its own, synced now and then: what a
+ * device does, to be compared with a pool that keeps a journal on it.
+ *
+ *   synced_writes DIR WRITERS BYTES SIZE EVERY
+ *       BYTES of each writer, in writes of SIZE, with fdatasync behind each EVERY bytes; 0: never.
+ *       Prints bytes a second of all, and the median and 99th percentile of a write with its sync,
+ *       if there was one, in microseconds. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { writers_max = 64 };
+
+struct shared {
+    pthread_barrier_t barrier;
+    double first[writers_max], last[writers_max];
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void fail(const char* what) {
+    perror(what);
+    exit(1);
+}
+
+static void* mapped(size_t bytes) {
+    void* const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) {
+        fail("mmap");
+    }
+    return at;
+}
+
+static void write_file(struct shared* shared, int writer, char** argv, double* took) {
+    const size_t bytes = strtoul(argv[3], NULL, 10), size = strtoul(argv[4], NULL, 10);
+    const size_t every = strtoul(argv[5], NULL, 10);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/synced.%d", argv[1], writer);
+    char* const buffer = malloc(size);
+    memset(buffer, 'a' + writer % 26, size);
+    const int fd = open(path, O_CREAT | O_WRONLY, 0644);
+    if (fd < 0) {
+        fail("open");
+    }
+    pthread_barrier_wait(&shared->barrier);
+    shared->first[writer] = now();
+    for (size_t done = 0; done < bytes; done += size) {
+        const double begin = now();
+        if (pwrite(fd, buffer, size, (off_t)done) != (ssize_t)size) {
+            fail("write");
+        }
+        if (every > 0 && (done + size) % every == 0 && fdatasync(fd) != 0) {
+            fail("fdatasync");
+        }
+        took[done / size] = now() - begin;
+    }
+    shared->last[writer] = now();
+    close(fd);
+}
+
+static int ascending(const void* a, const void* b) {
+    const double one = *(const double*)a, other = *(const double*)b;
+    return (one > other) - (one < other);
+}
+
+int main(int argc, char** argv) {
+    const int writers = argc == 6 ? atoi(argv[2]) : 0;
+    if (writers < 1 || writers > writers_max) {
+        fprintf(stderr, "usage: the first lines of bench/pool/synced_writes.c\n");
+        return 2;
+    }
+    const size_t count = strtoul(argv[3], NULL, 10) / strtoul(argv[4], NULL, 10);
+    struct shared* const shared = mapped(sizeof *shared);
+    double* const took = mapped(count * (size_t)writers * sizeof *took);
+    pthread_barrierattr_t attributes;
+    pthread_barrierattr_init(&attributes);
+    pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_barrier_init(&shared->barrier, &attributes, (unsigned)writers);
+    for (int writer = 0; writer < writers; ++writer) {
+        if (fork() == 0) {
+            write_file(shared, writer, argv, took + (size_t)writer * count);
+            exit(0);
+        }
+    }
+    double begin = 0, end = 0;
+    for (int writer = 0; writer < writers; ++writer) {
+        int status = 0;
+        if (wait(&status) < 0 || status != 0) {
+            return 1;
+        }
+    }
+    for (int writer = 0; writer < writers; ++writer) {
+        begin = writer == 0 || shared->first[writer] < begin ? shared->first[writer] : begin;
+        end = shared->last[writer] > end ? shared->last[writer] : end;
+    }
+    const size_t all = count * (size_t)writers;
+    qsort(took, all, sizeof *took, ascending);
+    printf("{\"bytes_per_s\": %.0f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
+           (double)all * (double)strtoul(argv[4], NULL, 10) / (end - begin), took[all / 2] * 1e6,
+           took[all * 99 / 100] * 1e6);
+    return 0;
+}

@@ -1,0 +1,356 @@
+// A segment is written past the page cache where the file system lets that be (O_DIRECT); durable
+// it is by fdatasync in any case, since a disk has a cache as well. A new segment is written with
+// zeros once: else each sync would have the file system write down which bytes are there.
+#include "adapters/posix/journal_folder.hpp"
+
+#include "base/contracts.hpp"
+#include "kernel/calls.hpp"
+
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <memory>
+#include <pthread.h>
+#include <string_view>
+#include <utility>
+
+namespace forebay::adapters {
+
+namespace {
+
+constexpr std::string_view prefix = "segment-";
+constexpr mode_t user_only = 0600;
+constexpr std::size_t zeros_bytes = std::size_t{1} << 20;
+
+tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
+    return failure({ErrorCode::unsupported, 0,
+                    fmt::format("cannot keep a journal in {} ({}). Name a folder on a local disk "
+                                "by pool_journal.",
+                                path, why)});
+}
+
+// Of the overlay that the folder lies in: where what is written goes. Empty: that cannot be told.
+std::string upper_folder(const struct stat& folder) {
+    const std::string mounts = kernel::contents("/proc/self/mountinfo").value_or("");
+    const std::string device = fmt::format(" {}:{} ", major(folder.st_dev), minor(folder.st_dev));
+    const std::size_t line = mounts.find(device);
+    if (line == std::string::npos) {
+        return {};
+    }
+    const std::string_view rest =
+        std::string_view{mounts}.substr(line, mounts.find('\n', line) - line);
+    constexpr std::string_view key = "upperdir=";
+    const std::size_t at = rest.find(key);
+    if (at == std::string_view::npos) {
+        return {};
+    }
+    const std::string_view value = rest.substr(at + key.size());
+    return std::string{value.substr(0, value.find_first_of(", "))};
+}
+
+// Why what is written there is gone when the node is; empty: it is not.
+std::string_view why_not(const struct statfs& found, const struct stat& folder) {
+    switch (static_cast<unsigned long>(found.f_type)) {
+        case TMPFS_MAGIC: return "it is on tmpfs, which is memory: nothing of it outlives the node";
+        case RAMFS_MAGIC: return "it is on ramfs, which is memory: nothing of it outlives the node";
+        case HUGETLBFS_MAGIC: return "it is on hugetlbfs, which is memory";
+        case OVERLAYFS_SUPER_MAGIC: break;
+        default: return {};
+    }
+    struct statfs upper{};
+    const std::string below = upper_folder(folder);
+    if (below.empty() || kernel::statfs(below.c_str(), &upper) != 0 ||
+        upper.f_type == OVERLAYFS_SUPER_MAGIC) {
+        return "it is on an overlay, and what lies below that cannot be seen";
+    }
+    return upper.f_type == TMPFS_MAGIC || upper.f_type == RAMFS_MAGIC
+               ? "it is on an overlay over tmpfs, which is memory"
+               : std::string_view{};
+}
+
+std::optional<std::uint32_t> number_of(std::string_view name) {
+    std::uint32_t number = 0;
+    if (!name.starts_with(prefix)) {
+        return std::nullopt;
+    }
+    name.remove_prefix(prefix.size());
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+    const bool whole = read.ec == std::errc{} && read.ptr == name.data() + name.size();
+    return whole ? std::optional{number} : std::nullopt;
+}
+
+int write_all(int fd, std::span<const std::byte> bytes, std::int64_t at) {
+    while (!bytes.empty()) {
+        const ssize_t got = kernel::pwrite(fd, bytes.data(), bytes.size(), at);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return got < 0 ? errno : EIO;
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(got));
+        at += got;
+    }
+    return 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JournalFolder>> JournalFolder::open(const std::string& path,
+                                                           std::int64_t segment_bytes) {
+    constexpr mode_t user_enters = 0700;
+    if (kernel::mkdir(path.c_str(), user_enters) != 0 && errno != EEXIST) {
+        return failure(system_error(errno, "make the journal's folder " + path));
+    }
+    OwnFd folder{kernel::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    struct statfs system{};
+    struct stat found{};
+    if (!folder.valid() || kernel::fstatfs(folder.get(), &system) != 0 ||
+        kernel::fstat(folder.get(), &found) != 0) {
+        return failure(system_error(errno, "open the journal's folder " + path));
+    }
+    if (const std::string_view why = why_not(system, found); !why.empty()) {
+        return refuse(path, why);
+    }
+    OwnFd lock{kernel::openat(folder.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC, user_only)};
+    if (!lock.valid()) {
+        return failure(system_error(errno, "write to the journal's folder " + path));
+    }
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            return refuse(path, "another daemon has it");
+        }
+        return failure(system_error(errno, "lock the journal's folder " + path));
+    }
+    OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    if (!bell.valid()) {
+        return failure(system_error(errno, "make an eventfd"));
+    }
+    return std::unique_ptr<JournalFolder>{new JournalFolder{path, segment_bytes, std::move(folder),
+                                                            std::move(lock), std::move(bell)}};
+}
+
+JournalFolder::JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd folder, OwnFd lock,
+                             OwnFd bell)
+    : path_{std::move(path)},
+      segment_bytes_{segment_bytes},
+      folder_{std::move(folder)},
+      lock_{std::move(lock)},
+      bell_{std::move(bell)} {
+    // Signals are for the thread that expects them.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread{[this] { work(); }};
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+JournalFolder::~JournalFolder() {
+    {
+        const std::scoped_lock lock{mutex_};
+        ending_ = true;
+    }
+    news_.notify_all();
+    thread_.join();
+}
+
+std::string JournalFolder::name_of(std::uint32_t segment) const {
+    return fmt::format("{}{:06}", prefix, segment);
+}
+
+std::vector<std::uint32_t> JournalFolder::segments() {
+    std::vector<std::uint32_t> numbers;
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir(path_.c_str()), ::closedir};
+    while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
+        if (const auto number = number_of(entry->d_name)) {
+            numbers.push_back(*number);
+        }
+    }
+    return numbers;
+}
+
+int JournalFolder::open_segment(std::uint32_t segment, int flags) {
+    if (files_.contains(segment)) {
+        return files_.at(segment).get();
+    }
+    const std::string name = name_of(segment);
+    OwnFd fd;
+    if (direct_) {
+        fd = OwnFd{
+            kernel::openat(folder_.get(), name.c_str(), flags | O_DIRECT | O_CLOEXEC, user_only)};
+        direct_ = fd.valid() || errno != EINVAL;
+    }
+    if (!direct_) {
+        fd = OwnFd{kernel::openat(folder_.get(), name.c_str(), flags | O_CLOEXEC, user_only)};
+    }
+    if (!fd.valid()) {
+        return -1;
+    }
+    return files_.emplace(segment, std::move(fd)).first->second.get();
+}
+
+Result<std::span<const std::byte>> JournalFolder::look(std::uint32_t segment) {
+    const std::string name = name_of(segment);
+    const OwnFd fd{kernel::openat(folder_.get(), name.c_str(), O_RDWR | O_CLOEXEC)};
+    struct stat found{};
+    if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
+        return failure(system_error(errno, fmt::format("read {}/{}", path_, name)));
+    }
+    if (found.st_size == 0) {
+        return std::span<const std::byte>{};
+    }
+    auto mapping = Mapping::of_file(fd.get(), static_cast<std::size_t>(found.st_size));
+    if (!mapping) {
+        return failure(std::move(mapping.error()));
+    }
+    const auto bytes = mapping->bytes();
+    looked_at_.insert_or_assign(segment, std::move(*mapping));
+    return bytes;
+}
+
+int JournalFolder::settle() {
+    for (const std::uint32_t number : segments()) {
+        const std::string name = name_of(number);
+        const OwnFd fd{kernel::openat(folder_.get(), name.c_str(), O_RDWR | O_CLOEXEC)};
+        struct stat found{};
+        if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
+            return errno;
+        }
+        // One that was being made when the node went down.
+        if (found.st_size != segment_bytes_ &&
+            kernel::fallocate(fd.get(), 0, 0, segment_bytes_) != 0) {
+            return errno;
+        }
+        if (kernel::fsync(fd.get()) != 0) {
+            return errno;
+        }
+    }
+    return kernel::fsync(folder_.get()) == 0 ? 0 : errno;
+}
+
+// Some file systems let a file be opened by O_DIRECT, and then refuse to write to it.
+int JournalFolder::try_both(std::uint32_t segment, const std::function<int()>& call) {
+    const int error = call();
+    if (error != EINVAL || !direct_) {
+        return error;
+    }
+    direct_ = false;
+    files_.erase(segment);
+    return call();
+}
+
+int JournalFolder::fill(std::uint32_t segment) {
+    const int fd = open_segment(segment, O_RDWR | O_CREAT);
+    if (fd < 0) {
+        return errno;
+    }
+    // Where a file system cannot, writing will.
+    if (kernel::fallocate(fd, 0, 0, segment_bytes_) != 0 && errno != EOPNOTSUPP &&
+        errno != ENOSYS) {
+        return errno;
+    }
+    std::vector<std::byte> memory(zeros_bytes + alignment);
+    void* at = memory.data();
+    std::size_t room = memory.size();
+    const std::span<const std::byte> zeros{
+        static_cast<const std::byte*>(std::align(alignment, zeros_bytes, at, room)), zeros_bytes};
+    for (std::int64_t done = 0; done < segment_bytes_;) {
+        const auto some = static_cast<std::size_t>(
+            std::min<std::int64_t>(segment_bytes_ - done, std::ssize(zeros)));
+        if (const int error = write_all(fd, zeros.first(some), done); error != 0) {
+            return error;
+        }
+        done += static_cast<std::int64_t>(some);
+    }
+    return kernel::fsync(fd) == 0 && kernel::fsync(folder_.get()) == 0 ? 0 : errno;
+}
+
+int JournalFolder::add(std::uint32_t segment) {
+    const int error = try_both(segment, [&] { return fill(segment); });
+    if (error != 0) {
+        files_.erase(segment);
+        kernel::unlink((path_ + "/" + name_of(segment)).c_str());
+    }
+    return error;
+}
+
+int JournalFolder::write(const Write& write) {
+    return try_both(write.segment, [&] {
+        const int fd = open_segment(write.segment, O_RDWR);
+        if (fd < 0) {
+            return errno;
+        }
+        const int error = write_all(fd, write.bytes, write.at);
+        return error != 0 ? error : kernel::fdatasync(fd) == 0 ? 0 : errno;
+    });
+}
+
+void JournalFolder::begin(std::function<int()> call) {
+    {
+        const std::scoped_lock lock{mutex_};
+        expects(!under_way_ && !answer_, "one thing is under way at a time");
+        call_ = std::move(call);
+        under_way_ = true;
+    }
+    news_.notify_all();
+}
+
+void JournalFolder::begin_adding(std::uint32_t segment) {
+    begin([this, segment] { return add(segment); });
+}
+
+void JournalFolder::begin_writing(const Write& what) {
+    looked_at_.erase(what.segment);
+    begin([this, what] { return write(what); });
+}
+
+void JournalFolder::work() {
+    std::unique_lock lock{mutex_};
+    while (true) {
+        news_.wait(lock, [this] { return ending_ || call_; });
+        if (!call_) {
+            return;
+        }
+        const std::function<int()> call = std::exchange(call_, nullptr);
+        lock.unlock();
+        const int error = call();
+        lock.lock();
+        answer_ = error;
+        under_way_ = false;
+        const std::uint64_t once = 1;
+        static_cast<void>(kernel::write(bell_.get(), &once, sizeof once));
+        news_.notify_all();
+    }
+}
+
+std::optional<int> JournalFolder::ended() {
+    const std::scoped_lock lock{mutex_};
+    return std::exchange(answer_, std::nullopt);
+}
+
+int JournalFolder::wait() {
+    std::unique_lock lock{mutex_};
+    expects(under_way_ || answer_.has_value(), "something is under way");
+    news_.wait(lock, [this] { return answer_.has_value(); });
+    return *std::exchange(answer_, std::nullopt);
+}
+
+int JournalFolder::remove(std::uint32_t segment) {
+    files_.erase(segment);
+    looked_at_.erase(segment);
+    const bool gone = kernel::unlink((path_ + "/" + name_of(segment)).c_str()) == 0;
+    return gone && kernel::fsync(folder_.get()) == 0 ? 0 : errno;
+}
+
+}  // namespace forebay::adapters

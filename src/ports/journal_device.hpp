@@ -1,0 +1,48 @@
+// Where a journal lies: segments of one size, by number, on a device that outlives the node.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace forebay::ports {
+
+class JournalDevice {
+public:
+    // Where writes begin, and what their lengths are multiples of; so is the memory's address.
+    static constexpr std::size_t alignment = 4096;
+
+    struct Write {
+        std::uint32_t segment = 0;
+        std::int64_t at = 0;  // in the segment
+        std::span<const std::byte> bytes;
+    };
+
+    virtual ~JournalDevice() = default;
+
+    [[nodiscard]] virtual std::int64_t segment_bytes() const noexcept = 0;
+    // Those that are there, of whatever content.
+    [[nodiscard]] virtual std::vector<std::uint32_t> segments() = 0;
+    // A segment's bytes as they are; valid until it is written to or removed.
+    [[nodiscard]] virtual Result<std::span<const std::byte>> look(std::uint32_t segment) = 0;
+    // What was read so far is durable, and does not turn into something older. 0, or an errno.
+    [[nodiscard]] virtual int settle() = 0;
+
+    // One thing at a time is under way; ended() tells its errno once, 0 where it is done.
+    // Makes a segment of which every byte has its place on the device.
+    virtual void begin_adding(std::uint32_t segment) = 0;
+    // Writes and makes durable. The memory lives until it has ended.
+    virtual void begin_writing(const Write& write) = 0;
+    [[nodiscard]] virtual std::optional<int> ended() = 0;
+    // As ended(), but waits for it.
+    [[nodiscard]] virtual int wait() = 0;
+
+    // Nothing is under way. 0, or an errno.
+    [[nodiscard]] virtual int remove(std::uint32_t segment) = 0;
+};
+
+}  // namespace forebay::ports

@@ -1,0 +1,15 @@
+// By which it is seen that somebody changed a file.
+#pragma once
+
+#include <cstdint>
+
+namespace forebay::ports {
+
+struct Stamp {
+    std::int64_t bytes = 0;
+    std::int64_t modified_ns = 0;  // what programs may set
+    std::int64_t changed_ns = 0;   // … and what they may not
+    bool operator==(const Stamp&) const noexcept = default;
+};
+
+}  // namespace forebay::ports

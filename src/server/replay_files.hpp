@@ -1,0 +1,31 @@
+// The files of a replay: found by name, or beside it by inode; else kept in a rescue file.
+#pragma once
+
+#include "pool/replay.hpp"
+#include "server/rescue.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace forebay::server {
+
+class ReplayFiles final : public pool::ReplayFiles {
+public:
+    // See RescueFolder.
+    ReplayFiles(std::vector<std::string> rescue_folders, std::int64_t now_ns)
+        : rescue_{std::move(rescue_folders), now_ns} {}
+
+    [[nodiscard]] Result<std::unique_ptr<pool::ReplayFile>> find(
+        const pool::journal::Story& story) override;
+    [[nodiscard]] Result<std::string> keep(const pool::journal::Story& story, int error) override;
+
+private:
+    RescueFolder rescue_;
+};
+
+// Of the inode that is open; 0: its file system does not tell.
+[[nodiscard]] std::uint64_t generation_of(int fd) noexcept;
+
+}  // namespace forebay::server
