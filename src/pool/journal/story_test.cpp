@@ -100,7 +100,8 @@ TEST(JournalStories, NothingIsLeftOfWhatIsSettled) {
 }
 
 TEST(JournalStories, AFileIsKnownBySomethingSaidLater) {
-    const Story story = Journal{}.group({put(5, "abc"), a_file(1, "/late", quiet)}).only();
+    Journal journal;  // the story's bytes lie in it
+    const Story story = journal.group({put(5, "abc"), a_file(1, "/late", quiet)}).only();
     EXPECT_EQ(story.path, "/late");
     EXPECT_EQ(told(story), "5:abc 8");
 }
