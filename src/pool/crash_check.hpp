@@ -336,6 +336,54 @@ public:
     std::int64_t at_ns = 0;
 };
 
+// A journal in memory for a node that is made after it, and that it works in the time of.
+class MemoryJournal {
+public:
+    struct Options {
+        std::int64_t segment_bytes = std::int64_t{1} << 18;
+        std::size_t segments_max = 4;
+        std::function<std::int64_t(adapters::MemoryWorld&)> write_ns;  // of a group
+    };
+    explicit MemoryJournal(Options options)
+        : options_{std::move(options)},
+          disk_{{.segment_bytes = options_.segment_bytes,
+                 .later = [this](std::function<void()> done) { later(std::move(done)); }}} {}
+    MemoryJournal(const MemoryJournal&) = delete;
+    MemoryJournal& operator=(const MemoryJournal&) = delete;
+    ~MemoryJournal() = default;
+
+    [[nodiscard]] JournalDisk& disk() noexcept { return disk_; }
+    [[nodiscard]] const ports::Clock& clock() const noexcept { return clock_; }
+    // Once, before the node is made.
+    [[nodiscard]] JournalWriter* start() {
+        Disk nothing;
+        DiskFiles none{nothing, clock_};
+        auto begun = replay(disk_, clock_, none, {.segments_max = options_.segments_max});
+        EXPECT_TRUE(begun.has_value());
+        writer_ = std::move(begun->writer);
+        return writer_.get();
+    }
+    void join(adapters::MemoryWorld& world) {
+        world_ = &world;
+        clock_.inner = &world;
+    }
+
+private:
+    void later(std::function<void()> done) {
+        if (world_ == nullptr) {
+            done();
+        } else {
+            world_->after(options_.write_ns(*world_), std::move(done));
+        }
+    }
+
+    Options options_;
+    LateClock clock_;
+    adapters::MemoryWorld* world_ = nullptr;
+    JournalDisk disk_;
+    std::unique_ptr<JournalWriter> writer_;
+};
+
 // What was asked of a file, and which bytes it may have where the node goes down.
 class Promises {
 public:

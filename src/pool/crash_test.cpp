@@ -23,17 +23,13 @@ struct Watched {
 class Trial {
 public:
     explicit Trial(std::uint64_t seed) : dice_{seed}, seed_{seed} {
-        disk_.watch([this](const JournalDisk::Done& done, bool durable) {
+        disk().watch([this](const JournalDisk::Done& done, bool durable) {
             events_.add(
                 {.kind = durable ? Event::Kind::journal_durable : Event::Kind::journal_begins,
-                 .at_ns = clock_.now_ns(),
+                 .at_ns = journal_.clock().now_ns(),
                  .journal = done});
         });
-        Disk empty;
-        DiskFiles none{empty, clock_};
-        auto start = replay(disk_, clock_, none, {.life = seed, .segments_max = segments_max_});
-        EXPECT_TRUE(start.has_value());
-        writer_ = std::move(start->writer);
+        JournalWriter* const writer = journal_.start();
         PoolOptions pool;
         pool.cap_bytes = (4 + dice_.draw(5)) << 20;
         pool.window_bytes = (1 + dice_.draw(4)) << 20;
@@ -42,8 +38,8 @@ public:
         pool.sync_to_journal = dice_.draw(2) == 0;
         node_ = std::make_unique<Node>(
             adapters::MemoryWorldOptions{.seed = seed, .quiet_ns_max = 100'000'000'000}, pool,
-            NodeOptions{.errands = NodeOptions::Errands::slow, .journal = writer_.get()});
-        clock_.inner = &node_->world();
+            NodeOptions{.errands = NodeOptions::Errands::slow, .journal = writer});
+        journal_.join(node_->world());
         for (std::int64_t i = 0; i < 1 + dice_.draw(3); ++i) {
             files_.push_back(std::make_unique<Watched>());
         }
@@ -79,7 +75,7 @@ public:
         report_ = ending.report;
         EXPECT_EQ(node_->provided(), 0) << "blocks return";
         EXPECT_TRUE(node_->pool().finish_journal()) << "nothing is left";
-        EXPECT_TRUE(disk_.image().empty()) << "not even segments";
+        EXPECT_TRUE(disk().image().empty()) << "not even segments";
     }
 
     // Goes down somewhere, comes up again, and looks.
@@ -88,7 +84,7 @@ public:
         const auto all = static_cast<std::int64_t>(events_.count());
         const auto count = static_cast<std::size_t>(1 + dice.draw(all));
         const Fall how = dice.draw(2) == 0 ? Fall::daemon : Fall::node;
-        Disk disk = events_.after(count, files_.size(), how, dice, disk_.segment_bytes());
+        Disk disk = events_.after(count, files_.size(), how, dice, segment_bytes_);
         std::optional<std::size_t> foreign;
         std::vector<FileImage> before = disk.files;
         LateClock later;
@@ -133,6 +129,7 @@ public:
 
 private:
     std::int64_t draw(std::int64_t end) { return node_->world().draw(end); }
+    [[nodiscard]] JournalDisk& disk() { return journal_.disk(); }
 
     std::size_t number_of(const adapters::MemoryFile& file) const {
         std::size_t number = 0;
@@ -258,19 +255,12 @@ private:
 
     Dice dice_;
     std::uint64_t seed_;
-    LateClock clock_;
+    MemoryJournal journal_{
+        {.segment_bytes = segment_bytes_,
+         .segments_max = segments_max_,
+         .write_ns = [](adapters::MemoryWorld& world) { return 10'000 + world.draw(3'000'000); }}};
     std::unique_ptr<Node> node_;
-    JournalDisk disk_{{.segment_bytes = segment_bytes_,
-                       .later = [this](std::function<void()> done) { later(std::move(done)); }}};
-    void later(std::function<void()> done) {
-        if (node_ == nullptr) {
-            done();
-        } else {
-            node_->world().after(10'000 + node_->world().draw(3'000'000), std::move(done));
-        }
-    }
     Events events_;
-    std::unique_ptr<JournalWriter> writer_;
     std::vector<std::unique_ptr<Watched>> files_;
     std::string report_;
     unsigned changes_ = 0;

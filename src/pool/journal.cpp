@@ -371,6 +371,7 @@ void Journal::publish() {
 void Journal::fail(int error) {
     error_ = error;
     full_ = false;
+    ledger_.directory.header.durability.store(Durability::files, std::memory_order_release);
     refused_from_ns_ = ledger_.ports.calendar.now_ns() + journal::slack_ns;
     for (const Entry& entry : queue_) {
         if (entry.slot == files_max) {

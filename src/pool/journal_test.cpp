@@ -23,16 +23,16 @@ struct How {
 // A node with a journal in memory, and files of which every sync is seen.
 class KeptNode {
 public:
-    explicit KeptNode(const How& how) : how_{how}, disk_{options()} {
-        Disk nothing;
-        DiskFiles none{nothing, clock_};
-        auto start = replay(disk_, clock_, none, {.life = 1, .segments_max = how.segments_max});
-        EXPECT_TRUE(start.has_value());
-        writer_ = std::move(start->writer);
+    explicit KeptNode(const How& how)
+        : journal_{{.segment_bytes = how.segment_bytes,
+                    .segments_max = how.segments_max,
+                    .write_ns = [write_ns = how.write_ns](adapters::MemoryWorld&) {
+                        return write_ns;
+                    }}} {
         node_ = std::make_unique<Node>(
             adapters::MemoryWorldOptions{.seed = 3, .quiet_ns_max = 100'000'000'000}, how.pool,
-            NodeOptions{.errands = NodeOptions::Errands::slow, .journal = writer_.get()});
-        clock_.inner = &node_->world();
+            NodeOptions{.errands = NodeOptions::Errands::slow, .journal = journal_.start()});
+        journal_.join(node_->world());
         node_->set_storage([this](adapters::MemoryFile& file) -> std::unique_ptr<ports::Storage> {
             return std::make_unique<WatchedStorage>(
                 std::move(*open_memory(node_->world(), file, Direction::write)), 0, events_,
@@ -40,12 +40,12 @@ public:
         });
     }
     [[nodiscard]] Node& node() { return *node_; }
-    [[nodiscard]] JournalDisk& disk() { return disk_; }
+    [[nodiscard]] JournalDisk& disk() { return journal_.disk(); }
     // Bytes that a replay would write now.
     [[nodiscard]] std::int64_t would_replay() {
         std::vector<journal::SegmentBytes> all;
-        for (const std::uint32_t number : disk_.segments()) {
-            all.push_back({number, *disk_.look(number)});
+        for (const std::uint32_t number : disk().segments()) {
+            all.push_back({number, *disk().look(number)});
         }
         std::int64_t bytes = 0;
         const journal::Chain chain = journal::chain_of(all);
@@ -58,21 +58,9 @@ public:
     [[nodiscard]] std::size_t syncs() const { return events_.syncs(); }
 
 private:
-    JournalDisk::Options options() {
-        return {.segment_bytes = how_.segment_bytes, .later = [this](std::function<void()> done) {
-                    if (node_ == nullptr) {
-                        done();
-                    } else {
-                        node_->world().after(how_.write_ns, std::move(done));
-                    }
-                }};
-    }
-    How how_;
-    LateClock clock_;
+    MemoryJournal journal_;
     std::unique_ptr<Node> node_;
-    JournalDisk disk_;
     Events events_;
-    std::unique_ptr<JournalWriter> writer_;
 };
 
 constexpr PoolOptions never_drained{.quiet_ns = 60'000'000'000};

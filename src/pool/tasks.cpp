@@ -107,13 +107,15 @@ bool Tasks::look_at(File& file) {
     return any;
 }
 
-// Where a sync is over when the journal has everything that was there when it was asked for.
+// Where a sync is over when the journal has everything that was there when it was asked for. Where
+// the file could not be drained, it asks for that to be tried again, as others do.
 void Tasks::look_at_journal(File& file) {
+    const bool enough = ledger_.journal.kept() && ledger_.slot_of(file).error.load(relaxed) == 0;
     for (Asked& asked : file.asked) {
         if (asked.task.kind != Task::Kind::sync || !ledger_.options.sync_to_journal) {
             continue;
         }
-        if (!ledger_.journal.kept()) {
+        if (!enough) {
             asked.entered.reset();
         } else if (!asked.entered && asked.at_ns < ledger_.taken_until_ns) {
             asked.entered = ledger_.journal.so_far();

@@ -1,5 +1,6 @@
 // Programs at random over a pool that is too small for them and storage that is in a bad mood. A
 // seed gives the same run again, to the step.
+#include "pool/crash_check.hpp"
 #include "pool/oracle_check.hpp"
 #include "pool/pool_check.hpp"
 
@@ -40,6 +41,8 @@ struct Drawn {
         }
         files = 1 + draw(3);
         pool.consistency = draw(3) == 0 ? Consistency::paper : Consistency::pool;
+        journal = draw(3) == 0;
+        pool.sync_to_journal = draw(2) == 0;
     }
     std::int64_t draw(std::int64_t end) {
         return static_cast<std::int64_t>(adapters::scramble(seed, 77, ++drawn) %
@@ -58,6 +61,7 @@ struct Drawn {
     std::int64_t clients = 1;
     std::int64_t threads = 1;  // of each client
     std::int64_t files = 1;
+    bool journal = false;
 };
 
 struct Watched {
@@ -71,7 +75,8 @@ class Play {
 public:
     explicit Play(std::uint64_t seed)
         : drawn_{seed},
-          node_{{.seed = seed, .quiet_ns_max = 100'000'000'000}, drawn_.pool, drawn_.node} {
+          node_{{.seed = seed, .quiet_ns_max = 100'000'000'000}, drawn_.pool, node_options()} {
+        journal_.join(node_.world());
         for (std::int64_t i = 0; i < drawn_.files; ++i) {
             files_.push_back(std::make_unique<Watched>(drawn_.faults));
         }
@@ -107,6 +112,12 @@ public:
 
 private:
     std::int64_t draw(std::int64_t end) { return node_.world().draw(end); }
+
+    NodeOptions node_options() {
+        NodeOptions node = drawn_.node;
+        node.journal = drawn_.journal ? journal_.start() : nullptr;
+        return node;
+    }
 
     void thread(NodeClient& self) {
         std::vector<FileId> ids;
@@ -210,6 +221,10 @@ private:
     }
 
     Drawn drawn_;
+    // A group has room for the largest piece of a write.
+    MemoryJournal journal_{
+        {.segment_bytes = std::int64_t{1} << 20,
+         .write_ns = [](adapters::MemoryWorld& world) { return 10'000 + world.draw(2'000'000); }}};
     Node node_;
     std::vector<std::unique_ptr<Watched>> files_;
     unsigned changes_ = 0;

@@ -150,10 +150,11 @@ Written Depositor::write(FileId file, std::int64_t offset,
     return durable.rest == Written::Rest::none ? written : durable;
 }
 
-// The error first: where the journal has failed, what a file could not take is not durable,
-// although all clients go on.
+// Before it says that all is durable after its journal has failed, the daemon says that it has:
+// what a file could not take is not durable then, although all clients go on.
 Written Depositor::make_durable(FileId file) noexcept {
-    if (directory_.header.durability.load(relaxed) == Durability::process) {
+    const std::atomic<Durability>& promised = directory_.header.durability;
+    if (promised.load(relaxed) == Durability::process) {
         return {};
     }
     const std::uint64_t committed = log_.header().commits.load(std::memory_order_seq_cst);
@@ -161,13 +162,14 @@ Written Depositor::make_durable(FileId file) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
         const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
+        const bool durable = self.durable.load(std::memory_order_acquire) >= committed;
         const int error = slot.generation.load(relaxed) == file.generation
                               ? slot.error.load(std::memory_order_acquire)
                               : 0;
-        if (error != 0) {
+        if (error != 0 && promised.load(std::memory_order_acquire) == Durability::files) {
             return {.rest = Written::Rest::failed, .error = error};
         }
-        if (self.durable.load(std::memory_order_acquire) >= committed) {
+        if (durable) {
             return {};
         }
         if (!heard()) {

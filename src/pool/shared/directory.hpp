@@ -37,6 +37,7 @@ enum class Consistency : std::uint32_t {
 enum class Durability : std::uint32_t {
     process,  // the daemon's memory has it: it survives the program
     node,     // the journal has it, too: it survives the node
+    files,    // the journal has failed: the file has it, unless it cannot be drained
 };
 
 // Why a file is not pooled; told in the report.
