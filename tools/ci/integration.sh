@@ -3,6 +3,9 @@
 # Usage: integration.sh [all]: without "all", what is marked `full` is left out (docs/testing.md).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-chosen='not cephfs'
-if [[ ${1:-} != all ]]; then chosen='not full'; fi
+chosen='not full'
+if [[ ${1:-} == all ]]; then
+    chosen='not cephfs'
+    tools/ci/packages.sh all
+fi
 exec tools/ci/pytest.sh tests/suite -m "$chosen" -n 2 --dist worksteal

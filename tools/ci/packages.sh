@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages of apt-packages.txt that are missing, up to a purpose (build, demo,
-# test or cephfs). Asks apt nothing when nothing is missing.
+# test, all or cephfs). Asks apt nothing when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 purpose=${1:-build}
@@ -9,9 +9,10 @@ case $purpose in
     build) wanted='build' ;;
     demo) wanted='build|demo' ;;
     test) wanted='build|demo|test' ;;
-    cephfs) wanted='build|demo|test|cephfs' ;;
+    all) wanted='build|demo|test|all' ;;
+    cephfs) wanted='build|demo|test|all|cephfs' ;;
     *)
-        echo "unknown purpose $purpose (it is build, demo, test or cephfs). Name one of them." >&2
+        echo "unknown purpose $purpose (it is build, demo, test, all or cephfs). Name one of them." >&2
         exit 2
         ;;
 esac
