@@ -161,6 +161,19 @@ def test_a_rule_of_the_site_with_more_weight_wins_over_the_usual_ones() -> None:
     assert any("sixteen stripes" in text for text in advice.rivals)
 
 
+def test_a_rule_of_two_bounds_is_judged_by_the_one_that_is_passed() -> None:
+    """It was judged by its first bound: calls of 64 KiB where 128 KiB would do."""
+
+    def told(*terms: str) -> str:
+        named = rule("small calls", "a site", 0.1, [], terms)
+        (text,) = advised(writers(transfer_bytes=MIB), rules=(named,)).rivals
+        return text.rpartition("predicted")[2]
+
+    assert told("transfer_bytes >= 64 KiB", "transfer_bytes <= 128 KiB") == told(
+        "transfer_bytes <= 128 KiB"
+    )
+
+
 def with_surface(**change: float) -> Portrait:
     """The portrait with another surface for writes."""
     known = portrait()

@@ -3,6 +3,9 @@
 # Usage: integration.sh [all]: without "all", what is marked `full` is left out (docs/testing.md).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-chosen='not cephfs and not slurm'
-if [[ ${1:-} != all ]]; then chosen='not full and not slurm'; fi
+chosen='not full and not slurm'
+if [[ ${1:-} == all ]]; then
+    chosen='not cephfs and not slurm'
+    tools/ci/packages.sh all
+fi
 exec tools/ci/pytest.sh tests/suite -m "$chosen" -n 2 --dist worksteal

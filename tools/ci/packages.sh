@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages of apt-packages.txt that are missing, up to a purpose (build, demo,
-# test, slurm or cephfs). Asks apt nothing when nothing is missing.
+# test, all or cephfs). Asks apt nothing when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 purpose=${1:-build}
@@ -9,10 +9,10 @@ case $purpose in
     build) wanted='build' ;;
     demo) wanted='build|demo' ;;
     test) wanted='build|demo|test' ;;
-    slurm) wanted='build|demo|test|slurm' ;;
-    cephfs) wanted='build|demo|test|slurm|cephfs' ;;
+    all) wanted='build|demo|test|all' ;;
+    cephfs) wanted='build|demo|test|all|cephfs' ;;
     *)
-        echo "unknown purpose $purpose (known: build, demo, test, slurm, cephfs). Name one." >&2
+        echo "unknown purpose $purpose (known: build, demo, test, all, cephfs). Name one." >&2
         exit 2
         ;;
 esac

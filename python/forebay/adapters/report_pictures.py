@@ -9,7 +9,7 @@ from forebay.adapters.bench_pictures import BLUE, FAINT, INK, PALE, style, svg_o
 from forebay.domain.tuning.diagnosis import Diagnosis
 from forebay.domain.tuning.point import Direction
 from forebay.domain.tuning.program_io import busy, target_rates
-from forebay.domain.units import human_bytes
+from forebay.domain.units import exact_bytes
 
 _COLOURS = {Direction.WRITE: BLUE, Direction.READ: INK}
 _MEGA = 1e6
@@ -63,11 +63,17 @@ def draw_sizes(diagnosis: Diagnosis) -> str:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: human_bytes(round(value)))
+        axis.set_major_formatter(lambda value, _: _spelled(round(value)))
     axes.set_xlabel("usual size of a call")
     axes.set_ylabel("bytes of the file")
     axes.legend(fontsize=7, frameon=False)
     return svg_of(figure)
+
+
+def _spelled(count: int) -> str:
+    """A power of two."""
+    text = exact_bytes(count)
+    return text if count >= 1024 else f"{text} B"
 
 
 def draw_ranks(diagnosis: Diagnosis) -> str:

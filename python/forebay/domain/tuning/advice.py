@@ -397,8 +397,8 @@ def _rivals(rules: Sequence[Rule], best: Point, now: Point, response: Response) 
 
 
 def _obeying(one: Rule, point: Point) -> Point | None:
-    """The point changed as the rule's first term says, if that is a plain value."""
-    term = one.then[0]
+    """The point changed as the term says that it does not keep to, if that is a plain value."""
+    term = one.broken_by(point)
     if term.op == "<" or term.op == ">":
         return None
     value = round(term.right({name: getattr(point, name) for name in point.__dataclass_fields__}))

@@ -87,6 +87,11 @@ class Rule:
         facts = _facts_of_point(point)
         return all(term.holds(facts) for term in self.then)
 
+    def broken_by(self, point: Point) -> Term:
+        """The first term that `point` does not keep to; the first of all if it keeps to all."""
+        facts = _facts_of_point(point)
+        return next((term for term in self.then if not term.holds(facts)), self.then[0])
+
     @property
     def text(self) -> str:
         """What it asks for."""

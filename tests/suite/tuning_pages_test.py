@@ -1,0 +1,141 @@
+"""The pages of `forebay probe`, `advise` and `report` as a browser shows them: nothing fails,
+nothing is fetched, nothing is wider than the window, and every picture is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite import mpi as m
+from suite.browser import Browser, browser
+from suite.on import FULL
+from suite.prober import PACKAGES
+from suite.verdict import ensure
+
+WIDTH, HEIGHT = 1280, 900
+NARROW = 390
+SECONDS_MAX = 300
+# What reaches out of the window, and pictures without a size; what scrolls inside `.wide` is there
+# to be scrolled.
+LOOK = """(() => {
+  const wide = [], empty = [], most = document.documentElement.clientWidth + 0.5;
+  for (const one of document.querySelectorAll('body, body *')) {
+    const box = one.getBoundingClientRect();
+    const name = `${one.tagName.toLowerCase()} ${one.textContent.trim().slice(0, 40)}`;
+    const scrolls = one.closest('.wide') && one.closest('.wide') !== one;
+    const inPicture = one.closest('svg') && one.tagName !== 'svg';
+    if (!inPicture && !(scrolls && SCROLLED) && box.right > most)
+      wide.push(`${name}: ${box.right}`);
+    if (['svg', 'IMG', 'CANVAS'].includes(one.tagName) && !(box.width > 50 && box.height > 50))
+      empty.push(`${name}: ${box.width} x ${box.height}`);
+  }
+  return {
+    wide, empty,
+    across: document.documentElement.scrollWidth,
+    pictures: document.querySelectorAll('svg').length,
+    words: document.body.innerText,
+  };
+})()"""
+
+
+def forebay(folder: Path, *words: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "forebay", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+        env={**m.clean_environment(), "PYTHONPATH": PACKAGES},
+    )
+    ensure(ended.returncode == 0, f"{words}: status {ended.returncode}\n{ended.stderr[-1500:]}")
+
+
+def portrait(folder: Path) -> Path:
+    probing = ("probe", "--simulate", "lustre-96-ost", "--level", "quick", "-o", "model.toml")
+    forebay(folder, *probing, "--html", "portrait.html")
+    return folder / "portrait.html"
+
+
+def advice(folder: Path) -> Path:
+    portrait(folder)
+    program = ("--ranks", "512", "--nodes", "16", "--bytes", "256g", "--collective")
+    forebay(folder, "advise", "--portrait", "model.toml", *program, "--html", "advice.html")
+    return folder / "advice.html"
+
+
+def report(folder: Path) -> Path:
+    darshan = pytest.importorskip("darshan")
+    logs = Path(darshan.__file__).parent.rglob("sample-badost.darshan")
+    forebay(folder, "report", str(next(logs)), "--html", "report.html")
+    return folder / "report.html"
+
+
+PAGES = {"portrait": (portrait, 6), "advice": (advice, 1), "report": (report, 1)}
+
+
+@FULL
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_shown_whole_and_alone(name: str, folder: Path) -> None:
+    make, pictures = PAGES[name]
+    page = make(folder)
+    with browser(folder) as shown:
+        shown.open(page, width=WIDTH, height=HEIGHT)
+        found = shown.evaluate(LOOK.replace("SCROLLED", "false"))
+        shown.screenshot(folder / f"{name}.png")
+        ensure_alone(shown, page)
+        ensure_whole(found, WIDTH)
+        ensure(found["pictures"] >= pictures, f"{found['pictures']} pictures, not {pictures}")
+        for text in ("undefined", "NaN", "None", "{{", "nan"):
+            ensure(text not in found["words"].split(), f'"{text}" is on the page')
+
+
+@FULL
+@pytest.mark.parametrize("name", PAGES)
+def test_page_fits_a_telephone(name: str, folder: Path) -> None:
+    page = PAGES[name][0](folder)
+    with browser(folder) as shown:
+        shown.open(page, width=NARROW, height=HEIGHT)
+        ensure_whole(shown.evaluate(LOOK.replace("SCROLLED", "true")), NARROW)
+        shown.screenshot(folder / f"{name}-narrow.png")
+
+
+def ensure_alone(shown: Browser, page: Path) -> None:
+    """Nothing was said on the console, and nothing but the page was asked for."""
+    thrown = [str(one["exceptionDetails"]) for one in shown.events("Runtime.exceptionThrown")]
+    logged = [one["entry"]["text"] for one in shown.events("Log.entryAdded")]
+    said = [str(one["args"]) for one in shown.events("Runtime.consoleAPICalled")]
+    ensure(not [*thrown, *logged, *said], f"on the console: {[*thrown, *logged, *said]}")
+    asked = {one["request"]["url"] for one in shown.events("Network.requestWillBeSent")}
+    ensure(asked == {page.resolve().as_uri()}, f"asked for: {asked}")
+
+
+def ensure_whole(found: Mapping[str, Any], width: int) -> None:
+    ensure(not found["wide"], f"wider than the window: {found['wide']}")
+    ensure(found["across"] <= width, f"the page is {found['across']} px wide")
+    ensure(not found["empty"], f"without a size: {found['empty']}")
+
+
+@FULL
+def test_what_is_wrong_with_a_page_is_seen(folder: Path) -> None:
+    """The checks above can fail."""
+    page = folder / "wrong.html"
+    page.write_text(
+        '<!doctype html><link rel="icon" href="data:,"><script>throw new Error("here")</script>'
+        '<img src="http://elsewhere.example/x.png"><div style="width: 2000px">wide</div>'
+        '<svg width="0"/>'
+    )
+    with browser(folder) as shown:
+        shown.open(page, width=WIDTH, height=HEIGHT)
+        found = shown.evaluate(LOOK.replace("SCROLLED", "false"))
+        with pytest.raises(AssertionError, match="here"):
+            ensure_alone(shown, page)
+        ensure(any("div" in one for one in found["wide"]), str(found))
+        ensure(any("svg" in one for one in found["empty"]), str(found))
+        asked = [one["request"]["url"] for one in shown.events("Network.requestWillBeSent")]
+        ensure(any("elsewhere" in one for one in asked), str(asked))
