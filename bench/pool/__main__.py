@@ -12,6 +12,8 @@ once        8 processes read one file of 512 MiB on a limited disk: what the dis
             beside plain reads by O_DIRECT and through the page cache
 collective  collective writes of 256 B and 1 KiB pieces, blocking and not: when they return, and
             when all is written, beside those of the MPIs
+opens       microseconds to make and open a file: plain, and with 1, 2 and 4 daemons of a job
+nodes       burst with 1, 2 and 4 daemons of a job, which stand for nodes
 journal     128 KiB writes with pool_durability=node, 1, 4 and 16 writers, beside plain writes to
             the device of the journal with fdatasync each 8 MiB and each 128 KiB
 daemon      the daemon's share of a core, idle and busy, and its memory at the cap
@@ -33,7 +35,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.pool import collective, costs, journal, reads, writes
+from bench.pool import collective, costs, journal, nodes, reads, writes
 from bench.pool.runs import build
 from bench.report import circumstances, publish
 from bench.tables import markdown
@@ -47,6 +49,8 @@ WAYS = {
     "collective": collective.collective,
     "daemon": costs.daemon_share,
     "journal": journal.journal,
+    "opens": nodes.opens,
+    "nodes": nodes.nodes,
 }
 
 

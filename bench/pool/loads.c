@@ -10,6 +10,9 @@
  *       4 KiB write, then 4 KiB read of what was just written, then the same by memcpy:
  *       nanoseconds of a call, each timed (p10, p50, p99), the clock's own cost taken off.
  *
+ *   pool_loads opens DIR COUNT
+ *       files that are made, opened and closed one after the other: nanoseconds of each, p50, p90.
+ *
  *   pool_loads transfers DIR RANKS BYTES TRANSFER sequential|random write|read
  *       each rank its own file; bytes a second of all.
  *
@@ -246,8 +249,34 @@ static void once(struct shared* shared, int rank, char** argv) {
     close(fd);
 }
 
+static void opens(char** argv) {
+    const int count = atoi(argv[3]);
+    double* took = calloc((size_t)count, sizeof *took);
+    if (count < 1 || took == NULL) {
+        fail("open so many files");
+    }
+    for (int i = 0; i < count; ++i) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/opens.%d", argv[2], i);
+        const double begin = now();
+        const int fd = open(path, O_CREAT | O_RDWR, 0644);
+        took[i] = now() - begin;
+        if (fd < 0) {
+            fail("open");
+        }
+        close(fd);
+    }
+    qsort(took, (size_t)count, sizeof *took, ascending);
+    printf("{\"open_p50_ns\":%.0f,\"open_p90_ns\":%.0f}\n", took[count / 2] * 1e9,
+           took[count * 9 / 10] * 1e9);
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "opens") == 0 && argc == 4) {
+        opens(argv);
+        return 0;
+    }
     if (strcmp(what, "calls") == 0 && argc == 4) {
         calls(argv);
         return 0;

@@ -1,0 +1,182 @@
+"""What the daemons of other nodes cost: the same loads beside one, two and four daemons of a job,
+which stand for nodes on one machine."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import secrets
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from bench.pool.places import places, tmpfs
+from bench.pool.runs import BUILD, Programs, ratio_of
+from bench.tables import TextTable
+from forebay.domain.frozen import frozen
+
+MIB = 1 << 20
+DAEMONS = (1, 2, 4)
+OPENS = 2000
+PLAIN = 0
+"""In the place of a number of daemons: without a pool."""
+
+
+@frozen
+class Fleet:
+    """Daemons that know each other, and what programs need to find the first one."""
+
+    processes: tuple[subprocess.Popen[str], ...]
+    environment: Mapping[str, str]
+
+    def end(self) -> None:
+        """All at once; what they have is drained then."""
+        for one in self.processes:
+            one.terminate()
+        for one in self.processes:
+            one.wait()
+
+
+@contextlib.contextmanager
+def fleet(count: int, at: Path) -> Iterator[Fleet]:
+    """Killed behind, unless they have ended."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        processes = []
+        for node in range(count):
+            socket = folder / str(node) / "s"
+            job = ["--node", str(node), "--nodes", str(count), "--host", "127.0.0.1"]
+            process = subprocess.Popen(
+                [BUILD / "lib" / "forebayd", "--socket", socket, *(job if count > 1 else [])],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            processes.append(process)
+        _introduce(processes)
+        environment = {
+            "LD_PRELOAD": str(BUILD / "lib" / "libforebay_posix.so"),
+            "FOREBAY_POOL_SOCKET": str(folder / "0" / "s"),
+            "FOREBAY_POOL_PATHS": str(at.resolve()),
+        }
+        yield Fleet(processes=tuple(processes), environment=environment)
+
+
+def _introduce(processes: Sequence[subprocess.Popen[str]]) -> None:
+    ready = [json.loads(_line_of(one)) for one in processes]
+    if len(processes) == 1:
+        return
+    said = {
+        "schema": "forebay.pool.peers/1",
+        "secret": secrets.token_hex(32),
+        "addresses": [one["address"] for one in ready],
+    }
+    for one in processes:
+        if one.stdin:
+            one.stdin.write(json.dumps(said) + "\n")
+            one.stdin.flush()
+    for one in processes:
+        _line_of(one)
+
+
+def _line_of(process: subprocess.Popen[str]) -> str:
+    line = process.stdout.readline() if process.stdout else ""
+    if not line:
+        raise RuntimeError("forebayd did not start. Run `make build`.")
+    return line
+
+
+def _run(programs: Programs, words: Sequence[str], at: Path, daemons: int) -> tuple[float, ...]:
+    """What the load printed first, and the seconds until all was on the file system."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=at))).resolve()
+        through = stack.enter_context(fleet(daemons, folder)) if daemons != PLAIN else None
+        os.sync()
+        begin = time.monotonic()
+        done = subprocess.run(
+            [programs.loads, words[0], folder, *words[1:]],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **(through.environment if through else {})},
+        )
+        if through:
+            through.end()
+        told = json.loads(done.stdout.splitlines()[-1])
+        return (*told.values(), time.monotonic() - begin)
+
+
+def _in_turn(
+    programs: Programs, words: Sequence[str], at: Path, ways: Sequence[int], times: int
+) -> dict[int, list[tuple[float, ...]]]:
+    """Each number of daemons so many times, in random order."""
+    found: dict[int, list[tuple[float, ...]]] = {way: [] for way in ways}
+    for _ in range(times):
+        for way in random.sample(ways, len(ways)):
+            found[way].append(_run(programs, words, at, way))
+    return found
+
+
+def opens(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """What it costs to open a file that is new to the node."""
+    with tmpfs() as place:
+        ways = (PLAIN, *DAEMONS)
+        found = _in_turn(programs, ["opens", str(OPENS)], place.folder, ways, chosen.pairs)
+    rows = []
+    for way in ways:
+        middle, most = ([one[part] / 1e3 for one in found[way]] for part in (0, 1))
+        more = [
+            one[0] / 1e3 - base[0] / 1e3 for one, base in zip(found[way], found[1], strict=True)
+        ]
+        rows.append(
+            (
+                "plain" if way == PLAIN else f"{way} daemons" if way > 1 else "one daemon",
+                f"{median(middle):.1f}",
+                f"{median(most):.1f}",
+                "" if way <= 1 else f"{median(more):+.1f}",
+            )
+        )
+    return TextTable(
+        title=f"Files that are made and opened on tmpfs, {chosen.pairs} times {OPENS}",
+        header=("through", "p50, us", "p90, us", "more than one daemon, us"),
+        rows=tuple(rows),
+    )
+
+
+def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """Output of one node's program beside idle daemons of others."""
+    rows = []
+    words = ["burst", "2", "10", str(64 * MIB), str(chosen.compute)]
+    for name in chosen.on:
+        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+            found = _in_turn(programs, words, place.folder, DAEMONS, chosen.pairs)
+        for way in DAEMONS:
+            output, whole = ([one[part] for one in found[way]] for part in (0, -1))
+            base_output, base_whole = ([one[part] for one in found[1]] for part in (0, -1))
+            rows.append(
+                (
+                    name,
+                    str(way),
+                    f"{median(output):.3f}",
+                    f"{median(whole):.2f}",
+                    ratio_of(output, base_output),
+                    ratio_of(whole, base_whole),
+                )
+            )
+    return TextTable(
+        title=f"2 ranks × 10 steps × 64 MiB beside other daemons, {chosen.pairs} times each",
+        header=(
+            "file system", "daemons", "output, s", "all written after, s",
+            "output by that with one", "all written by that with one",
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
