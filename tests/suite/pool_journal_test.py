@@ -264,16 +264,19 @@ def test_after_an_error_of_the_device_everything_is_written_through(folder: Path
     files = files_of(folder)
     (folder / "fails").mkdir()
     fails = folder / "it-fails"
-    with fuse_file_system(folder / "fails", "failing_fs.c", "0", fails) as mount:
-        with pool(files, journaled(mount)) as one, told(one) as program:
-            fd = opened(program, files / "file")
-            writes(program, fd, 1, 0)
-            fails.touch()
-            writes(program, fd, 2, 1000)
-            writes(program, fd, 3, 2000)
-            (file,) = one.status().files
-            ensure((file.state, file.reason) == ("through", "no_journal"), repr(file))
-            got = (files / "file").read_bytes()
-            ensure(got == b"".join(bytes([part]) * 1000 for part in (1, 2, 3)), "not in the file")
-            ensure("cannot write the journal" in notes(one), notes(one))
-            fails.unlink()
+    with (
+        fuse_file_system(folder / "fails", "failing_fs.c", "0", fails) as mount,
+        pool(files, journaled(mount)) as one,
+        told(one) as program,
+    ):
+        fd = opened(program, files / "file")
+        writes(program, fd, 1, 0)
+        fails.touch()
+        writes(program, fd, 2, 1000)
+        writes(program, fd, 3, 2000)
+        (file,) = one.status().files
+        ensure((file.state, file.reason) == ("through", "no_journal"), repr(file))
+        got = (files / "file").read_bytes()
+        ensure(got == b"".join(bytes([part]) * 1000 for part in (1, 2, 3)), "not in the file")
+        ensure("cannot write the journal" in notes(one), notes(one))
+        fails.unlink()
