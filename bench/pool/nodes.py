@@ -40,7 +40,7 @@ class Fleet:
         for one in self.processes:
             one.terminate()
         for one in self.processes:
-            one.wait()
+            one.communicate()  # each prints its report
 
 
 @contextlib.contextmanager
