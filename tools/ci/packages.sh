@@ -12,7 +12,7 @@ case $purpose in
     all) wanted='build|demo|test|all' ;;
     cephfs) wanted='build|demo|test|all|cephfs' ;;
     *)
-        echo "unknown purpose $purpose (it is build, demo, test, all or cephfs). Name one of them." >&2
+        echo "no purpose $purpose (it is build, demo, test, all or cephfs). Name one of them." >&2
         exit 2
         ;;
 esac
