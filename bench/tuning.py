@@ -1,11 +1,13 @@
 """`python -m bench.tuning TABLE`: what docs/tuning.md claims of probing and verifying, on modelled
-systems. Nothing here measures a machine.
+systems, and what of real runs is called a difference where there is none.
 
 regret   random systems with a known optimum, drift, noise and stragglers: how far the best that
          probing finds is from the optimum, beside one factor at a time (--level, --systems)
 claims   A/A comparisons under drift: how often verification says improved or worse (--runs)
-study    the two scenarios of the 2020 study on lustre-96-ost: probed, advised, and what the
-         formulas say to it
+study    the five recommendations and two scenarios of the 2020 study on lustre-96-ost: probed,
+         advised, and what the formulas say to it
+aa       A/A verifications of real runs: `aa --timings FILE -- PROGRAM …` takes them for --seconds
+         and goes on where it ended (the only table that measures)
 """
 
 from __future__ import annotations
@@ -14,20 +16,17 @@ import argparse
 import math
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-from forebay.adapters.platform_file import read_platform
-from forebay.adapters.probe_journal import NoJournal
+from bench.tuning_aa import aa
+from bench.tuning_study import study
 from forebay.application.modelled_system import ModelledSystem
-from forebay.application.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
 from forebay.domain.frozen import frozen
-from forebay.domain.tuning.advice import Lever, Question, advise
-from forebay.domain.tuning.evidence import Workload
 from forebay.domain.tuning.modelled import Bend, Platform, Weather, expected
 from forebay.domain.tuning.point import COORDINATES, Direction, Point, Space, changed, usual_space
 from forebay.domain.tuning.search import (
@@ -43,8 +42,6 @@ from forebay.domain.tuning.verification import LOOKS, Verdict, is_look, look
 from forebay.domain.units import MIB
 
 WEATHER = Weather(drift=0.25, noise=0.05, stragglers=0.08)
-GIB = 1024 * MIB
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def random_platform(seed: int) -> Platform:
@@ -275,79 +272,6 @@ def _same_twice(seed: int) -> tuple[Verdict, int]:
     return Verdict.INCONCLUSIVE, len(a)
 
 
-SCENARIOS = (
-    (
-        "start-up: 4096 processes read a file of 2 GiB, one stripe",
-        "10 min → 5 s",
-        Workload(
-            direction=Direction.READ,
-            ranks=4096,
-            nodes=128,
-            file_bytes=2 * GIB,
-            same_bytes=True,
-            stripe_count=1,
-        ),
-    ),
-    (
-        "restart: 8192 processes write a file of 512 GiB, four stripes",
-        "−15 %",
-        Workload(
-            direction=Direction.WRITE,
-            ranks=8192,
-            nodes=256,
-            file_bytes=512 * GIB,
-            stripe_count=4,
-            stripe_bytes=MIB,
-            transfer_bytes=4 * MIB,
-        ),
-    ),
-)
-
-
-def study(arguments: argparse.Namespace) -> None:
-    """Advice from a portrait, and what the formulas make of it."""
-    platform = read_platform(ROOT / "platforms" / "lustre-96-ost.toml")
-    system = ModelledSystem(platform, weather=Weather(drift=0.1, noise=0.02), seed=arguments.seed)
-    request = ProbeRequest(
-        level=arguments.level,
-        budget=Budget(seconds=1e6, bytes=1 << 50, files=10**9),
-        seed=arguments.seed,
-    )
-    portrait = carry_out_probe(
-        plan_probe(request, system), system, NoJournal(), told=lambda *_: None
-    )
-    print("| scenario | published | now, s | advised, s | ratio | predicted | advice |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for name, published, workload in SCENARIOS:
-        found = advise(Question(workload=workload, portrait=portrait, allowed=frozenset(Lever)))
-        own = found.settings
-        now = workload.as_point(stripe_count=1, stripe_bytes=MIB)
-        there = changed(
-            now,
-            {
-                key: value
-                for key, value in (
-                    ("stripe_count", own.stripe_count),
-                    ("stripe_bytes", own.stripe_bytes),
-                    ("processes", own.processes),
-                    ("per_node", own.per_node),
-                    ("transfer_bytes", own.transfer_bytes),
-                )
-                if value is not None
-            },
-        )
-        if not workload.same_bytes:
-            there = changed(there, {"process_bytes": workload.bytes // there.processes})
-        before = expected(platform, now, workload.direction).seconds
-        after = expected(platform, there, workload.direction).seconds
-        advice = ", ".join(f"{one.name} {one.now} → {one.advised}" for one in found.items)
-        gain = "keep" if found.gain is None else f"{found.gain:.3g} ×"
-        print(
-            f"| {name} | {published} | {before:.1f} | {after:.2f} | {before / after:.1f} | {gain} "
-            f"| {advice} |"
-        )
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Prints one table."""
     parser = argparse.ArgumentParser(
@@ -355,15 +279,28 @@ def main(words: Sequence[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("table", choices=["regret", "claims", "study"])
+    parser.add_argument("table", choices=list(_TABLES))
     parser.add_argument("--level", choices=list(PROBES), default="standard")
     parser.add_argument("--systems", type=int, default=60)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2)
-    arguments = parser.parse_args(words)
-    {"regret": regret, "claims": claims, "study": study}[arguments.table](arguments)
+    parser.add_argument("--jobs", type=int, default=2, help="processes that work on systems")
+    parser.add_argument("--timings", type=Path, default=Path("build/aa-timings"))
+    parser.add_argument("--seconds", type=float, default=540.0, help="that aa may take runs")
+    given = list(sys.argv[1:] if words is None else words)
+    at = given.index("--") if "--" in given else len(given)
+    arguments = parser.parse_args(given[:at])
+    arguments.command = given[at + 1 :]
+    _TABLES[arguments.table](arguments)
     return 0
+
+
+_TABLES: Mapping[str, Callable[[argparse.Namespace], None]] = {
+    "regret": regret,
+    "claims": claims,
+    "study": study,
+    "aa": aa,
+}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import select
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ class Browser:
             raise Failed(f"the browser refused {method}: {answer['error']}")
         return dict(answer["result"])
 
-    def _until(self, is_it: Any) -> dict[str, Any]:
+    def _until(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         end = time.monotonic() + _SECONDS_MAX
         while True:
             message, found, rest = self._rest.partition(b"\0")
