@@ -267,7 +267,7 @@ class ImaginedPools:
             raise SetupError(self.refused)
         return STUB.with_name("forebayd")
 
-    def room(self) -> Path:
+    def room(self, *, everywhere: bool = False) -> Path:
         self.log.append("room")
         return Path("/run/x/pool")
 

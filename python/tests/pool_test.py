@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.pool_daemon import _without_ours
+from forebay.adapters.pool_daemon import environment_of
 from forebay.adapters.pool_document import decode_ready, decode_status
 from forebay.adapters.pools import LocalPools
 from forebay.adapters.rescue_files import RescueFiles
@@ -85,7 +85,7 @@ def test_messages_are_as_the_header_of_the_wire_has_them(root: Path) -> None:
     assert {name.upper(): number for number, name in enumerate(names, 1)}.items() >= {
         (ask.name, int(ask)) for ask in Ask
     }
-    assert (QUESTION_BYTES, REPLY_BYTES) == (288, 40)
+    assert (QUESTION_BYTES, REPLY_BYTES) == (296, 40)
 
 
 def test_a_question_is_about_no_file() -> None:
@@ -272,6 +272,22 @@ def test_ranks_on_other_nodes_are_warned_about(make_world: MakeWorld) -> None:
     assert any("on this node only" in warning for warning in plan.warnings)
 
 
+@pytest.mark.parametrize(
+    ("slurm", "told", "nodes"),
+    [({}, "0", 1), ({"SLURM_JOB_NUM_NODES": "4"}, "0", 4), ({"SLURM_JOB_NUM_NODES": "4"}, "1", 1),
+     ({"SLURM_NNODES": "3"}, "0", 3), ({"SLURM_NNODES": "no"}, "0", 1), ({}, "2", 2)],
+)  # fmt: skip
+def test_a_daemon_on_each_node_of_the_job(
+    make_world: MakeWorld, slurm: dict[str, str], told: str, nodes: int
+) -> None:
+    said = {"pool_nodes": told, "pool_starter": "mpiexec,-n,2"}
+    overrides = tuple(Override(name, text) for name, text in said.items())
+    asked = RunRequest(command=("./a",), pool=(Path(),), overrides=overrides)
+    plan = plan_run(asked, make_world(environment=slurm))
+    assert plan.pool is not None
+    assert (plan.pool.nodes, plan.pool.starter) == (nodes, ("mpiexec", "-n", "2"))
+
+
 # --- what is said
 
 
@@ -368,9 +384,9 @@ def test_a_socket_is_where_its_name_is_short(tmp_path: Path, make_world: MakeWor
 def test_the_daemon_is_not_captured_itself() -> None:
     words = "/u.so:/x/libforebay_posix.so /x/libforebay_mpi.so"
     place = PoolPlace(socket=Path("/s"), environment={"LD_PRELOAD": words}, folder=Path("/"))
-    assert _without_ours(place) == {"LD_PRELOAD": "/u.so"}
+    assert environment_of(place) == {"LD_PRELOAD": "/u.so"}
     alone = {"LD_PRELOAD": "/x/libforebay_posix.so", "A": "b"}
-    assert _without_ours(dataclasses.replace(place, environment=alone)) == {"A": "b"}
+    assert environment_of(dataclasses.replace(place, environment=alone)) == {"A": "b"}
 
 
 # --- rescue files
