@@ -29,7 +29,7 @@ class Forebay(CMakePackage):
         depends_on(_package, type="build")
     for _package in ("tl-expected", "fmt@9:", "nlohmann-json", "tomlplusplus", "xxhash"):
         depends_on(_package, type="build")
-    for _package in ("mpi", "liburing"):
+    for _package in ("mpi", "liburing", "libsodium"):
         depends_on(_package)
     for _package in ("python@3.11:", "py-typer@0.12:", "py-rich@13:"):
         depends_on(_package, type=("build", "run"))
