@@ -1,6 +1,7 @@
 #include "server/replay_files.hpp"
 
 #include "adapters/posix/file_control.hpp"
+#include "adapters/posix/write_whole.hpp"
 #include "base/own_fd.hpp"
 #include "kernel/calls.hpp"
 
@@ -40,19 +41,7 @@ public:
         return kernel::ftruncate(fd_.get(), bytes.bytes()) == 0 ? 0 : errno;
     }
     [[nodiscard]] int write(Offset at, std::span<const std::byte> bytes) override {
-        std::int64_t to = at.bytes();
-        while (!bytes.empty()) {
-            const ssize_t got = kernel::pwrite(fd_.get(), bytes.data(), bytes.size(), to);
-            if (got < 0 && errno == EINTR) {
-                continue;
-            }
-            if (got <= 0) {
-                return got < 0 ? errno : EIO;
-            }
-            bytes = bytes.subspan(static_cast<std::size_t>(got));
-            to += got;
-        }
-        return 0;
+        return adapters::write_whole(fd_.get(), bytes, at.bytes());
     }
     [[nodiscard]] int sync() override { return kernel::fsync(fd_.get()) == 0 ? 0 : errno; }
     [[nodiscard]] Length length() override {

@@ -74,7 +74,7 @@ class OwnDaemon:
         )
 
     def _drain(self, progress: Progress, arrived: Callable[[float], signal.Signals | None]) -> None:
-        told = False
+        patience = Patience(self._process, progress)
         with contextlib.ExitStack() as stack:
             asked = self._ask_to_stop(stack)
             look = stack.enter_context(_Look(self._socket, progress))
@@ -83,16 +83,8 @@ class OwnDaemon:
                 if asked is not None and _is_refused(asked):
                     asked = None
                     self._process.terminate()
-                if arrived(_LOOK_SECONDS) is None:
-                    continue
-                if told:
-                    self._process.terminate()
-                else:
-                    told = True
-                    progress.note(
-                        "the pool is being drained. Once more, and what is left goes to a "
-                        "rescue file."
-                    )
+                if arrived(_LOOK_SECONDS) is not None:
+                    patience.tried()
 
     def _ask_to_stop(self, stack: contextlib.ExitStack) -> PoolSocket | None:
         """Where the answer comes; None: it was told by a signal, since no connection is left for
@@ -104,6 +96,26 @@ class OwnDaemon:
             self._process.terminate()
             return None
         return asked
+
+
+class Patience:
+    """What signals do that ask us to end while a pool is drained: the first is told, the next ones
+    are passed on."""
+
+    def __init__(self, process: subprocess.Popen[bytes], progress: Progress) -> None:
+        self._process = process
+        self._progress = progress
+        self._is_told = False
+
+    def tried(self) -> None:
+        """One has come."""
+        if self._is_told:
+            self._process.terminate()
+        else:
+            self._is_told = True
+            self._progress.note(
+                "the pool is being drained. Once more, and what is left goes to rescue files."
+            )
 
 
 def _is_refused(asked: PoolSocket) -> bool:

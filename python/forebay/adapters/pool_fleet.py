@@ -14,7 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from forebay.adapters.pool_daemon import death_of, environment_of, log_of, messages_in, signals_held
+from forebay.adapters.pool_daemon import (
+    Patience,
+    death_of,
+    environment_of,
+    log_of,
+    messages_in,
+    signals_held,
+)
 from forebay.adapters.pool_document import decode_status
 from forebay.application.pool_ports import Progress
 from forebay.domain.errors import PoolError, PoolStartError
@@ -104,18 +111,10 @@ class Fleet:
             if self._process.stdin:
                 with contextlib.suppress(OSError):
                     self._process.stdin.close()
-            told = False
+            patience = Patience(self._process, progress)
             while self._is_there():
-                if arrived(_LOOK_SECONDS) is None:
-                    continue
-                if told:
-                    self._process.terminate()
-                else:
-                    told = True
-                    progress.note(
-                        "the pool is being drained. Once more, and what is left goes to rescue "
-                        "files."
-                    )
+                if arrived(_LOOK_SECONDS) is not None:
+                    patience.tried()
         progress.end()
         status = self._report()
         return PoolEnd(

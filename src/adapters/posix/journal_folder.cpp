@@ -3,6 +3,7 @@
 // zeros once: else each sync would have the file system write down which bytes are there.
 #include "adapters/posix/journal_folder.hpp"
 
+#include "adapters/posix/write_whole.hpp"
 #include "base/contracts.hpp"
 #include "kernel/calls.hpp"
 
@@ -89,21 +90,6 @@ std::optional<std::uint32_t> number_of(std::string_view name) {
     return whole ? std::optional{number} : std::nullopt;
 }
 
-int write_all(int fd, std::span<const std::byte> bytes, std::int64_t at) {
-    while (!bytes.empty()) {
-        const ssize_t got = kernel::pwrite(fd, bytes.data(), bytes.size(), at);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return got < 0 ? errno : EIO;
-        }
-        bytes = bytes.subspan(static_cast<std::size_t>(got));
-        at += got;
-    }
-    return 0;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<JournalFolder>> JournalFolder::open(const std::string& path,
@@ -172,11 +158,18 @@ std::string JournalFolder::name_of(std::uint32_t segment) const {
 std::vector<std::uint32_t> JournalFolder::segments() {
     std::vector<std::uint32_t> numbers;
     const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir(path_.c_str()), ::closedir};
-    while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
+    if (!folder) {
+        unlisted_ = errno;
+        return numbers;
+    }
+    errno = 0;  // by which an error is told from the end
+    while (const dirent* const entry = ::readdir(folder.get())) {
         if (const auto number = number_of(entry->d_name)) {
             numbers.push_back(*number);
         }
+        errno = 0;
     }
+    unlisted_ = errno != 0 ? errno : unlisted_;
     return numbers;
 }
 
@@ -220,7 +213,11 @@ Result<std::span<const std::byte>> JournalFolder::look(std::uint32_t segment) {
 }
 
 int JournalFolder::settle() {
-    for (const std::uint32_t number : segments()) {
+    const std::vector<std::uint32_t> numbers = segments();
+    if (unlisted_ != 0) {
+        return unlisted_;  // a segment that was not seen would be written over
+    }
+    for (const std::uint32_t number : numbers) {
         const std::string name = name_of(number);
         const OwnFd fd{kernel::openat(folder_.get(), name.c_str(), O_RDWR | O_CLOEXEC)};
         struct stat found{};
@@ -268,7 +265,7 @@ int JournalFolder::fill(std::uint32_t segment) {
     for (std::int64_t done = 0; done < segment_bytes_;) {
         const auto some = static_cast<std::size_t>(
             std::min<std::int64_t>(segment_bytes_ - done, std::ssize(zeros)));
-        if (const int error = write_all(fd, zeros.first(some), done); error != 0) {
+        if (const int error = write_whole(fd, zeros.first(some), done); error != 0) {
             return error;
         }
         done += static_cast<std::int64_t>(some);
@@ -291,7 +288,7 @@ int JournalFolder::write(const Write& write) {
         if (fd < 0) {
             return errno;
         }
-        const int error = write_all(fd, write.bytes, write.at);
+        const int error = write_whole(fd, write.bytes, write.at);
         return error != 0 ? error : kernel::fdatasync(fd) == 0 ? 0 : errno;
     });
 }

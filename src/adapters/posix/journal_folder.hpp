@@ -67,6 +67,7 @@ private:
     // While something is under way the thread's, else the caller's.
     std::map<std::uint32_t, OwnFd> files_;
     bool direct_ = true;  // O_DIRECT, as far as is known
+    int unlisted_ = 0;    // why the folder's segments are not all known; 0: they are
 
     std::mutex mutex_;
     std::condition_variable news_;

@@ -76,6 +76,14 @@ TEST_F(JournalFolderTest, IsOneDaemonsAtATime) {
     EXPECT_THAT(other.error().message, HasSubstr("another daemon has it"));
 }
 
+// It was taken for empty, and its segments would have been written over.
+TEST_F(JournalFolderTest, ThatCannotBeListedIsNotEmpty) {
+    const auto device = open();
+    std::filesystem::rename(path(), folder_ + "/elsewhere");
+    EXPECT_THAT(device->segments(), IsEmpty());
+    EXPECT_EQ(device->settle(), ENOENT);
+}
+
 TEST_F(JournalFolderTest, IsNotInMemory) {
     const auto refused = JournalFolder::open("/dev/shm/forebay-journal-test", segment_bytes);
     std::filesystem::remove_all("/dev/shm/forebay-journal-test");
