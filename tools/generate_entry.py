@@ -128,7 +128,7 @@ def call_of(function: Function, number: int) -> str:
     if function.kind in ("end_write", "end_read"):
         return f"    return take_{function.kind}({{{number}, fh, status}}, {pass_on});\n"
     collective = str(function.collective).lower()
-    left = f"{{{number}, fh, {start}, count, datatype, {collective}}}"
+    left = f"{{{number}, fh, {start}, {where}, count, datatype, {collective}}}"
     return f"    return leave({left}, {pass_on});\n"
 
 

@@ -224,7 +224,8 @@ Outcome File::State::transfer(const Call& call, Direction direction) {
         options_.only_read ? plan::Handle::only_reads : plan::Handle::may_write);
     record_.bypassed = all.summary.empty();
     const plan::Ballot verdict = all.summary.empty() ? all : move(rest, mine, all, direction);
-    const Outcome result = outcome(call, verdict, direction);
+    Outcome result = outcome(call, verdict, direction);
+    result.span = plan::merge(all.summary, all.direct).span();
     record_.bytes = result.bytes;
     record_.total_ns = crew_.clock().now_ns() - begin;
     record_.exchange_ns = crew_.times().copy;

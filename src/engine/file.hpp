@@ -37,6 +37,7 @@ struct Call {
 struct Outcome {
     Refusal passed = Refusal::none;  // not none: nothing was done, give the call to the MPI
     Length bytes;                    // of this rank, really moved
+    Extent span;                     // from the first byte of any rank to the last one
     std::optional<Error> error;      // the same class on every rank
     std::optional<SlowTarget> slow;  // the slowest, if it is; the same on every rank
     // Mean of the targets but the slow one, unless the call failed; the same on every rank.

@@ -19,7 +19,9 @@ Token Home::token_of(Node node, FileKey file) const {
 void Home::hear(Node from, const Message& message, std::vector<Outgoing>& send) {
     File& file = files_[message.file];
     switch (message.kind) {
-        case Message::Kind::ask: file.wishes.push_back({from, message.token}); break;
+        case Message::Kind::ask:
+            file.wishes.push_back({from, message.token, message.number});
+            break;
         case Message::Kind::forgotten:
             file.tokens.erase(from);
             if (file.revoking) {
@@ -41,27 +43,38 @@ void Home::take_back(File& file, Node from, const Message& message) {
         file.revoking->awaited.erase(from) == 0) {
         return;
     }
-    if (message.token == Token::none) {
-        file.tokens.erase(from);
-    } else if (message.token == Token::through) {
-        file.tokens[from] = Token::through;
-    } else {
-        file.revoking->refused = true;
+    switch (message.token) {
+        case Token::none: file.tokens.erase(from); break;
+        case Token::through: file.tokens[from] = Token::through; break;
+        case Token::collective: break;  // it is drained, and kept
+        default: file.revoking->refused = true; break;
+    }
+}
+
+bool Home::in_the_way(Node node, Token token, const File& file, const Asked& wish) noexcept {
+    const bool own = node == wish.node;
+    switch (token) {
+        case Token::read:
+            return wish.token == Token::collective || (wish.token == Token::write && !own);
+        case Token::write:
+            return wish.token != Token::settled && (wish.token == Token::collective || !own);
+        // Also where the same node asks: it is not by collective calls that it wants to write.
+        case Token::collective: return wish.token != Token::collective || file.group != wish.number;
+        default: return false;
     }
 }
 
 // Asks those whose tokens are in the way of the wish.
-Home::Revoking Home::revoke(FileKey key, const File& file, const Wish& wish,
+Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
                             std::vector<Outgoing>& send) {
     Revoking revoking{.wish = wish, .number = next_number_++, .awaited = {}, .refused = false};
+    const Token left = wish.token == Token::settled ? Token::collective : Token::none;
     for (const auto& [node, token] : file.tokens) {
-        const bool in_the_way =
-            token == Token::write || (token == Token::read && wish.token == Token::write);
-        if (node != wish.node && in_the_way) {
+        if (in_the_way(node, token, file, wish)) {
             revoking.awaited.insert(node);
             send.push_back({node,
                             {.kind = Message::Kind::revoke,
-                             .token = Token::none,
+                             .token = left,
                              .file = key,
                              .number = revoking.number}});
         }
@@ -72,7 +85,7 @@ Home::Revoking Home::revoke(FileKey key, const File& file, const Wish& wish,
 void Home::go_on(FileKey key, File& file, std::vector<Outgoing>& send) {
     for (;;) {
         if (!file.revoking && !file.wishes.empty()) {
-            const Wish wish = file.wishes.front();
+            const Asked wish = file.wishes.front();
             file.wishes.pop_front();
             file.revoking = revoke(key, file, wish, send);
         }
@@ -80,17 +93,28 @@ void Home::go_on(FileKey key, File& file, std::vector<Outgoing>& send) {
             return;
         }
         const Revoking ended = *std::exchange(file.revoking, std::nullopt);
-        const bool shared = std::ranges::any_of(
-            file.tokens, [](const auto& one) { return one.second == Token::through; });
-        const Token token = ended.refused ? Token::refused
-                            : shared      ? Token::through
-                                          : ended.wish.token;
-        if (token != Token::refused) {
-            file.tokens[ended.wish.node] = token;
-        }
-        send.push_back({ended.wish.node,
-                        {.kind = Message::Kind::grant, .token = token, .file = key, .number = 0}});
+        grant(key, file, ended, send);
     }
+}
+
+void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send) {
+    const bool settles = ended.wish.token == Token::settled;
+    const bool shared = std::ranges::any_of(
+        file.tokens, [](const auto& one) { return one.second == Token::through; });
+    const Token token = ended.refused        ? Token::refused
+                        : shared && !settles ? Token::through
+                                             : ended.wish.token;
+    if (token == Token::collective) {
+        file.group = ended.wish.number;
+    }
+    if (token != Token::refused && !settles) {
+        file.tokens[ended.wish.node] = token;
+    }
+    send.push_back({ended.wish.node,
+                    {.kind = Message::Kind::grant,
+                     .token = token,
+                     .file = key,
+                     .number = settles ? ended.wish.number : 0}});
 }
 
 }  // namespace forebay::registry

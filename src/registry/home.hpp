@@ -25,14 +25,15 @@ public:
     auto operator<=>(const Home&) const noexcept = default;
 
 private:
-    struct Wish {
+    struct Asked {
         Node node = 0;
         Token token = Token::none;
-        auto operator<=>(const Wish&) const noexcept = default;
+        std::uint64_t number = 0;  // of the message
+        auto operator<=>(const Asked&) const noexcept = default;
     };
     // A wish that waits for other nodes.
     struct Revoking {
-        Wish wish;
+        Asked wish;
         std::uint64_t number = 0;
         std::set<Node> awaited;
         bool refused = false;
@@ -40,14 +41,18 @@ private:
     };
     struct File {
         std::map<Node, Token> tokens;
-        std::deque<Wish> wishes;
+        std::uint64_t group = 0;  // of those that are `collective`
+        std::deque<Asked> wishes;
         std::optional<Revoking> revoking;
         auto operator<=>(const File&) const noexcept = default;
     };
 
     static void take_back(File& file, Node from, const Message& message);
-    [[nodiscard]] Revoking revoke(FileKey key, const File& file, const Wish& wish,
+    [[nodiscard]] static bool in_the_way(Node node, Token token, const File& file,
+                                         const Asked& wish) noexcept;
+    [[nodiscard]] Revoking revoke(FileKey key, const File& file, const Asked& wish,
                                   std::vector<Outgoing>& send);
+    static void grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send);
     void go_on(FileKey key, File& file, std::vector<Outgoing>& send);
 
     std::map<FileKey, File> files_;

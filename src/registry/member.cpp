@@ -27,7 +27,7 @@ Member::Member(Node self, std::uint32_t nodes) : self_{self}, tokens_{self, node
     }
 }
 
-std::optional<Admission> Member::want(FileKey file, Token wish, std::uint64_t ticket) {
+std::optional<Admission> Member::want(FileKey file, const Wish& wish, std::uint64_t ticket) {
     const bool promised = promised_.erase(ticket) > 0;
     const std::optional<Admission> admission = admit(file, wish, ticket);
     if (promised && (!admission || admission == Admission::refused)) {
@@ -38,7 +38,7 @@ std::optional<Admission> Member::want(FileKey file, Token wish, std::uint64_t ti
     return admission;
 }
 
-std::optional<Admission> Member::admit(FileKey file, Token wish, std::uint64_t ticket) {
+std::optional<Admission> Member::admit(FileKey file, const Wish& wish, std::uint64_t ticket) {
     if (refused_.erase(ticket) > 0) {
         return Admission::refused;
     }
@@ -58,8 +58,26 @@ std::optional<Admission> Member::admit(FileKey file, Token wish, std::uint64_t t
     return at_once ? admit(file, wish, ticket) : std::nullopt;
 }
 
+std::optional<Admission> Member::settle(FileKey file, std::uint64_t ticket) {
+    if (refused_.erase(ticket) > 0) {
+        return Admission::refused;
+    }
+    if (settled_.erase(ticket) > 0) {
+        return Admission::cached;
+    }
+    if (bereaved_) {
+        return admit_bereaved(file, ticket);
+    }
+    if (tokens_.settle(file, ticket, actions_.send)) {
+        return Admission::cached;
+    }
+    deliver();
+    return std::erase(actions_.again, ticket) > 0 ? settle(file, ticket) : std::nullopt;
+}
+
 void Member::abandon(FileKey file, std::uint64_t ticket) {
     refused_.erase(ticket);
+    settled_.erase(ticket);
     if (promised_.erase(ticket) > 0) {
         not_entered(file);
     }
@@ -141,6 +159,28 @@ void Member::left(FileKey file, bool drained) {
     deliver();
 }
 
+void Member::drained(FileKey file, std::uint64_t number, bool well) {
+    const auto known = known_.find(file);
+    if (known == known_.end() || known->second.draining != number) {
+        return;  // it was forgotten, and the token given back by that
+    }
+    known->second.draining = 0;
+    tokens_.give_back(file, well ? Token::collective : Token::refused, actions_.send);
+    deliver();
+}
+
+// All that is here by now; while others go on.
+void Member::begin_to_drain(FileKey file) {
+    const auto known = known_.find(file);
+    if (known == known_.end() || known->second.slots.empty()) {
+        tokens_.give_back(file, Token::collective, actions_.send);  // nobody has entered yet
+        return;
+    }
+    const auto& slots = known->second.slots;
+    known->second.draining = next_draining_++;
+    actions_.drain.push_back({file, {slots.begin(), slots.end()}, known->second.draining});
+}
+
 void Member::hear(Node from, const Message& message) {
     if (is_for_home(message.kind)) {
         home_.hear(from, message, actions_.send);
@@ -166,6 +206,15 @@ void Member::hear(Node from, const Message& message) {
 }
 
 void Member::obey(FileKey file, const Tokens::Heard& heard) {
+    if (heard.settled) {
+        (heard.refused ? refused_ : settled_).insert(*heard.settled);
+        actions_.again.push_back(*heard.settled);
+        return;
+    }
+    if (heard.drains) {
+        begin_to_drain(file);
+        return;
+    }
     if (heard.refused) {
         refused_.insert(heard.tickets.begin(), heard.tickets.end());
     } else if (!heard.tickets.empty()) {

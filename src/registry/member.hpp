@@ -36,12 +36,21 @@ struct Actions {
         bool answer = false;
         auto operator<=>(const Leave&) const noexcept = default;
     };
-    std::vector<Leave> leave;          // nothing of these is to be cached any more
-    std::vector<std::uint64_t> again;  // for these tickets, want() is to be asked once more
-    bool close_down = false;           // nothing at all; then closed_down() is to be told
-    bool died = false;                 // another daemon has, without a farewell
+    struct Drain {
+        FileKey file;
+        std::vector<std::uint32_t> slots;
+        std::uint64_t number = 0;  // drained() is to be told
+        auto operator<=>(const Drain&) const noexcept = default;
+    };
+    std::vector<Leave> leave;  // nothing of these is to be cached any more
+    std::vector<Drain> drain;  // what is there by now; they may be cached further on
+    // For these tickets, want() or settle() is to be asked once more.
+    std::vector<std::uint64_t> again;
+    bool close_down = false;  // nothing at all; then closed_down() is to be told
+    bool died = false;        // another daemon has, without a farewell
     [[nodiscard]] bool empty() const noexcept {
-        return send.empty() && leave.empty() && again.empty() && !close_down && !died;
+        return send.empty() && leave.empty() && drain.empty() && again.empty() && !close_down &&
+               !died;
     }
     auto operator<=>(const Actions&) const noexcept = default;
 };
@@ -53,7 +62,12 @@ public:
     // A client opens the file. nullopt: its ticket comes back in Actions::again. Otherwise the
     // answer holds until entered() or not_entered(), one of which has to follow if it is not a
     // refusal.
-    [[nodiscard]] std::optional<Admission> want(FileKey file, Token wish, std::uint64_t ticket);
+    [[nodiscard]] std::optional<Admission> want(FileKey file, const Wish& wish,
+                                                std::uint64_t ticket);
+    // A client does something to a file that several nodes write together, by other than their
+    // collective calls: what was deposited before, on whatever node, has to be in the file.
+    // nullopt: the ticket comes back in Actions::again. Otherwise it is there, or that is refused.
+    [[nodiscard]] std::optional<Admission> settle(FileKey file, std::uint64_t ticket);
     void entered(FileKey file, std::uint32_t slot);
     void not_entered(FileKey file);
     // In the place of asking again: nobody wants the file any more.
@@ -62,6 +76,8 @@ public:
     void forgotten(std::uint32_t slot);
     // What Actions::leave asked for is done; not `drained` where something has an error.
     void left(FileKey file, bool drained);
+    // What Actions::drain asked for is done; not `well` where something has an error.
+    void drained(FileKey file, std::uint64_t number, bool well);
     // What Actions::close_down asked for is done, but for files that could not be drained.
     void closed_down(const std::vector<FileKey>& stuck);
 
@@ -85,15 +101,18 @@ private:
     struct Known {
         std::set<std::uint32_t> slots;
         std::int32_t entering = 0;
-        bool revoked = false;  // once nobody is entering
-        bool leaving = false;  // asked for, not told yet
+        bool revoked = false;        // once nobody is entering
+        bool leaving = false;        // asked for, not told yet
+        std::uint64_t draining = 0;  // asked for by this number, not told yet; 0: not
         auto operator<=>(const Known&) const noexcept = default;
     };
 
-    [[nodiscard]] std::optional<Admission> admit(FileKey file, Token wish, std::uint64_t ticket);
+    [[nodiscard]] std::optional<Admission> admit(FileKey file, const Wish& wish,
+                                                 std::uint64_t ticket);
     [[nodiscard]] std::optional<Admission> admit_bereaved(FileKey file, std::uint64_t ticket);
     void deliver();
     void obey(FileKey file, const Tokens::Heard& heard);
+    void begin_to_drain(FileKey file);
     void give_back_if_nobody_enters(FileKey file);
     void tidy(FileKey file);
     void say_to_all(const Message& message);
@@ -108,6 +127,8 @@ private:
     std::map<std::uint32_t, FileKey> by_slot_;
     std::set<std::uint64_t> refused_;   // tickets that are to ask again, and …
     std::set<std::uint64_t> promised_;  // … those that count as entering until then
+    std::set<std::uint64_t> settled_;   // tickets of settle(): it is
+    std::uint64_t next_draining_ = 1;
     Actions actions_;
 
     bool bereaved_ = false;

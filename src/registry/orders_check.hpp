@@ -6,6 +6,7 @@
 #include "registry/member.hpp"
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -19,33 +20,50 @@
 
 namespace forebay::registry {
 
-// What one client does: opens the file, writes to it if it may, reads it, and closes it.
+// What one client does: opens the file, writes to it if it does so, reads it, and closes it.
 struct Visit {
+    enum class Kind : std::uint8_t {
+        reads,
+        writes,
+        // With clients of other nodes, each of which writes a part of its own; then it has all
+        // drained, and reads past the pools.
+        together,
+    };
     std::uint64_t file = 0;
-    bool writes = false;
+    Kind kind = Kind::reads;
+    std::uint64_t group = 0;  // of `together`
     auto operator<=>(const Visit&) const noexcept = default;
 };
 using Script = std::vector<Visit>;
 
+// Of each part of a file, a version; 0: none. Node n writes part n, where nodes write together.
+constexpr std::size_t parts_max = 3;
+using Parts = std::array<std::int64_t, parts_max>;
+constexpr Parts nothing{};
+constexpr Parts all_of(std::int64_t version) { return {version, version, version}; }
+
 // A client of a node.
 struct Visitor {
-    enum class Stage : std::uint8_t { outside, waiting, entering, inside, done };
+    enum class Stage : std::uint8_t { outside, waiting, entering, inside, settling, done };
     Script script;
     std::size_t at = 0;
     Stage stage = Stage::outside;
     bool cached = false;  // as it was admitted
     std::uint64_t ticket = 0;
     std::int32_t used = 0;  // how much of its visit is over
+    std::optional<Parts>
+        owed;  // what had been acknowledged when it asked for the rest to be drained
     auto operator<=>(const Visitor&) const noexcept = default;
 };
 
 // A file as a node's pool knows it.
 struct Pooled {
     std::int32_t opens = 0;
-    bool cached = true;        // false: it is written through
-    bool to_answer = false;    // it leaves, and left() is to be called
-    std::int64_t deposit = 0;  // version; 0: none
-    std::int64_t clean = -1;   // version that was read ahead; -1: none
+    bool cached = true;           // false: it is written through
+    bool to_answer = false;       // it leaves, and left() is to be called
+    std::uint64_t to_settle = 0;  // drained() is to be called with it
+    Parts deposit{};
+    std::optional<Parts> clean;  // what was read ahead
     auto operator<=>(const Pooled&) const noexcept = default;
 };
 
@@ -56,11 +74,18 @@ public:
         Script script;
     };
     Job(std::uint32_t nodes, const std::vector<Client>& clients) {
+        for (const Client& client : clients) {
+            for (const Visit& visit : client.script) {
+                stored_[visit.file] = nothing;
+            }
+        }
+        latest_ = stored_;
         for (Node node = 0; node < nodes; ++node) {
             hosts_.push_back(Host{.member = Member{node, nodes}, .pool = {}});
         }
         for (const Client& one : clients) {
-            visitors_.push_back(Visitor{.script = one.script, .ticket = visitors_.size() + 1});
+            visitors_.push_back(
+                Visitor{.script = one.script, .ticket = visitors_.size() + 1, .owed = {}});
             node_of_.push_back(one.node);
             settle(visitors_.back());
         }
@@ -73,6 +98,7 @@ public:
             drain,
             forget,
             answer,
+            settled,
             close,
             lost,
             die
@@ -113,6 +139,10 @@ public:
                 hosts_[node].pool[step.b].to_answer = false;
                 hosts_[node].member.left({step.b}, true);
                 break;
+            case Step::Kind::settled:
+                hosts_[node].member.drained(
+                    {step.b}, std::exchange(hosts_[node].pool[step.b].to_settle, 0), true);
+                break;
             case Step::Kind::close:
                 hosts_[node].closing = false;
                 hosts_[node].member.closed_down({});
@@ -142,6 +172,8 @@ public:
     }
     // It may die, at any moment; what it had not drained is lost.
     void allow_death(Node node) { mortal_ = node; }
+    // Who writes together closes the file then.
+    void nobody_settles() noexcept { settles_ = false; }
     // Between daemons so far.
     [[nodiscard]] std::int64_t messages() const noexcept { return messages_; }
     // Somebody was admitted who may cache the file.
@@ -162,7 +194,8 @@ private:
 
     [[nodiscard]] bool can_go_on(std::size_t number) const {
         const Visitor& one = visitors_[number];
-        if (one.stage == Visitor::Stage::done || one.stage == Visitor::Stage::waiting) {
+        if (one.stage == Visitor::Stage::done || one.stage == Visitor::Stage::waiting ||
+            one.stage == Visitor::Stage::settling) {
             return false;
         }
         if (one.stage != Visitor::Stage::inside) {
@@ -170,7 +203,7 @@ private:
         }
         // A write to a file that leaves waits until it is drained.
         const Pooled& file = hosts_[node_of_[number]].pool.at(one.script[one.at].file);
-        return one.used != 0 || file.cached || file.deposit == 0;
+        return one.used != 0 || file.cached || file.deposit == nothing;
     }
 
     void add_steps_of(Node node, std::vector<Step>& steps) const {
@@ -186,16 +219,21 @@ private:
             return;
         }
         for (const auto& [number, file] : host.pool) {
-            if (file.deposit != 0) {
+            if (file.deposit != nothing) {
                 steps.push_back({Step::Kind::drain, node, number});
+            } else if (file.to_settle != 0) {
+                steps.push_back({Step::Kind::settled, node, number});
+                if (file.opens == 0) {
+                    steps.push_back({Step::Kind::forget, node, number});
+                }
             } else if (file.opens == 0) {
                 steps.push_back({Step::Kind::forget, node, number});
             } else if (file.to_answer) {
                 steps.push_back({Step::Kind::answer, node, number});
             }
         }
-        const bool drained =
-            std::ranges::all_of(host.pool, [](const auto& one) { return one.second.deposit == 0; });
+        const bool drained = std::ranges::all_of(
+            host.pool, [](const auto& one) { return one.second.deposit == nothing; });
         if (host.closing && drained) {
             steps.push_back({Step::Kind::close, node, 0});
         }
@@ -223,20 +261,33 @@ private:
             ++file.opens;
             if (!visitor.cached || host.closes) {
                 file.cached = false;
-                file.clean = -1;
+                file.clean.reset();
             }
             host.member.entered({now.file}, static_cast<std::uint32_t>(now.file));
             visitor.stage = Visitor::Stage::inside;
-            visitor.used = now.writes ? 0 : 1;
+            visitor.used = now.kind == Visit::Kind::reads ? 1 : 0;
             return true;
         }
-        return use(visitor, file);
+        if (visitor.used == 2) {
+            --file.opens;
+            ++visitor.at;
+            settle(visitor);
+            return true;
+        }
+        return now.kind == Visit::Kind::together ? use_together(visitor, node, file)
+                                                 : use(visitor, file);
     }
 
     void come(Visitor& visitor, Host& host) {
         const Visit& now = visitor.script[visitor.at];
-        const auto admission =
-            host.member.want({now.file}, now.writes ? Token::write : Token::read, visitor.ticket);
+        if (visitor.stage == Visitor::Stage::settling) {
+            have_settled(visitor, host);
+            return;
+        }
+        const Token token = now.kind == Visit::Kind::reads    ? Token::read
+                            : now.kind == Visit::Kind::writes ? Token::write
+                                                              : Token::collective;
+        const auto admission = host.member.want({now.file}, {token, now.group}, visitor.ticket);
         visitor.stage = Visitor::Stage::waiting;
         if (admission == Admission::refused) {
             ++visitor.at;
@@ -248,29 +299,63 @@ private:
         }
     }
 
-    // Writes, reads, closes.
+    // Writes, reads.
     [[nodiscard]] bool use(Visitor& visitor, Pooled& file) {
         const std::uint64_t number = visitor.script[visitor.at].file;
-        if (visitor.used == 0) {
-            (file.cached ? file.deposit : stored_[number]) = ++version_;
-            latest_[number] = version_;
-        } else if (visitor.used == 1) {
-            file.clean = file.cached && file.clean < 0 ? stored_[number] : file.clean;
-            seen_ = file.deposit != 0 ? file.deposit
-                    : file.clean >= 0 ? file.clean
-                                      : stored_[number];
-            expected_ = latest_[number];
+        if (visitor.used++ == 0) {
+            ++version_;
+            (file.cached ? file.deposit : stored_[number]) = all_of(version_);
+            latest_[number] = all_of(version_);
+            return true;
+        }
+        if (file.cached && !file.clean) {
+            file.clean = stored_[number];
+        }
+        const Parts below = file.clean.value_or(stored_[number]);
+        for (std::size_t part = 0; part < parts_max; ++part) {
+            seen_ = file.deposit[part] != 0 ? file.deposit[part] : below[part];
+            expected_ = latest_[number][part];
             if (seen_ != expected_) {
                 return false;
             }
-        } else {
-            --file.opens;
-            ++visitor.at;
-            settle(visitor);
+        }
+        return true;
+    }
+
+    // Writes its own part, has all settled, and reads past the pools.
+    [[nodiscard]] bool use_together(Visitor& visitor, Node node, Pooled& file) {
+        const std::uint64_t number = visitor.script[visitor.at].file;
+        if (visitor.used == 0) {
+            ++version_;
+            (file.cached ? file.deposit : stored_[number]).at(node % parts_max) = version_;
+            latest_[number].at(node % parts_max) = version_;
+            visitor.used = 1;
             return true;
         }
-        ++visitor.used;
+        if (!settles_) {
+            visitor.used = 2;
+            return true;
+        }
+        if (!visitor.owed) {
+            visitor.owed = latest_[number];
+            have_settled(visitor, hosts_[node]);
+            return true;
+        }
+        visitor.used = 2;
+        const Parts owed = *std::exchange(visitor.owed, std::nullopt);
+        for (std::size_t part = 0; part < parts_max; ++part) {
+            seen_ = stored_[number][part];
+            expected_ = owed[part];
+            if (seen_ < expected_) {
+                return false;
+            }
+        }
         return true;
+    }
+
+    static void have_settled(Visitor& visitor, Host& host) {
+        const auto answer = host.member.settle({visitor.script[visitor.at].file}, visitor.ticket);
+        visitor.stage = answer ? Visitor::Stage::inside : Visitor::Stage::settling;
     }
 
     void deliver(Node from, Node to) {
@@ -282,16 +367,33 @@ private:
 
     void drain(Host& host, std::uint64_t number) {
         Pooled& file = host.pool[number];
-        stored_[number] = std::exchange(file.deposit, 0);
-        file.clean = -1;
+        for (std::size_t part = 0; part < parts_max; ++part) {
+            if (file.deposit[part] != 0) {
+                stored_[number][part] = std::exchange(file.deposit[part], 0);
+            }
+        }
+        file.clean.reset();
     }
 
     static void forget(Host& host, std::uint64_t number) {
-        const bool to_answer = host.pool[number].to_answer;
+        const Pooled file = host.pool[number];
         host.pool.erase(number);
         host.member.forgotten(static_cast<std::uint32_t>(number));
-        if (to_answer) {
+        if (file.to_settle != 0) {
+            host.member.drained({number}, file.to_settle, true);
+        }
+        if (file.to_answer) {
             host.member.left({number}, true);
+        }
+    }
+
+    // It is said to be lost, so nobody is owed it any more.
+    void lose(std::uint64_t file, std::size_t part) {
+        latest_[file][part] = stored_[file][part];
+        for (Visitor& one : visitors_) {
+            if (one.owed && one.script[one.at].file == file) {
+                one.owed->at(part) = std::min(one.owed->at(part), stored_[file][part]);
+            }
         }
     }
 
@@ -300,8 +402,10 @@ private:
         Host& host = hosts_[node];
         host.dead = true;
         for (const auto& [number, file] : host.pool) {
-            if (file.deposit != 0) {
-                latest_[number] = stored_[number];  // it is said to be lost
+            for (std::size_t part = 0; part < parts_max; ++part) {
+                if (file.deposit[part] != 0) {
+                    lose(number, part);
+                }
             }
         }
         host.pool.clear();
@@ -328,15 +432,18 @@ private:
             for (const Actions::Leave& one : actions.leave) {
                 Pooled& file = host.pool.at(one.file.inode);
                 file.cached = false;
-                file.clean = -1;
+                file.clean.reset();
                 file.to_answer = file.to_answer || one.answer;
+            }
+            for (const Actions::Drain& one : actions.drain) {
+                host.pool.at(one.file.inode).to_settle = one.number;
             }
             if (actions.close_down) {
                 host.closes = true;
                 host.closing = true;
                 for (auto& [number, file] : host.pool) {
                     file.cached = false;
-                    file.clean = -1;
+                    file.clean.reset();
                 }
             }
             for (const std::uint64_t ticket : actions.again) {
@@ -349,11 +456,12 @@ private:
     std::vector<Visitor> visitors_;
     std::vector<Node> node_of_;
     std::map<Link, std::deque<Message>> links_;
-    std::set<Link> lost_;                           // of a dead daemon, to one that does not know
-    std::map<std::uint64_t, std::int64_t> stored_;  // by the file system
-    std::map<std::uint64_t, std::int64_t> latest_;  // acknowledged
+    std::set<Link> lost_;                    // of a dead daemon, to one that does not know
+    std::map<std::uint64_t, Parts> stored_;  // by the file system
+    std::map<std::uint64_t, Parts> latest_;  // acknowledged
     std::int64_t version_ = 0;
     std::optional<Node> mortal_;
+    bool settles_ = true;
     std::int64_t seen_ = 0;
     std::int64_t expected_ = 0;
     std::int64_t messages_ = 0;

@@ -60,7 +60,8 @@ Seen every_order_of(const Job& begin, std::size_t states_max = 2'000'000) {
 }
 
 std::vector<Script> scripts_of_one_visit() {
-    return {{{0, false}}, {{0, true}}, {{1, false}}, {{1, true}}};
+    using Kind = Visit::Kind;
+    return {{{0, Kind::reads}}, {{0, Kind::writes}}, {{1, Kind::reads}}, {{1, Kind::writes}}};
 }
 
 std::vector<Script> scripts_of_two_visits() {
@@ -102,16 +103,104 @@ TEST_P(TwoNodesAndTwoFiles, WhileAnyDaemonMayDie) {
 INSTANTIATE_TEST_SUITE_P(Orders, TwoNodesAndTwoFiles,
                          testing::Range<std::size_t>(0, slow ? 4 : 16));
 
-TEST(Orders, ThreeNodesAndOneFileInEveryOrder) {
-    const std::vector<Script> scripts{{{0, false}}, {{0, true}}};
-    for (const Script& one : scripts) {
-        for (const Script& two : scripts) {
-            for (const Script& three : scripts) {
-                const Seen seen = every_order_of(Job{3, {{0, one}, {1, two}, {2, three}}});
-                ASSERT_EQ(seen.problem, "") << seen.states << " states";
-            }
+// What the ranks of a program write together, and what others do to the file meanwhile.
+std::vector<Script> scripts_of_visits_together() {
+    using Kind = Visit::Kind;
+    const std::vector<Visit> visits{
+        {0, Kind::reads}, {0, Kind::writes}, {0, Kind::together, 1}, {0, Kind::together, 2}};
+    std::vector<Script> scripts;
+    for (const Visit& first : visits) {
+        scripts.push_back({first});
+        for (const Visit& second : visits) {
+            scripts.push_back({first, second});
         }
     }
+    return scripts;
+}
+
+class TwoNodesTogether : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(TwoNodesTogether, InEveryOrder) {
+    const std::vector<Script> all = scripts_of_visits_together();
+    const Script one = all.at(GetParam());
+    for (const Script& other : all) {
+        if (one.size() + other.size() > (slow ? 2 : 3)) {
+            continue;
+        }
+        const Seen seen = every_order_of(Job{2, {{0, one}, {1, other}}});
+        ASSERT_EQ(seen.problem, "") << seen.states << " states";
+    }
+}
+
+TEST_P(TwoNodesTogether, WhileAnyDaemonMayDie) {
+    const std::vector<Script> all = scripts_of_visits_together();
+    const Script one = all.at(GetParam());
+    for (const Script& other : all) {
+        if (other.size() > 1 || (slow && one.size() > 1)) {
+            continue;
+        }
+        for (const Node node : {0U, 1U}) {
+            Job job{2, {{0, one}, {1, other}}};
+            job.allow_death(node);
+            const Seen seen = every_order_of(job);
+            ASSERT_EQ(seen.problem, "") << seen.states << " states";
+        }
+    }
+}
+
+// Two clients of one node, while another one writes with them.
+TEST_P(TwoNodesTogether, WithAnotherClientOfANode) {
+    const Script third = scripts_of_visits_together().at(GetParam());
+    if (third.size() > 1) {
+        return;
+    }
+    const Script together{{0, Visit::Kind::together, 1}};
+    const Seen seen = every_order_of(Job{2, {{0, together}, {1, together}, {0, third}}});
+    ASSERT_EQ(seen.problem, "") << seen.states << " states";
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, TwoNodesTogether, testing::Range<std::size_t>(0, 20));
+
+TEST(Orders, MessagesOfANodeThatWritesTogetherDoNotDependOnTheNumberOfNodes) {
+    for (const std::uint32_t nodes : {2U, 8U, 64U}) {
+        std::vector<Job::Client> clients;
+        for (Node node = 0; node < nodes; ++node) {
+            clients.push_back({node, {{0, Visit::Kind::together, 1}}});
+        }
+        Job job{nodes, clients};
+        job.nobody_settles();
+        for (auto steps = job.steps(); !steps.empty(); steps = job.steps()) {
+            ASSERT_TRUE(job.take(steps.front()));
+        }
+        EXPECT_LE(job.messages(), 3 * (nodes - 1));
+        EXPECT_EQ(job.cached(), nodes);
+    }
+}
+
+// Node 0 is the file's home; the other two are alike.
+void three_nodes(const Script& home, const Script& one, const Script& other) {
+    const Seen seen = every_order_of(Job{3, {{0, home}, {1, one}, {2, other}}});
+    ASSERT_EQ(seen.problem, "") << seen.states << " states";
+}
+
+TEST(Orders, ThreeNodesAndOneFileInEveryOrder) {
+    const Script reads{{0, Visit::Kind::reads}};
+    const Script writes{{0, Visit::Kind::writes}};
+    for (const Script& home : {reads, writes}) {
+        three_nodes(home, reads, reads);
+        three_nodes(home, reads, writes);
+        three_nodes(home, writes, writes);
+    }
+}
+
+TEST(Orders, TwoNodesThatWriteTogetherAndOneThatDoesNotInEveryOrder) {
+    const Script reads{{0, Visit::Kind::reads}};
+    const Script writes{{0, Visit::Kind::writes}};
+    const Script together{{0, Visit::Kind::together, 1}};
+    three_nodes(reads, together, together);
+    three_nodes(writes, together, together);
+    three_nodes(together, reads, together);
+    three_nodes(together, writes, together);
 }
 
 // Random steps of larger jobs: several clients a node, more files.
@@ -125,7 +214,8 @@ std::string one_order_of(std::uint32_t seed, bool with_death) {
     for (std::uint32_t i = 0; i < 2 * nodes; ++i) {
         Script script;
         for (std::uint32_t visits = 1 + below(6); visits > 0; --visits) {
-            script.push_back({below(3), below(2) == 0});
+            const auto kind = static_cast<Visit::Kind>(below(3));
+            script.push_back({below(3), kind, kind == Visit::Kind::together ? 1 + below(2) : 0});
         }
         clients.push_back({i % nodes, script});
     }
@@ -152,7 +242,7 @@ TEST(Orders, MessagesOfANodeAndAFileDoNotDependOnTheNumberOfNodes) {
     for (const std::uint32_t nodes : {2U, 8U, 64U}) {
         std::vector<Job::Client> clients;
         for (Node node = 0; node < nodes; ++node) {
-            clients.push_back({node, {{0, false}}});
+            clients.push_back({node, {{0, Visit::Kind::reads}}});
         }
         Job readers{nodes, clients};
         for (auto steps = readers.steps(); !steps.empty(); steps = readers.steps()) {

@@ -9,6 +9,15 @@
 //   ◀──────────────── grant(read, write or through)
 //   forgotten           ────────▶                        (nobody has it open, all is drained)
 //
+// A file that the ranks of one program write together, by collective calls, is on several nodes at
+// a time: these have the token *collective*, under one number. Each of them deposits other bytes.
+// What is done to the file in another way waits until all of them have drained it:
+//
+//   ask(settled)        ────────▶
+//                                 revoke(collective) to all that have it ─▶ drain, and keep it
+//                                 ◀─────────────────────────── given_back(collective)
+//   ◀──────────────────── grant(settled)
+//
 // Messages from one daemon to another arrive in the order in which they were sent.
 #pragma once
 
@@ -40,15 +49,25 @@ enum class Token : std::uint8_t {
     write,    // no other node has it open: writes may be deposits
     through,  // several nodes have it open, and one of them writes: nothing is cached
     refused,  // only in answers: what another node holds of it cannot be had
+    // the nodes that have it write disjoint bytes: writes of collective calls may be deposits
+    collective,
+    settled,  // only in questions and answers: all nodes have drained it
+};
+
+// What is asked for. `group`: of Token::collective, the program's number for what it does together.
+struct Wish {
+    Token token = Token::none;
+    std::uint64_t group = 0;
+    auto operator<=>(const Wish&) const noexcept = default;
 };
 
 struct Message {
     enum class Kind : std::uint8_t {
-        ask = 1,     // to the home: this token (read or write) is wished for
+        ask = 1,     // to the home: this token (read, write, collective, settled) is wished for
         grant,       // from the home: this token, or refused
-        revoke,      // from the home: give the token back
-        given_back,  // to the home: what is left of the token: none or through; refused: it cannot
-                     // be drained
+        revoke,      // from the home: give the token back; collective: drain the file and keep it
+        given_back,  // to the home: what is left of the token: none or through, or collective;
+                     // refused: it cannot be drained
         forgotten,   // to the home: nobody has it open here, and everything is drained
         drained,     // to all: one of us is gone; nothing is cached here any more
         stuck,       // to all, before `drained`: of this file, something could not be drained
@@ -58,7 +77,9 @@ struct Message {
     Kind kind = Kind::alive;
     Token token = Token::none;
     FileKey file;
-    std::uint64_t number = 0;  // revoke, given_back: the same in both
+    // revoke, given_back: the same in both; so it is in ask and grant of `settled`. Where
+    // `collective` is asked for: the group.
+    std::uint64_t number = 0;
     auto operator<=>(const Message&) const noexcept = default;
 };
 

@@ -7,9 +7,14 @@ namespace forebay::registry {
 
 namespace {
 
-bool enough(Token token, Token wish) noexcept {
-    return token == Token::write || token == Token::through ||
-           (token == Token::read && wish == Token::read);
+bool enough(const Wish& there, const Wish& wish) noexcept {
+    switch (there.token) {
+        case Token::through: return true;
+        case Token::write: return wish.token == Token::read || wish.token == Token::write;
+        case Token::read: return wish.token == Token::read;
+        case Token::collective: return wish == there;
+        default: return false;
+    }
 }
 
 }  // namespace
@@ -18,45 +23,92 @@ void Tokens::say(const Message& message, std::vector<Outgoing>& send) const {
     send.push_back({home_of(message.file, nodes_), message});
 }
 
-std::optional<Token> Tokens::want(FileKey file, Token wish, std::uint64_t ticket,
+std::optional<Token> Tokens::want(FileKey file, const Wish& wish, std::uint64_t ticket,
                                   std::vector<Outgoing>& send) {
     File& one = files_[file];
-    if (enough(one.token, wish)) {
+    if (enough({one.token, one.group}, wish)) {
         return one.token;
     }
     one.tickets.push_back(ticket);
-    if (one.asked == Token::none) {
+    if (one.asked.token == Token::none) {
         one.asked = wish;
-        say({.kind = Message::Kind::ask, .token = wish, .file = file, .number = 0}, send);
+        say({.kind = Message::Kind::ask, .token = wish.token, .file = file, .number = wish.group},
+            send);
     }
     return std::nullopt;
 }
 
+bool Tokens::settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& send) {
+    const auto found = files_.find(file);
+    if (found == files_.end()) {
+        return true;
+    }
+    // Where this node has given its token back, others may still be draining.
+    const Token token = found->second.token;
+    if (token != Token::collective && (token != Token::through || found->second.nowhere)) {
+        return true;
+    }
+    const std::uint64_t number = next_number_++;
+    found->second.settling[number] = ticket;
+    say({.kind = Message::Kind::ask, .token = Token::settled, .file = file, .number = number},
+        send);
+    return false;
+}
+
 Tokens::Heard Tokens::hear(const Message& message, std::vector<Outgoing>& send) {
-    Heard heard;
     if (message.kind == Message::Kind::revoke) {
-        const auto found = files_.find(message.file);
-        if (found == files_.end() || found->second.token == Token::none) {
-            say({.kind = Message::Kind::given_back,
-                 .token = Token::none,
-                 .file = message.file,
-                 .number = message.number},
-                send);
-        } else {
-            found->second.revoking = message.number;
-            heard.revoked = true;
+        return hear_revoke(message, send);
+    }
+    Heard heard;
+    if (message.kind != Message::Kind::grant) {
+        return heard;
+    }
+    heard.refused = message.token == Token::refused;
+    File& one = files_[message.file];
+    if (message.number != 0) {
+        const auto asked = one.settling.find(message.number);
+        if (asked != one.settling.end()) {
+            heard.settled = asked->second;
+            one.settling.erase(asked);
+            one.nowhere = !heard.refused && one.token == Token::through;
         }
-    } else if (message.kind == Message::Kind::grant) {
-        File& one = files_[message.file];
-        one.asked = Token::none;
-        heard.tickets = std::exchange(one.tickets, {});
-        heard.refused = message.token == Token::refused;
-        if (!heard.refused) {
-            one.token = message.token;
-            heard.through = message.token == Token::through;
-        }
+        erase_if_empty(message.file);
+        return heard;
+    }
+    const Wish asked = std::exchange(one.asked, {});
+    heard.tickets = std::exchange(one.tickets, {});
+    if (!heard.refused) {
+        one.token = message.token;
+        one.nowhere = false;
+        one.group = message.token == Token::collective ? asked.group : 0;
+        heard.through = message.token == Token::through;
     }
     return heard;
+}
+
+Tokens::Heard Tokens::hear_revoke(const Message& message, std::vector<Outgoing>& send) {
+    Heard heard;
+    const auto found = files_.find(message.file);
+    if (found == files_.end() || found->second.token == Token::none) {
+        say({.kind = Message::Kind::given_back,
+             .token = Token::none,
+             .file = message.file,
+             .number = message.number},
+            send);
+        return heard;
+    }
+    found->second.revoking = message.number;
+    heard.drains = message.token == Token::collective;
+    heard.revoked = !heard.drains;
+    return heard;
+}
+
+void Tokens::erase_if_empty(FileKey file) {
+    const auto found = files_.find(file);
+    if (found != files_.end() && found->second.token == Token::none &&
+        found->second.asked.token == Token::none && found->second.settling.empty()) {
+        files_.erase(found);
+    }
 }
 
 void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
@@ -72,10 +124,9 @@ void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
         send);
     if (left != Token::refused) {
         one.token = left;
+        one.nowhere = false;
     }
-    if (one.token == Token::none && one.asked == Token::none) {
-        files_.erase(found);
-    }
+    erase_if_empty(file);
 }
 
 void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
@@ -85,14 +136,16 @@ void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
     }
     if (found->second.revoking != 0) {
         give_back(file, Token::none, send);
-    } else if (found->second.asked == Token::none) {
+    } else if (found->second.asked.token == Token::none) {
         // Whoever waits keeps the token that is there: the home would take the two messages for
         // one after the other, and this node would not.
         if (found->second.token != Token::none) {
             say({.kind = Message::Kind::forgotten, .token = Token::none, .file = file, .number = 0},
                 send);
         }
-        files_.erase(found);
+        found->second.token = Token::none;
+        found->second.nowhere = false;
+        erase_if_empty(file);
     }
 }
 
@@ -101,6 +154,10 @@ std::vector<std::uint64_t> Tokens::drop_waiting() {
     for (auto& [key, file] : files_) {
         dropped.insert(dropped.end(), file.tickets.begin(), file.tickets.end());
         file.tickets.clear();
+        for (const auto& [number, ticket] : file.settling) {
+            dropped.push_back(ticket);
+        }
+        file.settling.clear();
     }
     return dropped;
 }
@@ -111,9 +168,10 @@ Token Tokens::token_of(FileKey file) const {
 }
 
 std::size_t Tokens::waiting() const noexcept {
-    return std::accumulate(
-        files_.begin(), files_.end(), std::size_t{0},
-        [](std::size_t sum, const auto& one) { return sum + one.second.tickets.size(); });
+    return std::accumulate(files_.begin(), files_.end(), std::size_t{0},
+                           [](std::size_t sum, const auto& one) {
+                               return sum + one.second.tickets.size() + one.second.settling.size();
+                           });
 }
 
 }  // namespace forebay::registry

@@ -16,23 +16,29 @@ class Tokens {
 public:
     Tokens(Node self, std::uint32_t nodes) noexcept : self_{self}, nodes_{nodes} {}
 
-    // The token that is there, if it is enough for the wish (read or write). nullopt: the home was
-    // asked, and `ticket` comes back in Heard.
-    [[nodiscard]] std::optional<Token> want(FileKey file, Token wish, std::uint64_t ticket,
+    // The token that is there, if it is enough for the wish (read, write or collective). nullopt:
+    // the home was asked, and `ticket` comes back in Heard.
+    [[nodiscard]] std::optional<Token> want(FileKey file, const Wish& wish, std::uint64_t ticket,
                                             std::vector<Outgoing>& send);
+    // Whether no other node can have deposits of it. False: the home was asked to have all nodes
+    // drain it, and `ticket` comes back in Heard.
+    [[nodiscard]] bool settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& send);
 
     struct Heard {
-        std::vector<std::uint64_t> tickets;  // of these, want() is to be asked again, or …
-        bool refused = false;                // … they cannot be helped
+        std::vector<std::uint64_t> tickets;    // of these, want() is to be asked again, or …
+        bool refused = false;                  // … they cannot be helped
+        std::optional<std::uint64_t> settled;  // or of settle(): it is, unless refused
         // The file is to be drained, and nothing of it is to be cached any more; then give_back().
         bool revoked = false;
+        bool drains = false;   // the file is to be drained, no more; then give_back()
         bool through = false;  // nothing of the file is to be cached any more
     };
     // A grant or a revoke.
     [[nodiscard]] Heard hear(const Message& message, std::vector<Outgoing>& send);
 
     // After `revoked`: none where the file is not known here any more, through where it is, refused
-    // where something of it could not be drained. Nothing where it was given back already.
+    // where something of it could not be drained. After `drains`: collective, or refused. Nothing
+    // where it was given back already.
     void give_back(FileKey file, Token left, std::vector<Outgoing>& send);
     // Nobody has the file open here, and everything of it is drained.
     void forget(FileKey file, std::vector<Outgoing>& send);
@@ -47,16 +53,22 @@ public:
 private:
     struct File {
         Token token = Token::none;
-        Token asked = Token::none;   // a question is under way
-        std::uint64_t revoking = 0;  // number; 0: nobody wants it back
+        bool nowhere = false;        // it is through, and no node has anything of it any more
+        std::uint64_t group = 0;     // where it is `collective`, …
+        Wish asked;                  // … or will be; a question is under way
+        std::uint64_t revoking = 0;  // number; 0: nobody wants it back, nor drained
         std::vector<std::uint64_t> tickets;
+        std::map<std::uint64_t, std::uint64_t> settling;  // tickets, by the number of the question
         auto operator<=>(const File&) const noexcept = default;
     };
 
+    [[nodiscard]] Heard hear_revoke(const Message& message, std::vector<Outgoing>& send);
+    void erase_if_empty(FileKey file);
     void say(const Message& message, std::vector<Outgoing>& send) const;
 
     Node self_;
     std::uint32_t nodes_;
+    std::uint64_t next_number_ = 1;  // of questions for `settled`
     std::map<FileKey, File> files_;
 };
 

@@ -1,5 +1,6 @@
 #include "server/companions.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
@@ -15,9 +16,16 @@ constexpr auto relaxed = std::memory_order_relaxed;
 Companions::Companions(const Job& job, pool::Pool& pool, const pool::Directory& directory)
     : post_{job.post}, pool_{pool}, directory_{directory}, member_{job.self, job.nodes} {}
 
-std::optional<registry::Admission> Companions::want(registry::FileKey file, bool writes,
+std::optional<registry::Admission> Companions::settle(registry::FileKey file,
+                                                      std::uint64_t ticket) {
+    const auto admission = member_.settle(file, ticket);
+    obey();
+    return admission;
+}
+
+std::optional<registry::Admission> Companions::want(registry::FileKey file,
+                                                    const registry::Wish& wish,
                                                     std::uint64_t ticket) {
-    const auto wish = writes ? registry::Token::write : registry::Token::read;
     const auto admission = member_.want(file, wish, ticket);
     obey();
     return admission;
@@ -71,6 +79,9 @@ void Companions::obey() {
         for (const registry::Actions::Leave& order : actions.leave) {
             leave(order);
         }
+        for (const registry::Actions::Drain& order : actions.drain) {
+            drain(order);
+        }
         again_.insert(again_.end(), actions.again.begin(), actions.again.end());
         closes_down_ = closes_down_ || actions.close_down;
         died_ = died_ || actions.died;
@@ -92,6 +103,14 @@ void Companions::leave(const registry::Actions::Leave& order) {
     }
 }
 
+void Companions::drain(const registry::Actions::Drain& order) {
+    Leaving& one = draining_[{order.file, order.number}];
+    for (const std::uint32_t slot : order.slots) {
+        one.tickets.insert(
+            pool_.ask(slot, directory_.files[slot].generation.load(relaxed), pool::Task{}));
+    }
+}
+
 bool Companions::took(const pool::Done& done) {
     if (ignored_.erase(done.ticket) > 0) {
         return true;
@@ -102,22 +121,44 @@ bool Companions::took(const pool::Done& done) {
         obey();
         return true;
     }
-    for (auto& [file, leaving] : leaving_) {
-        if (leaving.tickets.erase(done.ticket) == 0) {
-            continue;
-        }
-        // ENOENT: it was forgotten before it was asked.
-        leaving.drained = leaving.drained && (done.error == 0 || done.error == ENOENT);
-        if (leaving.tickets.empty()) {
-            const registry::FileKey key = file;
-            const bool drained = leaving.drained;
-            leaving_.erase(key);
-            member_.left(key, drained);
-            obey();
-        }
-        return true;
+    return left(done) || drained(done);
+}
+
+bool Companions::Leaving::take(const pool::Done& done) {
+    tickets.erase(done.ticket);
+    // ENOENT: it was forgotten before it was asked.
+    drained = drained && (done.error == 0 || done.error == ENOENT);
+    return tickets.empty();
+}
+
+bool Companions::left(const pool::Done& done) {
+    const auto found = std::ranges::find_if(
+        leaving_, [&](const auto& one) { return one.second.tickets.contains(done.ticket); });
+    if (found == leaving_.end()) {
+        return false;
     }
-    return false;
+    if (found->second.take(done)) {
+        const auto [file, leaving] = *found;
+        leaving_.erase(found);
+        member_.left(file, leaving.drained);
+        obey();
+    }
+    return true;
+}
+
+bool Companions::drained(const pool::Done& done) {
+    const auto found = std::ranges::find_if(
+        draining_, [&](const auto& one) { return one.second.tickets.contains(done.ticket); });
+    if (found == draining_.end()) {
+        return false;
+    }
+    if (found->second.take(done)) {
+        const auto [key, draining] = *found;
+        draining_.erase(found);
+        member_.drained(key.first, key.second, draining.drained);
+        obey();
+    }
+    return true;
 }
 
 std::vector<std::uint64_t> Companions::again() { return std::exchange(again_, {}); }

@@ -25,9 +25,12 @@ public:
     // Both outlive it.
     Companions(const Job& job, pool::Pool& pool, const pool::Directory& directory);
 
-    // See registry::Member: want, entered, not_entered, abandon.
-    [[nodiscard]] std::optional<registry::Admission> want(registry::FileKey file, bool writes,
+    // See registry::Member: want, settle, entered, not_entered, abandon.
+    [[nodiscard]] std::optional<registry::Admission> want(registry::FileKey file,
+                                                          const registry::Wish& wish,
                                                           std::uint64_t ticket);
+    [[nodiscard]] std::optional<registry::Admission> settle(registry::FileKey file,
+                                                            std::uint64_t ticket);
     void entered(registry::FileKey file, std::uint32_t slot);
     void not_entered(registry::FileKey file);
     void abandon(registry::FileKey file, std::uint64_t ticket);
@@ -46,18 +49,25 @@ public:
     // The end: what could not be drained, and that it ends.
     void say_farewell();
 
-    [[nodiscard]] bool idle() const { return member_.waiting() == 0 && leaving_.empty(); }
+    [[nodiscard]] bool idle() const {
+        return member_.waiting() == 0 && leaving_.empty() && draining_.empty();
+    }
     [[nodiscard]] bool bereaved() const noexcept { return member_.bereaved(); }
 
 private:
     void obey();
     void leave(const registry::Actions::Leave& order);
+    void drain(const registry::Actions::Drain& order);
+    [[nodiscard]] bool left(const pool::Done& done);
+    [[nodiscard]] bool drained(const pool::Done& done);
     [[nodiscard]] std::vector<registry::FileKey> stuck() const;
 
-    // A file that leaves because another node wants it: the tickets of its slots.
+    // A file that another node wants drained: the tickets of its slots.
     struct Leaving {
         std::set<std::uint64_t> tickets;
         bool drained = true;
+        // One of them is answered. True: none is left.
+        bool take(const pool::Done& done);
     };
 
     Post& post_;
@@ -65,6 +75,7 @@ private:
     const pool::Directory& directory_;
     registry::Member member_;
     std::map<registry::FileKey, Leaving> leaving_;
+    std::map<std::pair<registry::FileKey, std::uint64_t>, Leaving> draining_;  // by its number
     std::set<std::uint64_t> ignored_;  // tickets whose answers nobody needs
     std::map<std::uint32_t, registry::FileKey> slots_;
     std::vector<std::uint64_t> again_;

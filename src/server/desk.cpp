@@ -2,7 +2,6 @@
 #include "server/desk.hpp"
 
 #include "server/opening.hpp"
-#include "server/rescue.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -23,7 +22,6 @@ using wire::Ask;
 // What opens at once is answered at once. Beyond this a file system holds up only those who wait
 // for it.
 constexpr auto opening_wait = std::chrono::milliseconds{1};
-constexpr std::int64_t deadline_look_ns = 100'000'000;
 
 void refuse(Answer& answer, int error) noexcept {
     answer.reply.error = error;
@@ -133,6 +131,7 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
         companions_.emplace(Companions::Job{*post, options.node, options.nodes}, pool_, directory_);
     }
     directory_.header.format.store(pool::format, relaxed);
+    directory_.header.nodes.store(options.nodes, relaxed);
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
 
@@ -171,6 +170,7 @@ Answer Desk::answer(Session& session, const wire::Question& question,
         case Ask::leave:
         case Ask::truncate: ask(session, question, answer); break;
         case Ask::adjust: adjust(session, question, answer); break;
+        case Ask::settle: settle(session, question, answer); break;
     }
     return answer;
 }
@@ -247,6 +247,7 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
     }
     if (companions_) {
         answer.file = registry::FileKey{question.inode};
+        answer.group = question.group;
         knock(session, answer, next_opening_++);
     } else {
         begin_opening(session, answer);
@@ -256,7 +257,10 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
 // Asks whether the other nodes' daemons let this one have the file, and how.
 void Desk::knock(Session& session, Answer& answer, std::uint64_t ticket) {
     const bool writes = answer.opening->access() != pool::Access::read;
-    const auto admission = companions_->want(*answer.file, writes, ticket);
+    const registry::Token token = answer.group != 0 ? registry::Token::collective
+                                  : writes          ? registry::Token::write
+                                                    : registry::Token::read;
+    const auto admission = companions_->want(*answer.file, {token, answer.group}, ticket);
     if (!admission) {
         coming_[ticket] = {*answer.file, false};
         answer.ticket = ticket;
@@ -351,6 +355,31 @@ void Desk::ask(const Session& session, const wire::Question& question, Answer& a
     answer.ticket = pool_.ask(question.slot, question.generation, task_of(question));
 }
 
+// The other nodes first: the registry has this one drain it, too, where any may have deposits.
+void Desk::settle(const Session& session, const wire::Question& question, Answer& answer) {
+    const pool::FileSlot& file = directory_.files[question.slot];
+    if (!session.client || file.generation.load(relaxed) != question.generation) {
+        refuse(answer, session.client ? ENOENT : ENOTCONN);
+        return;
+    }
+    if (!companions_) {
+        answer.ticket = pool_.ask(question.slot, question.generation, pool::Task{});
+        return;
+    }
+    answer.file = registry::FileKey{file.inode.load(relaxed)};
+    settle(answer, next_opening_++);
+}
+
+void Desk::settle(Answer& answer, std::uint64_t ticket) {
+    const auto settled = companions_->settle(*answer.file, ticket);
+    if (!settled) {
+        coming_[ticket] = {*answer.file, false};
+        answer.ticket = ticket;
+    } else if (settled == registry::Admission::refused) {
+        refuse(answer, EREMOTEIO);
+    }
+}
+
 void Desk::adjust(const Session& session, const wire::Question& question, Answer& answer) {
     if (!session.client || !may_write(session, question)) {
         refuse(answer, session.client ? EBADF : ENOTCONN);
@@ -400,9 +429,17 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
             return;
         }
     }
+    if (answer.reply.ask == Ask::settle && answer.file) {
+        coming_.erase(ticket);
+        settle(answer, ticket);
+        if (answer.ticket || answer.reply.error != 0) {
+            return;
+        }
+    }
     const pool::FileSlot& file = directory_.files[answer.reply.slot];
     const bool about_a_file = answer.reply.ask == Ask::open || answer.reply.ask == Ask::sync ||
-                              answer.reply.ask == Ask::leave || answer.reply.ask == Ask::truncate;
+                              answer.reply.ask == Ask::leave || answer.reply.ask == Ask::truncate ||
+                              answer.reply.ask == Ask::settle;
     if (about_a_file && file.generation.load(relaxed) == answer.reply.generation) {
         history_.waited(answer.reply.slot, clock_.now_ns() - answer.asked_ns);
         answer.reply.state = static_cast<std::uint32_t>(file.state.load(relaxed));
@@ -467,92 +504,9 @@ void Desk::close_down(pool::Reason why) {
     pool_.close_down(why);
 }
 
-bool Desk::close_before_the_job_ends() {
-    const std::int64_t now = clock_.now_ns();
-    if (options_.job_end_ns == pool::Deadline::never ||
-        directory_.header.closing.load(relaxed) != 0 ||
-        now - looked_at_deadline_ns_ < deadline_look_ns) {
-        return false;
-    }
-    looked_at_deadline_ns_ = now;
-    std::int64_t held = 0;
-    history_.look();
-    for (const std::uint32_t slot : history_.slots()) {
-        const pool::FileSlot& file = directory_.files[slot];
-        held += file.taken.load(relaxed) - file.drained.load(relaxed);
-    }
-    const bool passed = deadline_.passed(calendar_.now_ns(), held, pool_.counts().drained_bytes);
-    if (passed) {
-        close_down(pool::Reason::job_ends);
-    }
-    return passed;
-}
-
 std::uint64_t Desk::stop() {
     close_down(pool::Reason::closing);
     return pool_.drain_all();
-}
-
-bool Desk::drained_as_far_as_possible() const {
-    return !pool_.closing() && opening_ == 0 &&
-           std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
-               const pool::FileSlot& file = directory_.files[slot];
-               // What a journal has of a file keeps it until the file is durable.
-               const bool left = file.state.load(relaxed) != pool::FileState::leaving ||
-                                 journal_.writer == nullptr;
-               return (file.taken.load(relaxed) <= file.drained.load(relaxed) && left) ||
-                      file.error.load(relaxed) != 0;
-           });
-}
-
-std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
-    history_.look();
-    RescueFolder folder{folders, calendar_.now_ns()};
-    std::vector<Rescued> rescued;
-    for (const pool::FailedClose& one : pool_.failed_closes()) {
-        rescued.push_back({.path = one.path,
-                           .error = one.error,
-                           .bytes = one.bytes,
-                           .problem = "the file system told only when the file was closed, after "
-                                      "it had taken all of them"});
-    }
-    for (const std::uint32_t slot : history_.slots()) {
-        const std::vector<pool::Deposit> left = pool_.undrained(slot);
-        const RescueOf of = rescue_of(directory_.files[slot]);
-        if (!left.empty()) {
-            rescued.push_back(folder.keep(of, bytes_of(directory_, memory_, left)));
-        }
-        if (pool_.only_in_journal(slot)) {
-            rescued.push_back({.path = of.path,
-                               .error = of.error,
-                               .problem = "what the file system took and did not make durable is "
-                                          "in the journal: start a daemon with it again"});
-        } else if (!left.empty() && !rescued.back().file.empty()) {
-            pool_.kept_elsewhere(slot);
-        }
-    }
-    return rescued;
-}
-
-void Desk::finish_journal() {
-    if (journal_.writer && !pool_.finish_journal()) {
-        journal_.notes.push_back("the journal " + options_.journal.folder +
-                                 " is kept. The next daemon that is started with it writes what "
-                                 "is in it.");
-    }
-}
-
-std::vector<std::string> Desk::news() {
-    if (const int error = pool_.journal_error(); error != 0 && !journal_failed_) {
-        journal_failed_ = true;
-        journal_.notes.push_back(
-            system_error(error, "write the journal " + options_.journal.folder).message +
-            " Until the daemon is started again, everything is written through.");
-    }
-    std::vector<std::string> fresh{journal_.notes.begin() + static_cast<std::ptrdiff_t>(told_),
-                                   journal_.notes.end()};
-    told_ = journal_.notes.size();
-    return fresh;
 }
 
 std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {

@@ -120,6 +120,8 @@ private:
     void enter(Session& session, Answer& answer);
     void turn_away(Answer& answer, int error);
     void ask(const Session& session, const wire::Question& question, Answer& answer);
+    void settle(const Session& session, const wire::Question& question, Answer& answer);
+    void settle(Answer& answer, std::uint64_t ticket);
     void adjust(const Session& session, const wire::Question& question, Answer& answer);
     void tell_status(Answer& answer);
     void pass_directory(Answer& answer) const;

@@ -31,6 +31,7 @@ struct Answer {
     std::shared_ptr<Opening> opening;          // it waits for this
     pool::Reason leaves = pool::Reason::none;  // an opened file: at once, for this reason
     std::optional<registry::FileKey> file;     // that is being opened, where other nodes may, too
+    std::uint64_t group = 0;                   // of ranks that open it together
     bool admitted = false;                     // by the other daemons
 };
 

@@ -8,9 +8,9 @@
 //                                                        log, the bell: an eventfd, and clean
 //                                                        blocks (read-only), if there are any
 //   watch       nothing                                  the directory (read-only)
-//   open        path, flags, inode; a descriptor of      slot, generation, state; EREMOTEIO:
+//   open        path, flags, inode, group; a descriptor  slot, generation, state; EREMOTEIO:
 //   another
-//               the file                                 node has bytes of it that cannot be had
+//               of the file                              node has bytes of it that cannot be had
 //   close       slot, generation                         nothing
 //   sync        slot, generation, flags                  error: of draining, or of fsync
 //   leave       slot, generation, number: a Reason       error; the file is written through then
@@ -21,6 +21,8 @@
 //   stop        nothing                                  as drain; the daemon then ends
 //   adjust      slot, generation, flags, number: the     error: EBUSY where more than a switch
 //               window in bytes, 0: as it is             keeps the file out of the pool
+//   settle      slot, generation                         error: of draining, on whatever node;
+//                                                        EREMOTEIO: as for open
 #pragma once
 
 #include "pool/shared/limits.hpp"
@@ -46,6 +48,7 @@ enum class Ask : std::uint32_t {
     drain,
     stop,
     adjust,
+    settle,
 };
 
 // Bits of Question::flags.
@@ -62,6 +65,8 @@ struct Question {
     std::uint32_t generation = 0;
     std::int64_t number = 0;
     std::uint64_t inode = 0;
+    // Of ranks on several nodes that write the file together, by collective calls only; 0: none.
+    std::uint64_t group = 0;
     std::array<char, pool::path_bytes> path{};  // ends with a zero
 };
 

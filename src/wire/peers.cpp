@@ -38,7 +38,7 @@ std::optional<Message> message_of(std::span<const std::byte> bytes) noexcept {
     std::memcpy(&packed, bytes.data(), sizeof packed);
     const bool known = packed.kind >= static_cast<std::uint16_t>(Message::Kind::ask) &&
                        packed.kind <= static_cast<std::uint16_t>(Message::Kind::farewell) &&
-                       packed.token <= static_cast<std::uint16_t>(Token::refused);
+                       packed.token <= static_cast<std::uint16_t>(Token::settled);
     if (packed.format != peer_format || !known) {
         return std::nullopt;
     }

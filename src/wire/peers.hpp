@@ -13,7 +13,7 @@
 namespace forebay::wire {
 
 // One more with each change of what is said.
-inline constexpr std::uint32_t peer_format = 1;
+inline constexpr std::uint32_t peer_format = 2;
 inline constexpr std::size_t peer_bytes = 24;
 using PeerBytes = std::array<std::byte, peer_bytes>;
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from suite import mpi as m
 from suite.compare import RECORD, compare
-from suite.pool import pool
+from suite.pool import Pool, pool
 from suite.record import Record
 from suite.verdict import ensure
 
@@ -47,6 +47,16 @@ VARIANTS: Mapping[str, dict[str, str]] = {
 }
 
 
+# Two ranks a node; through the pools of the nodes, each of which has some of a file's stripes.
+ON_NODES: Mapping[str, str] = {
+    "ranks_per_node": "2",
+    "striping_unit": "4096",
+    "striping_factor": "3",
+    "cb_buffer_size": "65536",
+    "pool_quiet": "60000",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Program:
     name: str
@@ -54,16 +64,59 @@ class Program:
     seconds_max: int = 150
     arguments: Sequence[str] = ()
 
-    def run(self, mpi: m.Mpi, ranks: int, folder: Path, environment: Mapping[str, str]) -> m.Ended:
+    def run(
+        self,
+        mpi: m.Mpi,
+        ranks: int,
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        front: Sequence[object] = (),
+    ) -> m.Ended:
+        """`front` comes before the program on its command line."""
         program = m.build(mpi, self.source)
         folder.mkdir(parents=True, exist_ok=True)
         return m.run(
             mpi,
             ranks,
-            [program, folder, *self.arguments],
+            [*front, program, folder, *self.arguments],
             environment=environment,
             seconds_max=self.seconds_max,
         ).ensure_success()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnNodes:
+    """Daemons that stand for nodes, each with as many ranks of a program."""
+
+    pools: Sequence[Pool]
+    script: Path
+
+    @classmethod
+    def made(cls, pools: Sequence[Pool], *, ranks_per_node: int) -> OnNodes:
+        """The daemon of a rank is told by its number, as a launcher tells it."""
+        script = pools[0].rescue / "on-its-node"
+        cases = "\n".join(f"{node}) socket={one.socket} ;;" for node, one in enumerate(pools))
+        script.write_text(
+            "#!/bin/sh\n"
+            "rank=${PMI_RANK:-${PMIX_RANK:-$OMPI_COMM_WORLD_RANK}}\n"
+            f"case $((rank / {ranks_per_node})) in\n{cases}\nesac\n"
+            'FOREBAY_POOL_SOCKET=$socket exec "$@"\n'
+        )
+        script.chmod(0o700)
+        return cls(pools=pools, script=script)
+
+    def run(
+        self,
+        program: Program,
+        mpi: m.Mpi,
+        ranks: int,
+        folder: Path,
+        environment: Mapping[str, str],
+    ) -> m.Ended:
+        """`environment`: as without a pool."""
+        through = self.pools[0].with_mpi(environment)
+        return program.run(mpi, ranks, folder, through, front=[self.script])
 
 
 def plain(program: Program, mpi: m.Mpi, ranks: int) -> Path:

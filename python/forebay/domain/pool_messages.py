@@ -6,9 +6,9 @@ from enum import IntEnum
 
 from forebay.domain.frozen import frozen
 
-FORMAT = 0x666F726562617905
+FORMAT = 0x666F726562617906
 PATH_BYTES = 256
-_QUESTION = struct.Struct(f"=QIIIIqQ{PATH_BYTES}s")
+_QUESTION = struct.Struct(f"=QIIIIqQQ{PATH_BYTES}s")
 _REPLY = struct.Struct("=QIiIIIIq")
 QUESTION_BYTES = _QUESTION.size
 REPLY_BYTES = _REPLY.size
@@ -34,7 +34,7 @@ class Reply:
 
 def question(ask: Ask) -> bytes:
     """A question that is about no file."""
-    return _QUESTION.pack(FORMAT, ask, 0, 0, 0, 0, 0, b"")
+    return _QUESTION.pack(FORMAT, ask, 0, 0, 0, 0, 0, 0, b"")
 
 
 def reply(data: bytes) -> Reply | None:

@@ -89,15 +89,31 @@ const pool::PoolCalls* pool_calls() noexcept {
     return calls != nullptr && calls->version == pool::calls_version ? calls : nullptr;
 }
 
-Result<std::unique_ptr<ports::Storage>> open_pooled(const pool::PoolCalls& calls,
-                                                    const std::string& path, Direction direction) {
-    const bool writes = direction == Direction::write;
-    const int fd = calls.open(path.c_str(), (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC, 0);
+namespace {
+
+// Of what opening gave.
+Result<std::unique_ptr<ports::Storage>> storage_of(int fd, const pool::PoolCalls& calls,
+                                                   const std::string& path, Direction direction) {
     if (fd < 0) {
+        const bool writes = direction == Direction::write;
         return failure(
             system_error(errno, (writes ? "open for writing " : "open for reading ") + path));
     }
     return std::make_unique<PooledStorage>(calls, fd, path);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ports::Storage>> open_pooled(const pool::PoolCalls& calls,
+                                                    const std::string& path, Direction direction) {
+    const int access = direction == Direction::write ? O_WRONLY : O_RDONLY;
+    return storage_of(calls.open(path.c_str(), access | O_CLOEXEC, 0), calls, path, direction);
+}
+
+Result<std::unique_ptr<ports::Storage>> open_part(const pool::PoolCalls& calls,
+                                                  const std::string& path, std::uint64_t group) {
+    return storage_of(calls.open_part(path.c_str(), O_WRONLY | O_CLOEXEC, group), calls, path,
+                      Direction::write);
 }
 
 }  // namespace forebay::adapters

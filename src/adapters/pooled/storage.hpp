@@ -7,6 +7,7 @@
 #include "pool/client/calls.hpp"
 #include "ports/storage.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,5 +20,10 @@ namespace forebay::adapters {
 [[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_pooled(const pool::PoolCalls& calls,
                                                                   const std::string& path,
                                                                   Direction direction);
+// For writing, by ranks of several nodes together: nobody writes what another one does. `group`:
+// as in pool/client/calls.hpp.
+[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_part(const pool::PoolCalls& calls,
+                                                                const std::string& path,
+                                                                std::uint64_t group);
 
 }  // namespace forebay::adapters

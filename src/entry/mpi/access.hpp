@@ -41,6 +41,7 @@ struct Left {
     std::size_t function = 0;
     MPI_File file = MPI_FILE_NULL;
     Start start = Start::offset;
+    MPI_Offset offset = 0;  // etypes; of Start::offset
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     bool collective = false;

@@ -76,6 +76,9 @@ engine::File& OpenFile::engine() {
     options.path = facts_.path;
     options.layout = layout_;
     options.tuning = settings_.tuning();
+    if (facts_.group != 0) {
+        options.tuning.write = plan::Mode::enable;  // each stripe has one node, whoever writes it
+    }
     options.aggregators_per_node_max = known.aggregators_per_node;
     options.known = known.limits;
     options.only_read = (facts_.amode & MPI_MODE_RDONLY) != 0;
@@ -85,6 +88,11 @@ engine::File& OpenFile::engine() {
     }
     const auto opener = [this](Direction direction) {
         const pool::PoolCalls* const pool = adapters::pool_calls();
+        if (facts_.group != 0) {
+            return direction == Direction::write
+                       ? adapters::open_part(*facts_.pool, facts_.path, facts_.group)
+                       : adapters::open_storage(facts_.path, direction, preference_of(settings_));
+        }
         if (pool != nullptr && pool->covers(facts_.path.c_str())) {
             return adapters::open_pooled(*pool, facts_.path, direction);
         }
@@ -164,12 +172,24 @@ engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
     Asked ask = asked_if_possible(access, direction);
     ask.call.memory.nest = &ask.memory.nest;
     engine::File& file = engine();
-    return direction == Direction::write ? file.write(ask.call) : file.read(ask.call);
+    if (direction == Direction::read) {
+        return file.read(ask.call);
+    }
+    engine::Outcome outcome = file.write(ask.call);
+    if (facts_.group != 0 && outcome.span.length.bytes() > 0) {
+        undrained_.add(outcome.span);
+        any_undrained_ = true;
+    }
+    return outcome;
 }
 
 // All ranks come here together.
 int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
     mpi_under_way_ = true;
+    const int settled = settle_together();
+    if (settled != MPI_SUCCESS) {
+        return settled;
+    }
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     counters_->passed(access.function, refusal, size < 0 ? -1 : size * access.count);
     const int code = tell_view();
@@ -192,6 +212,10 @@ template <class Tell>
 int OpenFile::take_over(const Access& access, Direction direction, PassOn pass, Tell tell) {
     if (!ours()) {
         return this->pass(access, engine::Refusal::none, pass);
+    }
+    const int settled = direction == Direction::read ? settle_together() : MPI_SUCCESS;
+    if (settled != MPI_SUCCESS) {
+        return settled;
     }
     const engine::Outcome outcome = transfer(access, direction);
     if (outcome.passed != engine::Refusal::none) {

@@ -12,6 +12,7 @@
 #include "entry/mpi/opening.hpp"
 #include "entry/mpi/own_part.hpp"
 #include "plan/nonblocking.hpp"
+#include "plan/undrained.hpp"
 #include "settings/settings.hpp"
 
 #include <cstdint>
@@ -37,8 +38,11 @@ struct FileFacts {
     std::optional<ports::Identity> identity;  // on rank 0; where `pooled`, on all ranks
     bool pooled = false;                      // when it was opened, on rank 0's node
     const pool::PoolCalls* pool = nullptr;    // of this process; null where there is none
-    Stripes layout;                           // of a file that hints gave a layout
-    std::vector<std::string> warnings;        // on rank 0
+    // Not 0: the pools of several nodes have parts of it, which lie in its stripes; the same on all
+    // ranks (decision 0024).
+    std::uint64_t group = 0;
+    Stripes layout;                     // of a file that hints gave a layout
+    std::vector<std::string> warnings;  // on rank 0
 };
 
 class OpenFile {
@@ -68,6 +72,9 @@ public:
     int get_amode(int* amode) const;
     int set_atomicity(int flag);
     int sync();
+    int get_size(MPI_Offset* size);
+    int set_size(MPI_Offset size);
+    int preallocate(MPI_Offset size);
     // Everything but the MPI's own close; an MPI error code. Collective.
     int finish();
 
@@ -109,6 +116,12 @@ private:
     int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);
     int complete(const Access& access, const engine::Outcome& outcome);
     int settle(const Result<void>& done, int code);
+    [[nodiscard]] std::optional<Extent> extent_of(const Left& left);
+    int settle_alone(const std::optional<Extent>& extent);
+    int settle_together();
+    int settle_before(const Left& left);
+    [[nodiscard]] int ask_to_settle() const noexcept;
+    int could_not_settle(int error);
     int advance(MPI_Offset etypes);
     int tell_view();
     void forget() noexcept;
@@ -131,6 +144,10 @@ private:
     bool mpi_under_way_ = false;  // see plan::SharedFacts; the same on all ranks
     bool by_itself_ = false;      // some call was done by each rank itself; the same on all ranks
     OwnPart own_part_;
+    // What the pools of several nodes may have, as this rank knows it; and whether any rank knows
+    // of something, which is the same on all ranks.
+    plan::Undrained undrained_;
+    bool any_undrained_ = false;
     std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
 };
 

@@ -4,6 +4,7 @@
 #include "entry/mpi/open_file.hpp"
 #include "entry/mpi/status.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace forebay::entry {
@@ -13,6 +14,9 @@ plan::SharedFacts OpenFile::shared_facts(Direction direction) const noexcept {
     plan::SharedFacts facts;
     facts.pooled = ours() && facts_.pooled;
     facts.nodes = facts.pooled ? circle_->group->place().nodes : 1;
+    if (facts_.group != 0) {
+        facts.nodes = std::max(facts.nodes, 2);  // nodes of the pool
+    }
     facts.disabled =
         direction == Direction::write ? disabled_at_open_.write : disabled_at_open_.read;
     facts.atomic = atomic_;
@@ -45,6 +49,10 @@ int OpenFile::start_by_mpi(const Access& access, const plan::Choice& choice,
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     const bool known = size >= 0 && access.count >= 0;
     counters_->passed(access.function, choice.why, known ? size * access.count : -1);
+    const int settled = settle_alone(std::nullopt);  // it waits for no other rank
+    if (settled != MPI_SUCCESS) {
+        return settled;
+    }
     if (held_.here()) {
         return held_.access(access.start, starting.alone);
     }

@@ -36,6 +36,10 @@ int OpenFile::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Dataty
 
 // The pointer counts etypes, which the MPI knows; where the file ends, it does not.
 int OpenFile::seek(MPI_Offset offset, int whence) {
+    const int settled = whence == MPI_SEEK_END ? settle_alone(std::nullopt) : MPI_SUCCESS;
+    if (settled != MPI_SUCCESS) {
+        return settled;
+    }
     return held_.here() && whence == MPI_SEEK_END ? held_.seek_from_end(offset)
                                                   : real::seek(handle_, offset, whence);
 }
@@ -46,7 +50,10 @@ int OpenFile::tell_view() {
 }
 
 int OpenFile::seek_shared(MPI_Offset offset, int whence) {
-    const int code = tell_view();
+    int code = whence == MPI_SEEK_END ? settle_together() : MPI_SUCCESS;
+    if (code == MPI_SUCCESS) {
+        code = tell_view();
+    }
     return code == MPI_SUCCESS ? real::seek_shared(handle_, offset, whence) : code;
 }
 
@@ -79,6 +86,10 @@ int OpenFile::leave(const Left& left, PassOn pass) {
         mpi_under_way_ = true;
     }
     counters_->passed(left.function, engine::Refusal::none, known ? size * left.count : -1);
+    const int settled = settle_before(left);
+    if (settled != MPI_SUCCESS) {
+        return settled;
+    }
     if (!held_.anywhere()) {
         return pass(handle_);
     }

@@ -8,6 +8,7 @@
 #include "settings/path.hpp"
 
 #include <cstring>
+#include <random>
 
 namespace forebay::entry {
 
@@ -76,6 +77,12 @@ bool is_pooled(const std::string& path, const Settings& settings) {
            settings.text(Setting::pool_durability) != "global";
 }
 
+// Two programs of a job may not have the same.
+std::uint64_t new_group() {
+    std::random_device random;
+    return (std::uint64_t{random()} << 32U | random()) | 1U;
+}
+
 Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
                std::vector<std::string>& warnings) {
     Opening opening;
@@ -97,6 +104,11 @@ Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
     }
     opening.pooled =
         opening.standing == Standing::ours && is_pooled(request.path, settings) ? 1 : 0;
+    // What nobody writes, every node may have read ahead.
+    const bool only_read = (request.amode & MPI_MODE_RDONLY) != 0;
+    if (opening.pooled != 0 && !only_read && adapters::pool_calls()->nodes() > 1) {
+        opening.group = new_group();
+    }
     opening.settings = settings.numbers();
     return opening;
 }

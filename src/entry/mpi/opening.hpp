@@ -30,6 +30,8 @@ struct Opening {
     std::int64_t stripe_bytes = 0;
     std::int32_t pooled = 0;  // the file goes through the pool of rank 0's node
     std::int32_t spare = 0;
+    // Not 0: through those of several nodes, by this number; see pool/client/calls.hpp.
+    std::uint64_t group = 0;
     Settings::Numbers settings{};
 };
 

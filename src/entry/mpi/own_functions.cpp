@@ -61,6 +61,49 @@ int refuse_open(const OpenArguments& arguments) {
     return raise_at_open(MPI_ERR_OTHER);
 }
 
+// While it lives, what the MPI opens belongs to the group.
+class GroupOpens {
+public:
+    GroupOpens(const pool::PoolCalls* calls, std::uint64_t group)
+        : calls_{group == 0 ? nullptr : calls} {
+        if (calls_ != nullptr) {
+            calls_->group_opens(group);
+        }
+    }
+    GroupOpens(const GroupOpens&) = delete;
+    GroupOpens& operator=(const GroupOpens&) = delete;
+    ~GroupOpens() {
+        if (calls_ != nullptr) {
+            calls_->group_opens(0);
+        }
+    }
+
+private:
+    const pool::PoolCalls* calls_;
+};
+
+// What this rank's pool can do with the file, where the ranks of several nodes write it together.
+bool can_take_part(const pool::PoolCalls* calls, const std::optional<ports::Identity>& identity) {
+    return identity && calls->knows(identity->device, identity->inode);
+}
+
+// All ranks can, or the file is one like any other. Collective.
+std::uint64_t agreed_group(std::uint64_t group, bool can, MPI_Comm communicator) {
+    if (group == 0) {
+        return 0;
+    }
+    int all = can ? 1 : 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, communicator);
+    return all != 0 ? group : 0;
+}
+
+int open_by_mpi(const OpenArguments& arguments, int amode, std::uint64_t group,
+                const pool::PoolCalls* pool) {
+    const GroupOpens opens{pool, group};
+    return real::open(arguments.communicator, arguments.filename, amode, arguments.info,
+                      arguments.fh);
+}
+
 int open_file(const OpenArguments& arguments) {
     const std::int64_t begin = adapters::SteadyClock().now_ns();
     const std::string path = plain_path(arguments.filename).value_or("");
@@ -70,13 +113,18 @@ int open_file(const OpenArguments& arguments) {
     if ((amode & MPI_MODE_CREATE) != 0 && talk.end().made != 0) {
         amode &= ~MPI_MODE_EXCL;  // it was made exclusively, by rank 0
     }
-    const int code =
-        real::open(arguments.communicator, arguments.filename, amode, arguments.info, arguments.fh);
+    const pool::PoolCalls* const pool = adapters::pool_calls();
+    const bool covered = pool != nullptr && !path.empty() && pool->covers(path.c_str());
+    const std::uint64_t group = covered ? talk.end().group : 0;
+    const int code = open_by_mpi(arguments, amode, group, pool);
     const Opening& opening = talk.end();
     if (opening.failed != 0) {
         return code != MPI_SUCCESS ? code : refuse_open(arguments);
     }
     Circle* circle = join_circle(arguments.communicator, opening, needs_of(settings));
+    const auto identity = identity_of_path(path);
+    const bool can = code == MPI_SUCCESS && covered && can_take_part(pool, identity);
+    const std::uint64_t agreed = agreed_group(opening.group, can, arguments.communicator);
     if (code != MPI_SUCCESS) {
         leave_circle(circle);
         return code;
@@ -92,10 +140,11 @@ int open_file(const OpenArguments& arguments) {
         facts.layout = {opening.targets, opening.stripe_bytes};
     }
     facts.pooled = opening.pooled != 0;
-    facts.pool = facts.pooled ? adapters::pool_calls() : nullptr;
+    facts.pool = facts.pooled ? pool : nullptr;
     if (facts.rank == 0 || facts.pooled) {
-        facts.identity = identity_of_path(path);
+        facts.identity = identity;
     }
+    facts.group = agreed;
     facts.open_ns = adapters::SteadyClock().now_ns() - begin;
     auto file = std::make_unique<OpenFile>(*arguments.fh, std::move(facts), std::move(settings),
                                            circle, large_count_inquiry());
@@ -184,6 +233,24 @@ int forebay_file_get_byte_offset(MPI_File fh, MPI_Offset offset,
     return with_file(
         fh, [&](OpenFile& file) { return file.get_byte_offset(offset, displacement); },
         [&] { return real::get_byte_offset(fh, offset, displacement); });
+}
+
+int forebay_file_get_size(MPI_File fh, MPI_Offset* size) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.get_size(size); },
+        [&] { return real::get_size(fh, size); });
+}
+
+int forebay_file_set_size(MPI_File fh, MPI_Offset size) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.set_size(size); },
+        [&] { return real::set_size(fh, size); }, Waiting::other_ranks);
+}
+
+int forebay_file_preallocate(MPI_File fh, MPI_Offset size) noexcept {
+    return with_file(
+        fh, [&](OpenFile& file) { return file.preallocate(size); },
+        [&] { return real::preallocate(fh, size); }, Waiting::other_ranks);
 }
 
 int forebay_file_get_amode(MPI_File fh, int* amode) noexcept {

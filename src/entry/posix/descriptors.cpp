@@ -36,6 +36,7 @@ Description* Descriptors::make() noexcept {
         one.offset.store(0, relaxed);
         one.flags.store(0, relaxed);
         one.passes.store(false, relaxed);
+        one.beside.store(false, relaxed);
         one.wrote.store(false, relaxed);
         guesses_[number].ahead = {};
         guesses_[number].taken.store(false, relaxed);

@@ -32,7 +32,9 @@ struct alignas(64) Description {
     std::atomic<std::int64_t> offset;
     std::atomic<int> flags;    // of open(2)
     std::atomic<bool> passes;  // its data is libc's business: it left the pool
-    std::atomic<bool> wrote;   // at least once
+    // It was opened by ranks of several nodes together, and never is in the pool; groups.hpp.
+    std::atomic<bool> beside;
+    std::atomic<bool> wrote;  // at least once
 
     [[nodiscard]] pool::FileId file() const noexcept {
         const std::uint64_t both = id.load(std::memory_order_relaxed);

@@ -47,7 +47,10 @@ enum class Introduced {
 Introduced introduce(Place place, std::string_view path, pool::Reason through) noexcept {
     wire::Question question;
     question.ask = wire::Ask::open;
-    question.flags = may_write(place.file.flags.load(relaxed)) ? wire::for_writing : 0;
+    const bool deposits =
+        may_write(place.file.flags.load(relaxed)) && !place.file.beside.load(relaxed);
+    question.flags = deposits ? wire::for_writing : 0;
+    question.group = through == pool::Reason::none ? grouping().group : 0;
     if (through != pool::Reason::none) {
         question.flags |= wire::through_only;
         question.number = static_cast<std::int64_t>(through);
@@ -178,7 +181,7 @@ Footing footing(Place place) noexcept {
         place.file.connection.load(std::memory_order_acquire) == connection.number() &&
         connection.reached();
     if (passes && introduced) {
-        if (!came_back(place)) {
+        if (place.file.beside.load(relaxed) || !came_back(place)) {
             return Footing::passed;
         }
         place.file.passes.store(false, std::memory_order_release);
@@ -204,6 +207,18 @@ Footing footing(Place place) noexcept {
     return passes ? Footing::passed : Footing::lost;
 }
 
+namespace {
+
+// 0 or an errno. Whoever opened the file beside the pool empties it so: nobody has deposits yet.
+int make_empty(Place place) noexcept {
+    if (!place.file.beside.load(relaxed)) {
+        return truncate(place, 0);
+    }
+    return kernel::ftruncate(place.fd, 0) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
 Taken take_on(int fd, const Opening& opening) noexcept {
     if (static_cast<unsigned>(fd) < descriptors_max && descriptors.captured(fd)) {
         Description* const stale = descriptors.take(fd);  // closed where nobody could see it
@@ -222,8 +237,11 @@ Taken take_on(int fd, const Opening& opening) noexcept {
     const Place place{made != nullptr ? *made : spare, fd};
     place.file.flags.store(opening.flags, relaxed);
     const pool::Reason through = made == nullptr ? pool::Reason::asked : reason_of(fd, opening);
-    place.file.passes.store(through != pool::Reason::none, relaxed);
-    if (through != pool::Reason::none || !opening.fresh) {
+    const Grouping together = grouping();
+    const bool beside = through == pool::Reason::none && together.group != 0 && !together.part;
+    place.file.beside.store(beside, relaxed);
+    place.file.passes.store(beside || through != pool::Reason::none, relaxed);
+    if (beside || through != pool::Reason::none || !opening.fresh) {
         place.file.offset.store(in_kernel, relaxed);
     }
     const Introduced introduced = introduce(place, path, through);
@@ -234,7 +252,7 @@ Taken take_on(int fd, const Opening& opening) noexcept {
         errno = introduced == Introduced::refused ? EREMOTEIO : errno;
         return introduced == Introduced::refused ? Taken::failed : Taken::no;
     }
-    const int error = opening.empties ? truncate(place, 0) : 0;
+    const int error = opening.empties ? make_empty(place) : 0;
     if (error != 0) {
         if (made != nullptr) {
             let_go(*made);
@@ -285,6 +303,15 @@ int leave(Place place, pool::Reason reason) noexcept {
         place.file.passes.store(true, std::memory_order_release);
     }
     return error;
+}
+
+int settle(pool::FileId file) noexcept {
+    wire::Question question;
+    question.ask = wire::Ask::settle;
+    question.slot = file.slot;
+    question.generation = file.generation;
+    const int error = ask(question);
+    return error == 0 ? 0 : fail(error);
 }
 
 int adjust(Place place, const Adjusting& wanted) noexcept {

@@ -93,6 +93,8 @@ int truncate(Place place, std::int64_t bytes) noexcept;
 
 // A file that the daemon knows; where it was reached.
 [[nodiscard]] std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept;
+// All nodes have drained it. 0, or -1 and errno.
+int settle(pool::FileId file) noexcept;
 
 // A captured call: `pass` is libc's, `own` is done over the pool, and returns -1 and errno as libc
 // does. errno stays as it was where nothing fails.

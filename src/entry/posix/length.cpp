@@ -76,7 +76,8 @@ int ftruncate(int fd, off_t bytes) noexcept {
         return real::ftruncate(fd, bytes);
     }
     const Held held{fd};
-    if (!held || (held->flags.load(std::memory_order_relaxed) & O_ACCMODE) == O_RDONLY) {
+    if (!held || held->beside.load(std::memory_order_relaxed) ||
+        (held->flags.load(std::memory_order_relaxed) & O_ACCMODE) == O_RDONLY) {
         return real::ftruncate(fd, bytes);
     }
     const Place place{*held, fd};

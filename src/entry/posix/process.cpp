@@ -22,7 +22,16 @@ constinit State state;
 constinit Descriptors descriptors;
 constinit Connection connection;
 constinit RealAddresses real_addresses{};
+
+namespace {
+
+// There from the start: nothing is allocated when it is first used.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Grouping own_grouping;
+
+}  // namespace
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+Grouping& grouping() noexcept { return own_grouping; }
 
 }  // namespace forebay::entry
 

@@ -40,6 +40,14 @@ extern Descriptors descriptors;
 extern Connection connection;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
+// What a thread opens belongs to a group; see pool/client/calls.hpp.
+struct Grouping {
+    std::uint64_t group = 0;  // 0: to none
+    bool part = false;        // its writes are deposits
+};
+// The calling thread's.
+[[nodiscard]] Grouping& grouping() noexcept;
+
 [[nodiscard]] inline bool capturing() noexcept {
     return state.captures.load(std::memory_order_relaxed);
 }

@@ -38,6 +38,9 @@ int set(Place place, const forebay_pool_setting& setting) noexcept {
     if (!on && setting.window == 0) {
         return 0;
     }
+    if (place.file.beside.load(relaxed)) {
+        return EBUSY;
+    }
     constexpr __u64 most = std::numeric_limits<std::int64_t>::max();
     const int error = adjust(
         place,

@@ -150,6 +150,7 @@ struct DirectoryHeader {
     // its owner dies. Clients only look at it.
     pthread_mutex_t alive;
     std::atomic<std::uint32_t> closing;  // no more deposits: write through
+    std::atomic<std::uint32_t> nodes;    // of the job, with a daemon each
     std::atomic<std::uint32_t> extents_used;
     std::atomic<Consistency> consistency;
     std::atomic<Durability> durability;

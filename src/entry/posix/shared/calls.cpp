@@ -2,6 +2,7 @@
 #include "pool/client/calls.hpp"
 
 #include "capture/captured.hpp"
+#include "entry/posix/groups.hpp"
 #include "entry/posix/look.hpp"
 
 extern "C" {
@@ -16,5 +17,10 @@ const forebay::pool::PoolCalls forebay_pool_calls{
     .pread = &forebay::entry::captured::pread,
     .pwrite = &forebay::entry::captured::pwrite,
     .fsync = &forebay::entry::captured::fsync,
+    .nodes = &forebay::entry::nodes_of_job,
+    .group_opens = &forebay::entry::group_opens,
+    .open_part = &forebay::entry::open_part,
+    .knows = &forebay::entry::knows,
+    .settle = &forebay::entry::settle,
 };
 }

@@ -1,0 +1,15 @@
+// Files that ranks on several nodes open together; see pool/client/calls.hpp.
+#pragma once
+
+#include <cstdint>
+#include <sys/types.h>
+
+namespace forebay::entry {
+
+[[nodiscard]] std::uint32_t nodes_of_job() noexcept;
+void group_opens(std::uint64_t group) noexcept;
+[[nodiscard]] int open_part(const char* path, int flags, std::uint64_t group) noexcept;
+[[nodiscard]] bool knows(dev_t device, ino_t inode) noexcept;
+[[nodiscard]] int settle(dev_t device, ino_t inode) noexcept;
+
+}  // namespace forebay::entry
