@@ -29,6 +29,11 @@ constexpr pool::PoolCalls plain_calls{
     .pread = &::pread,
     .pwrite = &::pwrite,
     .fsync = &::fsync,
+    .nodes = [] { return std::uint32_t{1}; },
+    .group_opens = [](std::uint64_t) {},
+    .open_part = [](const char* path, int flags, std::uint64_t) { return ::open(path, flags); },
+    .knows = [](dev_t, ino_t) { return true; },
+    .settle = [](dev_t, ino_t) { return 0; },
 };
 
 class NonBlocking : public testing::Test {
