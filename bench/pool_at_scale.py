@@ -5,6 +5,7 @@ grid       burst × interval × nodes, each rank with a file of its own, and the
 window     one file for each node, larger than the window
 programs   the programs of 2019 as bursts, beside their published gains
 opened     messages between daemons, each burst in new files
+input      one file that every rank reads
 
 Runs are independent processes; --jobs says how many at a time.
 """
@@ -47,6 +48,7 @@ INTERVALS = (1.0, 5.0, 20.0)
 WINDOWS = (64 * MIB, 256 * MIB, 1024 * MIB, 4096 * MIB)
 FILE = 1024 * MIB
 OPENED = (2, 16, 64, 256)
+INPUT = 64 * MIB
 
 
 @frozen
@@ -201,6 +203,31 @@ def opened(submit: Submit) -> list[TextTable]:
     return [TextTable(title="Messages between daemons", header=header, rows=rows)]
 
 
+def read_once(submit: Submit) -> list[TextTable]:
+    """Each rank reads the whole file; on each node, the pool does so once."""
+    waiting = {
+        nodes: submit(
+            {"nodes": nodes, "input_bytes": INPUT, "steps": 1, "writers": nodes,
+             "burst_bytes": nodes * MIB}
+        )
+        for nodes in NODES
+    }  # fmt: skip
+    rows: list[tuple[str, ...]] = []
+    for nodes, get in waiting.items():
+        one = get()
+        rows.append((
+            str(one.ranks), str(nodes), gibibytes(one.plain.input_bytes),
+            gibibytes(one.pooled.input_bytes), number(one.plain.reading),
+            number(one.pooled.reading),
+        ))  # fmt: skip
+    header = (
+        "ranks", "nodes", "from the file system, without", "pool", "slowest rank, without, s",
+        "pool, s",
+    )  # fmt: skip
+    title = f"A file of {INPUT // MIB} MiB that every rank reads"
+    return [TextTable(title=title, header=header, rows=tuple(rows))]
+
+
 def interval_for(waited: float, gain_: float) -> float:
     """Seconds of computing with which hiding `waited` makes a program faster by that share."""
     return waited / gain_
@@ -224,6 +251,14 @@ def gibibytes(count: int) -> str:
     return f"{count / GIB:.1f} GiB"
 
 
+TABLES: Mapping[str, Callable[[Submit], list[TextTable]]] = {
+    "window": window,
+    "programs": programs,
+    "opened": opened,
+    "input": read_once,
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints one table, or puts it into the page, and returns the exit status."""
     parser = argparse.ArgumentParser(
@@ -231,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("table", choices=("grid", "window", "programs", "opened"))
+    parser.add_argument("table", choices=("grid", *TABLES))
     parser.add_argument("--jobs", type=int, default=2, help="at a time (default: %(default)s)")
     parser.add_argument("--docs", type=Path, help="put the table between this file's markers")
     options = parser.parse_args(arguments)
@@ -249,9 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.table == "grid":
                 tables = grid(submit, picture)
             else:
-                tables = {"window": window, "programs": programs, "opened": opened}[options.table](
-                    submit
-                )
+                tables = TABLES[options.table](submit)
         except ForebayError as error:
             print(f"bench: {error}", file=sys.stderr)
             return 1

@@ -22,6 +22,7 @@ from bench.pool_at_scale import (
     interval_for,
     opened,
     programs,
+    read_once,
     window,
 )
 from forebay.domain.pool_simulation import PoolSimulation, Way
@@ -31,13 +32,14 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance" / "pool-at-s
 
 def imagined(settings: Settings) -> Get:
     """A run in which the pool hides three quarters of the waiting."""
-    interval, steps = float(settings["interval"]), int(settings.get("steps", 3))
+    interval, steps = float(settings.get("interval", 10)), int(settings.get("steps", 3))
 
     def way(exposed: float) -> Way:
         seconds = steps * (interval + exposed)
         return Way(
-            seconds=seconds, exposed=steps * exposed, gathered=0.0, longest=exposed, requests=1
-        )
+            seconds=seconds, exposed=steps * exposed, gathered=0.0, longest=exposed, requests=1,
+            reading=exposed, input_bytes=1,
+        )  # fmt: skip
 
     nodes = int(settings["nodes"])
     return lambda: PoolSimulation(
@@ -79,6 +81,11 @@ def test_messages_are_told_for_a_file_and_node() -> None:
     assert {row[-1] for row in table.rows} == {"3.00"}
 
 
+def test_what_nodes_read_has_a_row_for_each_number_of_nodes() -> None:
+    (table,) = read_once(imagined)
+    assert [row[1] for row in table.rows] == [str(nodes) for nodes in NODES]
+
+
 def test_every_window_has_a_row() -> None:
     (table,) = window(imagined)
     assert len({row[:3] for row in table.rows}) == len(table.rows)
@@ -90,6 +97,8 @@ def test_the_page_has_a_row_for_every_run() -> None:
         "grid": grid(imagined, None),
         "window": window(imagined),
         "opened": opened(imagined),
+        "programs": programs(imagined),
+        "input": read_once(imagined),
     }.items():
         part = text.split(f"<!-- bench:pool_at_scale_{name} -->")[1].split("<!-- /bench:")[0]
         rows = re.findall(r"^\| (?!---)(.*) \|$", part, re.MULTILINE)

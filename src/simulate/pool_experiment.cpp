@@ -40,6 +40,8 @@ PoolOutcome::Way way_of(const PoolExperiment& experiment, const std::vector<Both
         way.gathered = std::max(way.gathered, rank.gathered);
         way.longest = std::max(way.longest, rank.longest);
         way.requests += rank.requests;
+        way.reading = std::max(way.reading, rank.reading);
+        way.input += rank.input;
     }
     way.seconds = ended - began;
     way.exposed = way.seconds - static_cast<double>(experiment.steps) * experiment.interval;
@@ -105,6 +107,7 @@ Result<PoolOutcome> run(const PoolExperiment& experiment) {
     for (const auto& node : world.nodes) {
         const PoolNode::Report& report = node->report();
         outcome.drained += report.drained;
+        outcome.pooled.input += report.fetched;
         outcome.drained_after = std::max(outcome.drained_after, report.drained_at - ended);
         outcome.high = std::max(outcome.high, report.high);
         outcome.file_high = std::max(outcome.file_high, report.file_high);
@@ -142,6 +145,8 @@ std::string as_json(const PoolExperiment& experiment, const PoolOutcome& outcome
         text["gathered"] = one.gathered;
         text["longest"] = one.longest;
         text["requests"] = one.requests;
+        text["reading"] = one.reading;
+        text["input_bytes"] = one.input;
         return text;
     };
     line["plain"] = way(outcome.plain);

@@ -26,6 +26,9 @@ struct PoolExperiment {
     bool new_files = false;                            // each burst has files of its own
     std::int32_t stripe_count = 0;                     // targets of a file; 0: all
 
+    // Before it first computes, every rank reads one file whole, a MiB at a time. 0: there is none.
+    std::int64_t input_bytes = 0;  // a multiple of a MiB
+
     // Without the pool: requests that a writer has at a target at a time.
     std::int32_t plain_in_flight = 8;
 
@@ -52,6 +55,8 @@ struct PoolOutcome {
         double gathered = 0;  // of these, the most that a writer collected for
         double longest = 0;   // burst, of any writer
         std::int64_t requests = 0;
+        double reading = 0;      // seconds: the most that a rank read its input for
+        std::int64_t input = 0;  // bytes that the file system gave for it
     };
     std::int64_t bytes = 0;  // of all bursts
     Way plain;

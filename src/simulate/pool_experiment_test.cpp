@@ -119,6 +119,19 @@ TEST(Bursts, GoPastThePoolBeforeTheBatchJobEnds) {
     EXPECT_FALSE(run_alone(small()).closed_early);
 }
 
+TEST(Inputs, AreReadOnceByEachNode) {
+    PoolExperiment experiment = small();
+    experiment.platform.node.count = 2;
+    experiment.platform.node.ranks = 4;
+    experiment.input_bytes = 64 * mib;
+    const PoolOutcome outcome = run_alone(experiment);
+    EXPECT_EQ(outcome.plain.input, 8 * experiment.input_bytes);
+    EXPECT_GE(outcome.pooled.input, 2 * experiment.input_bytes);
+    // Until it is seen that they read onwards, all ranks read for themselves.
+    EXPECT_LE(outcome.pooled.input, 2 * experiment.input_bytes + 8 * 4 * mib);
+    EXPECT_LT(outcome.pooled.reading, outcome.plain.reading / 3);
+}
+
 TEST(Simulations, GiveTheSameFiguresForTheSameSeed) {
     PoolExperiment experiment = small();
     experiment.platform.node.count = 2;

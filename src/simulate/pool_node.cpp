@@ -2,6 +2,8 @@
 // long, since rounds are what a simulation costs: so much later it sees what nobody waits for.
 #include "simulate/pool_node.hpp"
 
+#include "pool/shared/clean.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
@@ -54,7 +56,11 @@ PoolNode::PoolNode(const NodeShape& shape, adapters::RankPorts& ports)
       ports_{ports},
       directory_{directory_in(shape.directory)},
       pool_{directory_,
-            {.memory = *this, .sleepers = *this, .clock = ports.clock, .calendar = ports.clock},
+            {.memory = *this,
+             .sleepers = *this,
+             .clock = ports.clock,
+             .calendar = ports.clock,
+             .clean = shape.clean.empty() ? nullptr : this},
             shape.pool},
       member_{static_cast<registry::Node>(shape.node), static_cast<std::uint32_t>(shape.nodes)},
       deadline_{nanoseconds(shape.job_end), nanoseconds(shape.deadline)} {}
@@ -66,6 +72,12 @@ bool PoolNode::provide(std::uint32_t /*client*/, std::uint32_t /*block*/) {
     ports_.life.compute(static_cast<double>(pool::block_bytes) / shape_.touch_rate);
     return true;
 }
+
+std::byte* PoolNode::block(std::uint32_t number) {
+    return shape_.clean.data() + pool::clean_place(number);
+}
+
+bool PoolNode::provide(std::uint32_t /*number*/) { return provide(0, 0); }
 
 double PoolNode::patience(bool any) const {
     return any ? after_something : pool_.idle() ? while_idle : while_busy;
@@ -127,39 +139,52 @@ std::uint32_t PoolNode::join(adapters::RankPorts& rank, pool::Log log) {
     const auto process = static_cast<std::uint64_t>(rank.communicator.place().rank.value()) + 1;
     say(rank, [&] { client = pool_.admit(process, log); });
     expects(client.has_value(), "a node has room for its ranks");
+    logs_[*client] = log;
     return *client;
 }
 
-pool::FileId PoolNode::open(adapters::RankPorts& rank, std::uint32_t client, std::int64_t number) {
+pool::Log PoolNode::log_of(std::uint32_t client) const {
+    const auto found = logs_.find(client);
+    return found == logs_.end() ? pool::Log{} : found->second;
+}
+
+pool::FileId PoolNode::open(adapters::RankPorts& rank, std::uint32_t client, const Wanted& wanted) {
     pool::FileId id;
     bool done = false;
     say(rank, [&] {
         const std::uint64_t ticket = next_ticket_++;
-        wishes_[ticket] = {number, client, &id, &done};
+        wishes_[ticket] = {wanted, client, &id, &done};
         want(ticket);
     });
     wait_until(rank, done);
     return id;
 }
 
-pool::OpenFile PoolNode::file_of(std::int64_t number) const {
+pool::OpenFile PoolNode::file_of(const Wanted& wanted) const {
+    const adapters::FilePlace place = place_of(wanted.number, shape_);
     pool::OpenFile file;
-    file.identity = {1, key_of(number).inode};
-    file.storage = ports_.life.file(place_of(number, shape_));
+    file.identity = {1, key_of(wanted.number).inode};
+    if (wanted.access == pool::Access::write) {
+        file.storage = ports_.life.file(place);
+    }
     file.control = std::make_unique<Control>();
     file.stripes = shape_.stripes;
-    file.path = fmt::format("file-{}", number);
+    file.path = fmt::format("file-{}", wanted.number);
+    file.stamp.bytes = wanted.bytes;
+    file.open_for_reading = [this, place] { return ports_.life.file(place); };
     return file;
 }
 
 // Where the registry has no answer yet, it names the ticket again.
 void PoolNode::want(std::uint64_t ticket) {
     const Wish wish = wishes_.at(ticket);
-    const registry::FileKey key = key_of(wish.number);
-    const auto admission = member_.want(key, registry::Token::write, ticket);
+    const registry::FileKey key = key_of(wish.wanted.number);
+    const bool reads = wish.wanted.access == pool::Access::read;
+    const auto token = reads ? registry::Token::read : registry::Token::write;
+    const auto admission = member_.want(key, token, ticket);
     if (admission) {
         expects(admission != registry::Admission::refused, "no daemon is gone, or silent");
-        const auto opened = pool_.open(wish.client, file_of(wish.number), pool::Access::write);
+        const auto opened = pool_.open(wish.client, file_of(wish.wanted), wish.wanted.access);
         expects(opened.has_value(), "a node has room for its files");
         member_.entered(key, opened->slot);
         slots_.insert(opened->slot);
@@ -282,6 +307,7 @@ void PoolNode::note() {
         report_.drained = counts.drained_bytes;
         report_.drained_at = now();
     }
+    report_.fetched = counts.fetched_bytes;
     report_.high = directory_.header.high.load(relaxed);
     report_.refused = static_cast<std::int64_t>(counts.refused);
     report_.failed_jobs = static_cast<std::int64_t>(counts.failed_jobs);

@@ -31,11 +31,12 @@ struct NodeShape {
     std::int32_t ranks = 1;          // of the program on this node
     std::span<std::byte> directory;  // of sizeof(pool::Directory)
     pool::PoolOptions pool;
-    Stripes stripes;           // of all files
-    std::int32_t targets = 1;  // of the platform
-    double touch_rate = 5e8;   // bytes per second of memory that nobody has touched
-    double job_end = 0;        // virtual seconds; 0: nobody knows
-    double deadline = 60;      // seconds before it; see pool/plan/deadline.hpp
+    Stripes stripes;             // of all files
+    std::int32_t targets = 1;    // of the platform
+    std::span<std::byte> clean;  // of clean blocks: all zeros, one for all nodes; empty: none
+    double touch_rate = 5e8;     // bytes per second of memory that nobody has touched
+    double job_end = 0;          // virtual seconds; 0: nobody knows
+    double deadline = 60;        // seconds before it; see pool/plan/deadline.hpp
     // Of all nodes, by number: whom registries talk to.
     std::span<const std::unique_ptr<class PoolNode>> all;
 };
@@ -43,7 +44,7 @@ struct NodeShape {
 // A file as programs know it: by number, the same on all nodes.
 [[nodiscard]] adapters::FilePlace place_of(std::int64_t number, const NodeShape& shape) noexcept;
 
-class PoolNode final : private pool::Memory, private pool::Sleepers {
+class PoolNode final : private pool::Memory, private pool::CleanMemory, private pool::Sleepers {
 public:
     // `ports`: the daemon's; they outlive it.
     PoolNode(const NodeShape& shape, adapters::RankPorts& ports);
@@ -56,9 +57,14 @@ public:
 
     // By ranks of the node, with their own ports. Each returns when the daemon has done it.
     [[nodiscard]] std::uint32_t join(adapters::RankPorts& rank, pool::Log log);
-    // For writing. Where another node has the file open it is known, but not pooled.
+    struct Wanted {
+        std::int64_t number = 0;  // of the file
+        std::int64_t bytes = 0;   // that it has
+        pool::Access access = pool::Access::write;
+    };
+    // Where another node has a file open that this one writes to, it is known, but not pooled.
     [[nodiscard]] pool::FileId open(adapters::RankPorts& rank, std::uint32_t client,
-                                    std::int64_t number);
+                                    const Wanted& wanted);
     void close(adapters::RankPorts& rank, std::uint32_t client, pool::FileId file);
     // The client has gone, if there was one; the daemon ends when all ranks have.
     void leave(adapters::RankPorts& rank, std::optional<std::uint32_t> client);
@@ -67,6 +73,8 @@ public:
     // A message has arrived from another node's daemon.
     void arrive(registry::Node from, const registry::Message& message);
 
+    [[nodiscard]] pool::Log log_of(std::uint32_t client) const;
+    [[nodiscard]] const std::byte* clean_memory() const noexcept { return shape_.clean.data(); }
     [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
 
     struct Report {
@@ -74,6 +82,7 @@ public:
         std::int64_t high = 0;         // bytes of memory, the most at a time
         std::int64_t file_high = 0;    // bytes that one file had in the pool, likewise
         std::int64_t drained = 0;      // bytes
+        std::int64_t fetched = 0;      // bytes that were read ahead
         std::int64_t messages = 0;     // sent to other nodes
         std::int64_t refused = 0;      // entries that made no sense: none, or the model is wrong
         std::int64_t failed_jobs = 0;  // of draining
@@ -84,7 +93,7 @@ public:
 private:
     // A file that a rank waits for.
     struct Wish {
-        std::int64_t number = 0;
+        Wanted wanted;
         std::uint32_t client = 0;
         pool::FileId* id = nullptr;
         bool* done = nullptr;
@@ -95,13 +104,16 @@ private:
     };
     bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t /*client*/, std::uint32_t /*block*/) override {}
+    std::byte* block(std::uint32_t number) override;
+    bool provide(std::uint32_t number) override;
+    void release(std::uint32_t /*number*/) override {}
     void wake(pool::Word& word) override { ports_.communicator.wake(word); }
 
     void say(adapters::RankPorts& rank, std::function<void()> what);
     void wait_until(adapters::RankPorts& rank, const bool& done);
     bool listen();
     void want(std::uint64_t ticket);
-    [[nodiscard]] pool::OpenFile file_of(std::int64_t number) const;
+    [[nodiscard]] pool::OpenFile file_of(const Wanted& wanted) const;
     bool talk();
     void obey();
     void make_leave(const registry::Actions::Leave& order);
@@ -123,6 +135,7 @@ private:
     ports::Word bell_{0};
     ports::Word heard_{0};  // changes when something that was said is done
     std::map<std::uint64_t, Wish> wishes_;
+    std::map<std::uint32_t, pool::Log> logs_;
     std::map<std::uint64_t, registry::FileKey> leaving_;  // by the pool's ticket
     std::set<std::uint32_t> slots_;                       // of files that are known
     std::uint64_t next_ticket_ = 1;

@@ -41,6 +41,8 @@ std::vector<Key<PoolExperiment>> program_keys() {
                  [](E& e) -> auto& { return e.new_files; }),
         plain<E>({"stripe_count", "targets of a file; 0: all"}, {0, 65536, true},
                  [](E& e) -> auto& { return e.stripe_count; }),
+        bytes<E>({"input_bytes", "of one file that every rank reads first, in whole MiB"},
+                 {0, 1024 * gibibyte, true}, [](E& e) -> auto& { return e.input_bytes; }),
         plain<E>({"plain_in_flight", "requests of a writer at a target, without the pool"},
                  {1, plan::unlimited_requests_in_flight, true},
                  [](E& e) -> auto& { return e.plain_in_flight; }),
@@ -56,6 +58,8 @@ std::vector<Key<PoolExperiment>> pool_keys() {
         bytes<E>({"pool_cap", "memory of a node's pool, as in 8GiB"},
                  {2 * mebibyte, 16 * tebibyte, true},
                  [](E& e) -> auto& { return e.pool.cap_bytes; }),
+        bytes<E>({"pool_read_ahead", "of it, for what is read ahead"}, {0, 4 * gibibyte, true},
+                 [](E& e) -> auto& { return e.pool.read_ahead_bytes; }),
         whole_seconds({"pool_age", "no byte is older, in seconds"}, {1, 86400, true},
                       [](E& e) -> auto& { return e.pool.age_max_ns; }),
         plain<E>({"pool_files_at_once", "files that a node drains at a time"}, {1, 1024, true},
@@ -101,6 +105,13 @@ Result<void> check_ranks(const PoolExperiment& experiment) {
                       fmt::format("there are {} ranks", ranks));
     }
     return {};
+}
+
+Result<void> check_input(const PoolExperiment& experiment) {
+    return experiment.input_bytes % static_cast<std::int64_t>(pool::block_bytes) == 0
+               ? Result<void>{}
+               : refuse(fmt::format("input_bytes={}", experiment.input_bytes),
+                        "it must be a multiple of 1 MiB");
 }
 
 Result<void> check_files(const PoolExperiment& experiment) {
@@ -157,9 +168,10 @@ Result<PoolExperiment> parse_pool_options(const std::vector<std::string>& words)
             return refuse(words[i], done.error().message);
         }
     }
-    return check_ranks(experiment).and_then([&] { return check_files(experiment); }).map([&] {
-        return std::move(experiment);
-    });
+    return check_ranks(experiment)
+        .and_then([&] { return check_input(experiment); })
+        .and_then([&] { return check_files(experiment); })
+        .map([&] { return std::move(experiment); });
 }
 
 }  // namespace forebay::sim

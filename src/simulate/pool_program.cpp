@@ -1,6 +1,7 @@
 #include "simulate/pool_program.hpp"
 
 #include "pool/deposit_source.hpp"
+#include "simulate/pool_reading.hpp"
 #include "transfer/channel.hpp"
 
 #include <algorithm>
@@ -41,16 +42,29 @@ Result<std::unique_ptr<PoolWorld>> PoolWorld::make(const PoolExperiment& experim
     if (!directories) {
         return failure(directories.error());
     }
-    auto logs = adapters::Mapping::anonymous(static_cast<std::size_t>(writers_of(experiment)) *
-                                             pool::LogShape::data_at);
+    const std::int64_t clients =
+        experiment.input_bytes > 0 ? ranks_of(experiment) : writers_of(experiment);
+    auto logs =
+        adapters::Mapping::anonymous(static_cast<std::size_t>(clients) * pool::LogShape::data_at);
     if (!logs) {
         return failure(logs.error());
+    }
+    Result<adapters::Mapping> clean{};
+    if (const std::size_t blocks = pool::clean_blocks(experiment.pool);
+        experiment.input_bytes > 0 && blocks > 0) {
+        clean = adapters::Mapping::anonymous(blocks * pool::block_bytes);
+        if (!clean) {
+            return failure(clean.error());
+        }
     }
     std::unique_ptr<PoolWorld> world{new PoolWorld{.experiment = experiment,
                                                    .meeting = Meeting{ranks_of(experiment)},
                                                    .nodes = {},
                                                    .directories = *std::move(directories),
-                                                   .logs = *std::move(logs)}};
+                                                   .logs = *std::move(logs),
+                                                   .clean = *std::move(clean),
+                                                   .scratch = {}}};
+    world->scratch.resize(experiment.input_bytes > 0 ? pool::block_bytes : 0);
     world->nodes.resize(nodes);
     return world;
 }
@@ -73,15 +87,16 @@ NodeShape PoolWorld::shape_of(std::int32_t node, double began) const {
     shape.stripes = stripes_of(experiment);
     shape.targets = static_cast<std::int32_t>(experiment.platform.target.count);
     shape.job_end = experiment.job_end == 0 ? 0 : began + experiment.job_end;
+    shape.clean = clean.bytes();
     shape.touch_rate = experiment.touch_rate;
     shape.deadline = experiment.deadline;
     shape.all = nodes;
     return shape;
 }
 
-pool::Log PoolWorld::log_of(std::int64_t writer) const {
+pool::Log PoolWorld::log_of(std::int64_t number) const {
     return pool::Log{logs.bytes().data() +
-                     static_cast<std::size_t>(writer) * pool::LogShape::data_at};
+                     static_cast<std::size_t>(number) * pool::LogShape::data_at};
 }
 
 PoolProgram::PoolProgram(PoolWorld& world, adapters::RankPorts& ports)
@@ -108,8 +123,9 @@ PoolTold PoolProgram::run_pooled() {
     while (world_.daemons.load() < world_.nodes.size()) {
         ports_.communicator.wait(world_.daemons, world_.daemons.load());
     }
-    if (writer_) {
-        const pool::Log log = world_.log_of(*writer_);
+    const bool reads = experiment_.input_bytes > 0;
+    if (writer_ || reads) {
+        const pool::Log log = world_.log_of(reads ? rank_ : *writer_);
         client_ = node().join(ports_, log);
         depositor_.emplace(node(), *client_, log, ports_);
     }
@@ -122,6 +138,9 @@ PoolTold PoolProgram::run(How how) {
     PoolTold told;
     world_.meeting.meet(ports_);
     told.began = now();
+    if (experiment_.input_bytes > 0) {
+        read_input(how, told);
+    }
     for (std::int64_t file = 0; writer_ && !experiment_.new_files && file < experiment_.files;
          ++file) {
         open(how, number_of(0, file), told);
@@ -148,6 +167,35 @@ PoolTold PoolProgram::run(How how) {
 std::int64_t PoolProgram::number_of(std::int64_t step, std::int64_t file) const {
     const std::int64_t burst = experiment_.new_files ? step : 0;
     return (burst * writers_of(experiment_) + *writer_) * experiment_.files + file;
+}
+
+// The file lies behind all others.
+void PoolProgram::read_input(How how, PoolTold& told) {
+    const double begin = now();
+    const std::int64_t number = writers_of(experiment_) * experiment_.files *
+                                (experiment_.new_files ? experiment_.steps : 1);
+    ports_.life.ask(adapters::Metadata::open);
+    const auto storage = ports_.life.file(place_of(number, world_.shape_of(0, 0)));
+    DirectReads direct{*storage, experiment_.input_bytes};
+    if (how == How::pooled) {
+        ports_.life.ask(adapters::Metadata::open);
+        const PoolNode::Wanted wanted{
+            .number = number, .bytes = experiment_.input_bytes, .access = pool::Access::read};
+        const pool::FileId file = node().open(ports_, *client_, wanted);
+        ++told.opened;
+        ImaginedReader reader{node(), *client_, node().log_of(*client_), ports_};
+        reader.read(file, experiment_.input_bytes, direct, world_.scratch);
+        node().close(ports_, *client_, file);
+    } else {
+        for (std::int64_t at = 0; at < experiment_.input_bytes;) {
+            at += direct.read(at, world_.scratch);
+        }
+    }
+    ports_.life.ask(adapters::Metadata::close);
+    ports_.life.compute(0);
+    told.requests += direct.requests();
+    told.input = direct.moved();
+    told.reading = now() - begin;
 }
 
 void PoolProgram::burst(How how, std::int64_t step, PoolTold& told) {
@@ -193,7 +241,7 @@ void PoolProgram::open(How how, std::int64_t number, PoolTold& told) {
     file.storage = ports_.life.file(place_of(number, world_.shape_of(0, 0)));
     if (how == How::pooled) {
         ports_.life.ask(adapters::Metadata::open);
-        file.id = node().open(ports_, *client_, number);
+        file.id = node().open(ports_, *client_, {.number = number});
         ++told.opened;
     }
 }

@@ -43,11 +43,14 @@ struct PoolWorld {
     ports::Word daemons{0};       // that are there
     adapters::Mapping directories;
     adapters::Mapping logs;
+    adapters::Mapping clean;         // blocks of zeros; empty where nothing is read
+    std::vector<std::byte> scratch;  // where all ranks read to
 
     // All ranks have run without the pool.
     void begin_pool(adapters::RankPorts& rank);
     [[nodiscard]] NodeShape shape_of(std::int32_t node, double began) const;
-    [[nodiscard]] pool::Log log_of(std::int64_t writer) const;
+    // A rank of the program's, if it has one: where nothing is read, writers do.
+    [[nodiscard]] pool::Log log_of(std::int64_t number) const;
 };
 
 // What one rank tells of one way.
@@ -61,6 +64,8 @@ struct PoolTold {
     std::int64_t bytes_past = 0;
     std::int64_t requests = 0;
     std::int64_t opened = 0;
+    double reading = 0;
+    std::int64_t input = 0;
 };
 
 class PoolProgram {
@@ -78,6 +83,7 @@ private:
         pool::FileId id;
     };
     PoolTold run(How how);
+    void read_input(How how, PoolTold& told);
     void burst(How how, std::int64_t step, PoolTold& told);
     void gather();
     void open(How how, std::int64_t number, PoolTold& told);

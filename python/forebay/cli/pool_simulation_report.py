@@ -42,6 +42,12 @@ def _lines(one: PoolSimulation) -> Iterator[str]:
         f"{human_bytes(one.cap_bytes)}), {human_bytes(one.file_high_bytes)} of a file (window "
         f"{human_bytes(one.window_bytes)})"
     )
+    if one.plain.input_bytes > 0:
+        yield (
+            f"input: {human_bytes(one.plain.input_bytes)} came from the file system in "
+            f"{one.plain.reading:.3f} s, through the pool {human_bytes(one.pooled.input_bytes)} in "
+            f"{one.pooled.reading:.3f} s"
+        )
     if one.waited_for_room >= 0.0005:
         yield f"a writer waited {one.waited_for_room:.3f} s for room in the pool"
     if one.drained_after > 0:

@@ -55,6 +55,7 @@ Examples:
   forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=8GiB interval=30s
   forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=64GiB interval=1s pool_window=64MiB
   forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=4GiB files=3 writers=1 --format json
+  forebay simulate --pool lustre-96-ost nodes=8 input_bytes=256MiB
 
 \b
 Exit status:

@@ -19,9 +19,11 @@ POOL_KEYS = (
     ("files", "of each writer in each burst"),
     ("new_files", "1: each burst goes to files of its own"),
     ("stripe_count", "targets of a file; 0: all"),
+    ("input_bytes", "of one file that every rank reads first, in whole MiB"),
     ("plain_in_flight", "requests of a writer at a target, without the pool"),
     ("pool_window", "of a file: bytes in the pool, not drained, as in 256MiB"),
     ("pool_cap", "memory of a node's pool, as in 8GiB"),
+    ("pool_read_ahead", "of it, for what is read ahead"),
     ("pool_age", "no byte is older, in seconds"),
     ("pool_files_at_once", "files that a node drains at a time"),
     ("touch_rate", "getting memory that nobody has touched, as in 500MB/s"),
@@ -37,13 +39,16 @@ POOL_KEYS = (
 class Way:
     """The program once, without the pool or with it. Virtual seconds: `exposed` are those of
     `seconds` that were not computing, `gathered` what the writer that collected longest spent on
-    that, in all bursts, and `longest` what one burst took the slowest writer."""
+    that in all bursts, `longest` what one burst took the slowest writer, `reading` what the input
+    took the slowest rank. `input_bytes`: what the file system gave of it to all ranks together."""
 
     seconds: float
     exposed: float
     gathered: float
     longest: float
     requests: int
+    reading: float
+    input_bytes: int
 
 
 @frozen
@@ -110,6 +115,8 @@ def _way(line: Mapping[str, Any]) -> Way:
         gathered=line["gathered"],
         longest=line["longest"],
         requests=line["requests"],
+        reading=line["reading"],
+        input_bytes=line["input_bytes"],
     )
 
 
