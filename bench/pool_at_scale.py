@@ -46,9 +46,11 @@ NODES = (16, 64, 256)
 BURSTS = (16 * MIB, 64 * MIB)
 INTERVALS = (1.0, 5.0, 20.0)
 WINDOWS = (64 * MIB, 256 * MIB, 1024 * MIB, 4096 * MIB)
+WINDOW_NODES = (16, 64)
 FILE = 1024 * MIB
 OPENED = (2, 16, 64, 256)
 INPUT = 64 * MIB
+READING = (4, 16, 64)
 
 
 @frozen
@@ -126,7 +128,7 @@ def window(submit: Submit) -> list[TextTable]:
                 "interval": interval, "pool_window": bytes_,
             }
         )
-        for nodes in (64, 256)
+        for nodes in WINDOW_NODES
         for interval in (1.0, 10.0)
         for bytes_ in WINDOWS
     }  # fmt: skip
@@ -210,7 +212,7 @@ def read_once(submit: Submit) -> list[TextTable]:
             {"nodes": nodes, "input_bytes": INPUT, "steps": 1, "writers": nodes,
              "burst_bytes": nodes * MIB}
         )
-        for nodes in NODES
+        for nodes in READING
     }  # fmt: skip
     rows: list[tuple[str, ...]] = []
     for nodes, get in waiting.items():

@@ -15,6 +15,7 @@ from bench.pool_at_scale import (
     NODES,
     OPENED,
     PROGRAMS,
+    READING,
     Get,
     Settings,
     gain,
@@ -83,7 +84,7 @@ def test_messages_are_told_for_a_file_and_node() -> None:
 
 def test_what_nodes_read_has_a_row_for_each_number_of_nodes() -> None:
     (table,) = read_once(imagined)
-    assert [row[1] for row in table.rows] == [str(nodes) for nodes in NODES]
+    assert [row[1] for row in table.rows] == [str(nodes) for nodes in READING]
 
 
 def test_every_window_has_a_row() -> None:

@@ -62,6 +62,7 @@ Result<double> number(const std::string& text, const std::string& unit) {
 
 std::vector<Named> platform_words() {
     std::vector<Named> words;
+    words.reserve(platform_keys.size());
     for (const PlatformKey& key : platform_keys) {
         words.push_back({key.name, key.meaning});
     }

@@ -100,6 +100,7 @@ Result<void> put(const Word& word, const std::vector<Key<Subject>>& keys, Subjec
 template <class Subject>
 std::string listed(const std::vector<Key<Subject>>& keys) {
     std::vector<Named> words;
+    words.reserve(keys.size());
     for (const Key<Subject>& key : keys) {
         words.push_back(key.named);
     }
