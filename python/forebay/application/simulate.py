@@ -4,6 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from forebay.domain.frozen import frozen
+from forebay.domain.pool_simulation import (
+    PoolSimulation,
+    parse_pool_simulation,
+    pool_words_of,
+)
 from forebay.domain.simulation import Simulation, parse_simulation, words_of
 
 
@@ -34,3 +39,9 @@ def simulate(request: SimulateRequest, simulator: Simulator) -> Iterator[Simulat
     for variant in request.variants:
         words = words_of(platform, variant=variant, settings=request.settings)
         yield parse_simulation(simulator.run(words))
+
+
+def simulate_pool(platform: str, settings: Sequence[str], simulator: Simulator) -> PoolSimulation:
+    """A program that computes and puts out, without and with the pool."""
+    words = pool_words_of(simulator.platform(platform), settings)
+    return parse_pool_simulation(simulator.run(words))

@@ -9,9 +9,12 @@ from rich.console import Console
 from rich.table import Table
 
 from forebay.adapters.simulator import NativeSimulator
-from forebay.application.simulate import SimulateRequest, simulate
+from forebay.application.simulate import SimulateRequest, simulate, simulate_pool
 from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
+from forebay.cli.pool_simulation_report import show_pool_simulation
+from forebay.domain.errors import UsageError
+from forebay.domain.pool_simulation import POOL_KEYS
 from forebay.domain.simulation import KEYS, PLATFORM_KEYS, VARIANTS, Simulation
 from forebay.domain.units import counted, human_bytes
 
@@ -35,12 +38,24 @@ KEY=VALUE changes the platform:
 or a setting, the pattern, or the experiment:
 {_listed(KEYS)}
 
+With --pool: a program that computes and puts out, again and again. All ranks meet before each
+burst. Once the program waits until its output is with the file system, once it deposits it in its
+node's pool, which drains while the program computes. Shown is how long it waits each time.
+
+\b
+KEY=VALUE then changes the platform, the program, or the pool:
+{_listed(POOL_KEYS)}
+
 \b
 Examples:
   forebay simulate laptop
   forebay simulate tsubame-2.5-thin nodes=8 targets=8 region_bytes=5992 region_count=500
   forebay simulate tsubame-2.5-thin --variant placement --variant "earth(wr,ex:2)" \\
       aggregators_per_target=12 region_bytes=5992 region_count=2977
+  forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=8GiB interval=30s
+  forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=64GiB interval=1s pool_window=64MiB
+  forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=4GiB files=3 writers=1 --format json
+  forebay simulate --pool lustre-96-ost nodes=8 input_bytes=256MiB
 
 \b
 Exit status:
@@ -59,9 +74,20 @@ def simulate_command(
     variant: Annotated[
         list[str] | None, option("--variant", "NAME", f"One of {', '.join(VARIANTS)}; any k.")
     ] = None,
+    pool: Annotated[
+        bool, typer.Option("--pool", help="A program's output, without and with the pool.")
+    ] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Simulates each variant and shows what came of it."""
+    if pool:
+        if variant:
+            raise UsageError(
+                "cannot simulate --variant with --pool (variants are of collective calls). Leave "
+                "one of them out."
+            )
+        show_pool_simulation(simulate_pool(platform, settings or [], NativeSimulator()), form)
+        return
     request = SimulateRequest(
         platform=platform, variants=variant or ["forebay"], settings=settings or []
     )

@@ -140,14 +140,14 @@ def words_of(platform: str, *, variant: str, settings: Sequence[str]) -> tuple[s
     """The simulator's command line without its name. Settings win over the variant's.
     SimulationError: no such key."""
     for word in settings:
-        _check_key(word)
+        check_key(word, [*(key for key, _ in (*PLATFORM_KEYS, *KEYS)), "variant"])
     return (f"platform={platform}", f"variant={variant}", *settings)
 
 
-def _check_key(word: str) -> None:
+def check_key(word: str, known: Sequence[str]) -> None:
+    """SimulationError: `word` is KEY=VALUE, and no such key is known."""
     name, equals, _ = word.partition("=")
-    known = [key for key, _ in (*PLATFORM_KEYS, *KEYS)]
-    if not equals or name in (*known, "variant"):
+    if not equals or name in known:
         return  # what is no KEY=VALUE the simulator refuses
     nearest = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.0)[0]
     raise SimulationError(

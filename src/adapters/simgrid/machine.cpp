@@ -149,6 +149,41 @@ void Machine::sleep_briefly(std::int32_t rank) {
     at(rank).missed = false;
 }
 
+void Machine::sleep_no_longer_than(double seconds, const std::function<void()>& sleep,
+                                   const std::function<void()>& run_out) {
+    bool fired = false;
+    Timer* const timer = Timer::set(clock_now() + seconds, [&fired, &run_out] {
+        fired = true;
+        run_out();
+    });
+    sleep();
+    if (!fired) {
+        timer->remove();
+    }
+}
+
+void Machine::sleep_on_for(std::int32_t rank, const ports::Word& word, double seconds) {
+    sleep_no_longer_than(
+        seconds, [&] { sleep_on(rank, word); },
+        [&] {
+            if (const auto found = sleepers_.find(&word); found != sleepers_.end()) {
+                std::erase(found->second, rank);
+            }
+            signal(rank);
+        });
+}
+
+void Machine::sleep_briefly_for(std::int32_t rank, double seconds) {
+    sleep_no_longer_than(seconds, [&] { sleep_briefly(rank); }, [&] { happened_to(rank); });
+}
+
+void Machine::later(std::int32_t rank, double seconds, std::function<void()> what) {
+    Timer::set(clock_now() + seconds, [this, rank, what = std::move(what)] {
+        what();
+        happened_to(rank);
+    });
+}
+
 void Machine::sleep_for_storage(std::int32_t rank) { block(rank); }
 
 void Machine::wake(std::int32_t rank, const ports::Word& word) {

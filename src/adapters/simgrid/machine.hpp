@@ -53,6 +53,11 @@ public:
     void sleep_on(std::int32_t rank, const ports::Word& word);
     void sleep_briefly(std::int32_t rank);
     void sleep_for_storage(std::int32_t rank);
+    // As sleep_on and sleep_briefly, for so many seconds at most.
+    void sleep_on_for(std::int32_t rank, const ports::Word& word, double seconds);
+    void sleep_briefly_for(std::int32_t rank, double seconds);
+    // So much later `what` happens, and `rank` is woken if it sleeps briefly.
+    void later(std::int32_t rank, double seconds, std::function<void()> what);
     void wake(std::int32_t rank, const ports::Word& word);
     void happened_to(std::int32_t rank);
     void storage_is_through(std::int32_t rank) { signal(rank); }
@@ -129,6 +134,9 @@ private:
     [[nodiscard]] std::uint64_t happened(std::int32_t rank) const;
     void go_on(std::int32_t rank);
     void block(std::int32_t rank);
+    // Sleeps as `sleep` does; `run_out` ends it after so many seconds.
+    void sleep_no_longer_than(double seconds, const std::function<void()>& sleep,
+                              const std::function<void()>& run_out);
     void signal(std::int32_t rank);
     void match(Post& post);
     void write(std::int32_t rank, const Arrival& arrival, Through through);

@@ -143,16 +143,25 @@ void ask_metadata(Machine& machine, std::int32_t rank, double (Lustre::*operatio
 
 class SimulatedStorage final : public ports::Storage {
 public:
-    SimulatedStorage(Machine& machine, std::int32_t rank) : machine_{machine}, rank_{rank} {}
+    enum class Closing { asks, is_free };
+    SimulatedStorage(Machine& machine, std::int32_t rank)
+        : SimulatedStorage{machine,
+                           rank,
+                           {0, 0, static_cast<std::int32_t>(machine.platform().target.count)},
+                           Closing::asks} {}
+    SimulatedStorage(Machine& machine, std::int32_t rank, const FilePlace& place, Closing closing)
+        : machine_{machine}, rank_{rank}, place_{place}, closing_{closing} {}
 
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
 
     void submit(const ports::Request& request) override {
         Arrival arrival;
         arrival.client = rank_;
-        arrival.offset = request.pieces.front().at.bytes();
-        const std::int64_t stripe = arrival.offset / machine_.platform().stripe_bytes;
-        arrival.target = static_cast<std::int32_t>(stripe % machine_.platform().target.count);
+        const std::int64_t offset = request.pieces.front().at.bytes();
+        const std::int64_t stripe = offset / machine_.platform().stripe_bytes;
+        const std::int64_t target = place_.first_target + stripe % place_.targets;
+        arrival.target = static_cast<std::int32_t>(target % machine_.platform().target.count);
+        arrival.offset = place_.number * file_stripes * machine_.platform().stripe_bytes + offset;
         Offset end = request.pieces.front().at;
         arrival.pieces = 0;
         for (const ports::Piece& piece : request.pieces) {
@@ -184,13 +193,16 @@ public:
     Result<void> sync() override { return {}; }
     [[nodiscard]] Result<ports::Identity> identity() const override { return ports::Identity{}; }
     Result<void> close() override {
-        ask_metadata(machine_, rank_, &Lustre::close);
+        if (closing_ == Closing::asks) {
+            ask_metadata(machine_, rank_, &Lustre::close);
+        }
         return {};
     }
     [[nodiscard]] const char* name() const noexcept override { return "simulated"; }
 
 private:
     static constexpr int depth_max = 64;
+    static constexpr std::int64_t file_stripes = std::int64_t{1} << 24;
 
     void await() {
         while (done_.empty()) {
@@ -215,9 +227,44 @@ private:
 
     Machine& machine_;
     std::int32_t rank_;
+    FilePlace place_;
+    Closing closing_;
     std::vector<ports::Completion> done_;
     bool waits_ = false;
 };
+
+RankLife life_of(Machine& machine, std::int32_t rank) {
+    RankLife life;
+    life.compute = [&machine, rank](double seconds) {
+        machine.charge(rank, seconds);
+        machine.settle(rank);
+    };
+    life.wait_for = [&machine, rank](const ports::Word& word, std::uint32_t seen, double seconds) {
+        if (word.load(std::memory_order_acquire) == seen) {
+            machine.sleep_on_for(rank, word, seconds);
+        }
+    };
+    life.wait_for_anything = [&machine, rank](const ports::Word& word, std::uint32_t seen,
+                                              double seconds) {
+        if (word.load(std::memory_order_acquire) == seen) {
+            machine.sleep_briefly_for(rank, seconds);
+        }
+    };
+    life.tell = [&machine, rank](Rank to, std::function<void()> arrives) {
+        const NodePlatform& node = machine.platform().node;
+        machine.charge(rank, node.message_time);
+        machine.settle(rank);
+        machine.later(to.value(), node.link_latency + node.message_time, std::move(arrives));
+    };
+    life.ask = [&machine, rank](Metadata what) {
+        ask_metadata(machine, rank, what == Metadata::open ? &Lustre::open : &Lustre::close);
+    };
+    life.file = [&machine, rank](const FilePlace& place) {
+        return std::make_unique<SimulatedStorage>(machine, rank, place,
+                                                  SimulatedStorage::Closing::is_free);
+    };
+    return life;
+}
 
 void run_rank(Machine& machine, const std::function<void(RankPorts&)>& body) {
     MPI_Init(nullptr, nullptr);
@@ -226,11 +273,13 @@ void run_rank(Machine& machine, const std::function<void(RankPorts&)>& body) {
     SimulatedCommunicator communicator{machine, rank};
     const SimulatedClock clock{machine, rank};
     SimulatedImagined imagined{machine, rank};
+    const RankLife life = life_of(machine, rank);
     RankPorts ports{communicator, clock, machine.content() == nullptr ? &imagined : nullptr,
                     [&](Direction) -> Result<std::unique_ptr<ports::Storage>> {
                         ask_metadata(machine, rank, &Lustre::open);
                         return std::make_unique<SimulatedStorage>(machine, rank);
-                    }};
+                    },
+                    life};
     body(ports);
     machine.settle(rank);
     MPI_Finalize();

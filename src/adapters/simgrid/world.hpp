@@ -41,6 +41,35 @@ struct WorldOptions {
     MemoryFile* content = nullptr;  // where bytes go; nullptr: they are not there
 };
 
+// Where a file lies: stripe i is on target (first + i mod targets) mod those of the platform. Two
+// files of one number would have each other's locks.
+struct FilePlace {
+    std::int64_t number = 0;
+    std::int32_t first_target = 0;
+    std::int32_t targets = 1;  // no more than the platform has
+};
+
+enum class Metadata { open, close };
+
+// What a program does beside calls of the engine, and a daemon beside a program.
+struct RankLife {
+    // Lets so many seconds pass.
+    std::function<void(double seconds)> compute;
+    // Until `word` is not `seen` any more, but no longer than so many seconds.
+    std::function<void(const ports::Word& word, std::uint32_t seen, double seconds)> wait_for;
+    // The same, or until anything happens on the node or to this rank, such as the end of a
+    // request.
+    std::function<void(const ports::Word& word, std::uint32_t seen, double seconds)>
+        wait_for_anything;
+    // Sends something that costs `message_time` here; `arrives` happens when it is there, and the
+    // rank `to` looks again if it waits for anything.
+    std::function<void(Rank to, std::function<void()> arrives)> tell;
+    // Waits for the metadata server.
+    std::function<void(Metadata)> ask;
+    // One of many files; neither opening nor closing it asks the metadata server.
+    std::function<std::unique_ptr<ports::Storage>(const FilePlace&)> file;
+};
+
 // One rank's ports; they live until its body returns.
 struct RankPorts {
     ports::Communicator& communicator;
@@ -48,6 +77,7 @@ struct RankPorts {
     ports::Imagined* imagined;  // nullptr when bytes are there
     // Waits for the metadata server, as closing what was opened does.
     std::function<Result<std::unique_ptr<ports::Storage>>(Direction)> open;
+    const RankLife& life;
 };
 
 struct WorldReport {

@@ -2,6 +2,7 @@
 // SimGrid allows no second.
 #include "adapters/simgrid/world.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <gtest/gtest.h>
@@ -201,6 +202,79 @@ TEST(Messages, CostBothEndsByTheByteWhereRanksAreAlone) {
     EXPECT_NEAR(message_with(false)[1], 0.01, 1e-5);
     EXPECT_NEAR(message_with(true)[0], 0.1, 1e-5);
     EXPECT_NEAR(message_with(true)[1], 0.1 + 0.01 + 0.2, 1e-5);
+}
+
+// Rank 0 waits; rank 1 of the same node wakes it after a tenth of a second, or nobody does.
+double waited(double most, bool woken) {
+    ports::Word word{0};
+    const auto told = run_alone(simple(), hosts_of_ranks(1, 2), [&](RankPorts& ports) {
+        if (ports.communicator.place().rank.value() == 0) {
+            ports.life.wait_for(word, 0, most);
+            return Times{seconds(ports)};
+        }
+        ports.life.compute(0.1);
+        if (woken) {
+            word.store(1);
+            ports.communicator.wake(word);
+        }
+        return Times{};
+    });
+    return told[0][0];
+}
+
+TEST(Waiting, EndsWhenTheWordChangesOrTheTimeIsOver) {
+    EXPECT_NEAR(waited(1, true), 0.1, 1e-6);
+    EXPECT_NEAR(waited(1, false), 1, 1e-6);
+    EXPECT_NEAR(waited(0.05, true), 0.05, 1e-6);
+}
+
+TEST(Waiting, ForAnythingEndsWithARequest) {
+    const auto told = run_alone(simple(), hosts_of_ranks(1, 1), [](RankPorts& ports) {
+        const auto storage = ports.life.file({0, 0, 1});
+        submit_one(*storage, Direction::write, 0);
+        const ports::Word nothing{0};
+        ports.life.wait_for_anything(nothing, 0, 1);
+        const double first = seconds(ports);
+        ports.life.wait_for_anything(nothing, 0, 1);
+        return Times{first, seconds(ports) - first};
+    });
+    EXPECT_NEAR(told[0][0], 0.003 + 0.011, 1e-5);
+    EXPECT_NEAR(told[0][1], 1, 1e-6) << "nothing else happens";
+}
+
+TEST(Waiting, ForAnythingEndsWithAMessage) {
+    Platform platform = simple();
+    platform.node.message_time = 0.01;
+    const auto told = run_alone(platform, hosts_of_ranks(2, 1), [](RankPorts& ports) {
+        if (ports.communicator.place().rank.value() == 0) {
+            ports.life.tell(Rank{1}, [] {});
+            return Times{seconds(ports)};
+        }
+        const ports::Word nothing{0};
+        ports.life.wait_for_anything(nothing, 0, 1);
+        return Times{seconds(ports)};
+    });
+    EXPECT_NEAR(told[0][0], 0.01, 1e-6);
+    EXPECT_NEAR(told[1][0], 0.02, 1e-5);
+}
+
+// Until both ranks, with a file each, have written a megabyte.
+double write_two(const FilePlace& one, const FilePlace& other) {
+    const auto told = run_alone(simple(), hosts_of_ranks(2, 1), [&](RankPorts& ports) {
+        const bool first = ports.communicator.place().rank.value() == 0;
+        const auto storage = ports.life.file(first ? one : other);
+        submit_one(*storage, Direction::write, 0);
+        std::array<ports::Completion, 1> done;
+        storage->wait(done);
+        return Times{seconds(ports)};
+    });
+    return std::max(told[0][0], told[1][0]);
+}
+
+TEST(Files, LieOnTargetsOfTheirOwn) {
+    EXPECT_NEAR(write_two({0, 0, 1}, {1, 1, 1}), 0.004 + 0.011, 0.001);
+    EXPECT_NEAR(write_two({0, 0, 1}, {1, 0, 1}), 0.004 + 0.022, 0.001);
+    EXPECT_NEAR(write_two({0, 1, 2}, {1, 1, 1}), 0.004 + 0.022, 0.001);
 }
 
 TEST(World, TellsOfADeadlock) {
