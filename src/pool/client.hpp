@@ -52,7 +52,8 @@ struct Client {
     std::uint64_t reserved_before = 0;
     std::optional<std::int64_t> wrote_ns;  // when it last had a file open for writing
 
-    bool news = false;  // its words have changed: whoever sleeps is to be woken
+    bool news = false;    // its words have changed: whoever sleeps is to be woken
+    bool synced = false;  // more of its commits are durable: who waits for that is to be woken
 };
 
 }  // namespace forebay::pool

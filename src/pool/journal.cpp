@@ -362,7 +362,7 @@ void Journal::publish() {
         }
         if (commits != 0) {
             ledger_.directory.clients[number].durable.store(commits, std::memory_order_release);
-            client.news = true;
+            client.synced = true;
         }
     }
 }
