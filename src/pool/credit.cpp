@@ -108,6 +108,9 @@ void Credit::look_at_demand(Lending& lending) {
 
 // One block at a time, so that whoever opens a file and ends costs little.
 void Credit::warm(std::uint32_t number, Client& client, Lending& lending) {
+    if (ledger_.journal.waited_for()) {
+        return;
+    }
     const std::int64_t wanted = used_by(client) + kept(client.demand, used_by(client), lending);
     if (writes(client) && held_by(client) < wanted && may_be_warmed(held_by(client), lending)) {
         static_cast<void>(provide(number, client, lending));
