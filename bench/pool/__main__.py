@@ -15,7 +15,8 @@ collective  collective writes of 256 B and 1 KiB pieces, blocking and not: when 
 opens       microseconds to make and open a file: plain, and with 1, 2 and 4 daemons of a job
 nodes       burst with 1, 2 and 4 daemons of a job, which stand for nodes
 journal     128 KiB writes with pool_durability=node, 1, 4 and 16 writers, beside plain writes to
-            the device of the journal with fdatasync each 8 MiB and each 128 KiB
+            the device of the journal with fdatasync each 8 MiB and each 128 KiB, and beside writes
+            that are durable one by one over bytes that are there (O_DIRECT, O_DSYNC)
 daemon      the daemon's share of a core, idle and busy, and its memory at the cap
 
 The file systems are made for it and need root: a *limited disk* (tools/limited_disk.sh: bandwidth

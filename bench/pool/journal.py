@@ -24,8 +24,9 @@ Told = Mapping[str, float]
 
 
 def journal(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Sequential writes, in three ways in random order: plain with a sync each 8 MiB, plain with
-    one each write, and through a pool whose journal is on the same device."""
+    """Sequential writes, in four ways in random order: plain with a sync each 8 MiB, plain with one
+    each write, each write durable in place, and through a pool whose journal is on the same
+    device."""
     rows = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -37,8 +38,8 @@ def journal(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         ),
         header=(
             "device of the journal", "writers", "plain, fdatasync each 8 MiB",
-            "plain, fdatasync each 128 KiB", "pool, node", "pool by plain, each 8 MiB",
-            "pool by plain, each 128 KiB",
+            "plain, fdatasync each 128 KiB", "in place, each durable", "pool, node",
+            "pool by plain, each 8 MiB", "pool by plain, each 128 KiB", "pool by in place",
         ),
         rows=tuple(rows),
     )  # fmt: skip
@@ -51,6 +52,7 @@ def _row(
     ways: dict[str, Callable[[], Told]] = {
         "seldom": lambda: _plain(programs, place, (writers, each, SELDOM)),
         "each": lambda: _plain(programs, place, (writers, each, EACH)),
+        "place": lambda: _plain(programs, place, (writers, each, EACH), "in-place"),
         "pool": lambda: _pooled(programs, place, (writers, each, NEVER)),
     }
     told: dict[str, list[Told]] = {way: [] for way in ways}
@@ -59,7 +61,7 @@ def _row(
             told[way].append(ways[way]())
     rates = {way: [one["bytes_per_s"] for one in some] for way, some in told.items()}
     cells = [_cell(told[way]) for way in ways]
-    by_plain = [ratio_of(rates["pool"], rates[way]) for way in ("seldom", "each")]
+    by_plain = [ratio_of(rates["pool"], rates[way]) for way in ("seldom", "each", "place")]
     return (name, str(writers), *cells, *by_plain)
 
 
@@ -70,9 +72,9 @@ def _cell(some: list[Told]) -> str:
     return f"{rate / 1e6:.0f} ({half:.0f}, {most:.0f})"
 
 
-def _plain(programs: Programs, place: Place, what: tuple[int, int, int]) -> Told:
+def _plain(programs: Programs, place: Place, what: tuple[int, int, int], *how: str) -> Told:
     with tempfile.TemporaryDirectory(dir=place.folder) as folder:
-        return _load(programs, Path(folder), what, {})
+        return _load(programs, Path(folder), what, {}, *how)
 
 
 def _pooled(programs: Programs, place: Place, what: tuple[int, int, int]) -> Told:
@@ -88,12 +90,17 @@ def _pooled(programs: Programs, place: Place, what: tuple[int, int, int]) -> Tol
 
 
 def _load(
-    programs: Programs, folder: Path, what: tuple[int, int, int], more: Mapping[str, str]
+    programs: Programs,
+    folder: Path,
+    what: tuple[int, int, int],
+    more: Mapping[str, str],
+    *how: str,
 ) -> Told:
     writers, each, every = what
     os.sync()
+    words = [str(writers), str(each), str(WRITE_BYTES), str(every), *how]
     done = subprocess.run(
-        [programs.synced_writes, folder, str(writers), str(each), str(WRITE_BYTES), str(every)],
+        [programs.synced_writes, folder, *words],
         check=True,
         capture_output=True,
         text=True,

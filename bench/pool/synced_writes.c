@@ -1,8 +1,10 @@
 /* Sequential writes by several processes, each to a file of its own, synced now and then: what a
  * device does, to be compared with a pool that keeps a journal on it.
  *
- *   synced_writes DIR WRITERS BYTES SIZE EVERY
+ *   synced_writes DIR WRITERS BYTES SIZE EVERY [in-place]
  *       BYTES of each writer, in writes of SIZE, with fdatasync behind each EVERY bytes; 0: never.
+ *       in-place: over bytes that are there already, by O_DIRECT and O_DSYNC, whatever EVERY says:
+ *       a write of this size cannot be durable sooner.
  *       Prints bytes a second of all, and the median and 99th percentile of a write with its sync,
  *       if there was one, in microseconds. */
 #define _GNU_SOURCE
@@ -16,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { writers_max = 64 };
+enum { writers_max = 64, place_bytes = 32 << 20 };
 
 struct shared {
     pthread_barrier_t barrier;
@@ -42,14 +44,30 @@ static void* mapped(size_t bytes) {
     return at;
 }
 
+static void fill(const char* path, const char* buffer, size_t size) {
+    const int fd = open(path, O_CREAT | O_WRONLY, 0644);
+    for (size_t done = 0; done + size <= place_bytes; done += size) {
+        if (pwrite(fd, buffer, size, (off_t)done) != (ssize_t)size) {
+            fail("write");
+        }
+    }
+    if (fsync(fd) != 0 || close(fd) != 0) {
+        fail("fsync");
+    }
+}
+
 static void write_file(struct shared* shared, int writer, char** argv, double* took) {
     const size_t bytes = strtoul(argv[3], NULL, 10), size = strtoul(argv[4], NULL, 10);
-    const size_t every = strtoul(argv[5], NULL, 10);
+    const size_t every = argv[6] ? 0 : strtoul(argv[5], NULL, 10);
+    const size_t room = argv[6] ? place_bytes / size * size : bytes;
     char path[4096];
     snprintf(path, sizeof path, "%s/synced.%d", argv[1], writer);
-    char* const buffer = malloc(size);
+    char* const buffer = aligned_alloc(4096, size);
     memset(buffer, 'a' + writer % 26, size);
-    const int fd = open(path, O_CREAT | O_WRONLY, 0644);
+    if (argv[6]) {
+        fill(path, buffer, size);
+    }
+    const int fd = open(path, O_CREAT | O_WRONLY | (argv[6] ? O_DIRECT | O_DSYNC : 0), 0644);
     if (fd < 0) {
         fail("open");
     }
@@ -57,7 +75,7 @@ static void write_file(struct shared* shared, int writer, char** argv, double* t
     shared->first[writer] = now();
     for (size_t done = 0; done < bytes; done += size) {
         const double begin = now();
-        if (pwrite(fd, buffer, size, (off_t)done) != (ssize_t)size) {
+        if (pwrite(fd, buffer, size, (off_t)(done % room)) != (ssize_t)size) {
             fail("write");
         }
         if (every > 0 && (done + size) % every == 0 && fdatasync(fd) != 0) {
@@ -75,7 +93,8 @@ static int ascending(const void* a, const void* b) {
 }
 
 int main(int argc, char** argv) {
-    const int writers = argc == 6 ? atoi(argv[2]) : 0;
+    const int in_place = argc == 7 && strcmp(argv[6], "in-place") == 0;
+    const int writers = argc == 6 || in_place ? atoi(argv[2]) : 0;
     if (writers < 1 || writers > writers_max) {
         fprintf(stderr, "usage: the first lines of bench/pool/synced_writes.c\n");
         return 2;

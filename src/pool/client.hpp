@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace forebay::pool {
@@ -49,8 +50,10 @@ struct Client {
     std::int64_t writes = 0;  // files that it has open for writing
     Demand demand;
     std::uint64_t reserved_before = 0;
+    std::optional<std::int64_t> wrote_ns;  // when it last had a file open for writing
 
-    bool news = false;  // its words have changed: whoever sleeps is to be woken
+    bool news = false;    // its words have changed: whoever sleeps is to be woken
+    bool synced = false;  // more of its commits are durable: who waits for that is to be woken
 };
 
 }  // namespace forebay::pool

@@ -109,22 +109,23 @@ public:
 private:
     void fill_journal(Disk& disk, std::size_t count, Fall how, Dice& dice,
                       std::int64_t segment_bytes) const {
-        const JournalDisk::Done* under_way = nullptr;
+        // Of each kind one.
+        std::map<JournalDisk::Done::Kind, const JournalDisk::Done*> under_way;
         for (std::size_t i = 0; i < count; ++i) {
             const Event& event = all_[i];
             if (event.kind == Event::Kind::journal_begins) {
-                under_way = &event.journal;
+                under_way[event.journal.kind] = &event.journal;
             } else if (event.kind == Event::Kind::journal_durable) {
-                under_way = nullptr;
+                under_way.erase(event.journal.kind);
                 JournalDisk::apply(disk.journal, event.journal, segment_bytes,
                                    [](std::size_t) { return true; });
             }
         }
-        if (under_way != nullptr) {
+        for (const auto& [kind, done] : under_way) {
             // Any choice of sectors: none, all, the first ones, or by chance.
             const std::int64_t way = dice.draw(4);
             const auto cut = static_cast<std::size_t>(dice.draw(300));
-            JournalDisk::apply(disk.journal, *under_way, segment_bytes, [&](std::size_t sector) {
+            JournalDisk::apply(disk.journal, *done, segment_bytes, [&](std::size_t sector) {
                 return way == 1 || (way == 2 && sector < cut) || (way == 3 && dice.draw(2) == 0);
             });
         }

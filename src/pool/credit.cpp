@@ -12,6 +12,9 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 // Who waits so long for memory that nobody will give back writes without it.
 constexpr std::int64_t dry_ns = 100'000'000;
+// Who has closed its last file opens another one within this time, perhaps. Memory that is given
+// and taken with each file costs a hundred times what opening it does.
+constexpr std::int64_t between_files_ns = 1'000'000'000;
 
 std::uint64_t blocks_of(std::uint64_t positions) noexcept {
     return (positions + block_bytes - 1) / block_bytes;
@@ -65,11 +68,13 @@ bool Credit::round() {
 
 Lending Credit::survey() {
     Lending lending;
+    const std::int64_t now = ledger_.now_ns();
     lending.cap = (ledger_.options.cap_bytes - ledger_.clean.bytes()) /
                   static_cast<std::int64_t>(block_bytes);
     for (const std::uint32_t number : ledger_.admitted) {
-        const Client& client = *ledger_.clients[number];
+        Client& client = *ledger_.clients[number];
         lending.held += held_by(client);
+        client.wrote_ns = writes(client) ? std::optional{now} : client.wrote_ns;
         if (writes(client)) {
             ++lending.writers;
             lending.missing += std::max<std::int64_t>(0, minimum_blocks - held_by(client));
@@ -103,6 +108,9 @@ void Credit::look_at_demand(Lending& lending) {
 
 // One block at a time, so that whoever opens a file and ends costs little.
 void Credit::warm(std::uint32_t number, Client& client, Lending& lending) {
+    if (ledger_.journal.waited_for()) {
+        return;
+    }
     const std::int64_t wanted = used_by(client) + kept(client.demand, used_by(client), lending);
     if (writes(client) && held_by(client) < wanted && may_be_warmed(held_by(client), lending)) {
         static_cast<void>(provide(number, client, lending));
@@ -150,15 +158,23 @@ bool Credit::provide(std::uint32_t number, Client& client, Lending& lending) {
     return true;
 }
 
+// It has no file open for writing, but had one just now, and nobody else needs its memory.
+bool Credit::between_files(const Client& client, const Lending& lending) const {
+    return client.writes == 0 && client.standing == Client::Standing::here &&
+           !lending.others_wait && client.wrote_ns &&
+           ledger_.now_ns() - *client.wrote_ns < between_files_ns;
+}
+
 // Idle memory beyond what the client will soon use, or that others wait for.
 void Credit::release(std::uint32_t number, Client& client, Lending& lending) {
-    if (client.writes == 0 && client.open.empty()) {
+    const bool may_write = writes(client) || between_files(client, lending);
+    if (client.writes == 0 && client.open.empty() && !may_write) {
         // Nobody can be about to write beyond what is reserved.
         client.blocks.revoke(blocks_of(reserved(client)));
     }
     const auto keeps = [&]() -> std::int64_t {
         const bool others = lending.others_wait && held_by(client) > fair_share(lending);
-        return !writes(client) || others ? 0 : kept(client.demand, used_by(client), lending);
+        return !may_write || others ? 0 : kept(client.demand, used_by(client), lending);
     };
     while (client.blocks.idle() > 0 && static_cast<std::int64_t>(client.blocks.idle()) > keeps()) {
         ledger_.ports.memory.release(number, client.blocks.take_coldest());

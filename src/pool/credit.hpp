@@ -26,6 +26,7 @@ private:
     [[nodiscard]] std::uint64_t wanted_end(const Client& client, const Lending& lending) const;
     [[nodiscard]] bool lend(std::uint32_t number, Client& client, Lending& lending);
     [[nodiscard]] bool provide(std::uint32_t number, Client& client, Lending& lending);
+    [[nodiscard]] bool between_files(const Client& client, const Lending& lending) const;
     void warm(std::uint32_t number, Client& client, Lending& lending);
     void release(std::uint32_t number, Client& client, Lending& lending);
     void publish(const Lending& lending);

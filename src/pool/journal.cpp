@@ -221,35 +221,51 @@ bool Journal::round() {
     if (!asked()) {
         return false;
     }
-    const auto ended = writer_->ended();
-    if (ended && kept()) {
-        if (*ended != 0) {
-            fail(*ended);
-        }
-        durable_ = std::max(durable_, written_);
-    }
+    const bool ended = collect();
     if (!kept()) {
         release();
-        return ended.has_value();
-    }
-    if (ended) {
-        needs_.durable(writer_->durable() - 1);
-        writer_->segments().need(needs_.first(writer_->next_record()));
+        return ended;
     }
     publish();
     const bool gathered = gather();
-    if (writer_->idle()) {
+    count_who_waits();
+    if (writer_->wants_to_grow()) {
+        static_cast<void>(writer_->grow());
+    }
+    // Where all wait, nobody is left who could make the group larger before the one under way is
+    // durable. How many write is not known: as many as lately waited at a time.
+    const bool all_wait = queue_.empty() && waiting_ >= crowd_;
+    if (writer_->idle() || (writer_->may_begin() && writer_->filled() && all_wait)) {
         start();
     }
-    return ended.has_value() || gathered;
+    return ended || gathered;
+}
+
+// What the device has done.
+bool Journal::collect() {
+    const auto grown = writer_->grown();
+    int error = grown.value_or(0);
+    bool any = grown.has_value();
+    while (const auto ended = writer_->ended()) {
+        any = true;
+        error = error == 0 ? *ended : error;
+        if (error == 0 && kept()) {
+            durable_ = std::max(durable_, written_.front());
+            needs_.durable(writer_->durable() - 1);
+            writer_->segments().need(needs_.first(writer_->next_record()));
+            crowd_ = std::max(crowd_ - 1, std::int64_t{0});
+        }
+        written_.pop_front();
+    }
+    if (error != 0 && kept()) {
+        fail(error);
+    }
+    return any;
 }
 
 void Journal::start() {
     const std::int64_t silent = ledger_.ports.calendar.now_ns() - writer_->lived_ns();
     const bool lets_go = full_ && writer_->segments().lets_go();
-    if (full_ && !lets_go && writer_->grow()) {
-        return;
-    }
     if (full_ && !lets_go && !writer_->filled() && stuck()) {
         fail(ENOSPC);
         return;
@@ -258,10 +274,17 @@ void Journal::start() {
         return;
     }
     if (writer_->begin()) {
-        written_ = grouped_;
-    } else if (!writer_->grow()) {
+        written_.push_back(grouped_);
+    } else if (writer_->idle() && !writer_->growing() && !writer_->grow()) {
         fail(ENOSPC);  // not even its reserve is left
     }
+}
+
+void Journal::count_who_waits() {
+    waiting_ = std::ranges::count_if(ledger_.admitted, [&](std::uint32_t number) {
+        return !ledger_.clients[number]->awaited.empty();
+    });
+    crowd_ = std::max(crowd_, waiting_);
 }
 
 // All that it has is of files that cannot be drained, or made durable.
@@ -299,7 +322,9 @@ bool Journal::enter(const Entry& entry) {
         return false;
     }
     if (!writer_->has_room(all)) {
-        full_ = true;
+        const bool grows =
+            writer_->growing() || (!writer_->segments().lets_go() && writer_->grow());
+        full_ = !grows;
         return false;
     }
     Journaled& now = file.journaled;
@@ -362,7 +387,7 @@ void Journal::publish() {
         }
         if (commits != 0) {
             ledger_.directory.clients[number].durable.store(commits, std::memory_order_release);
-            client.news = true;
+            client.synced = true;
         }
     }
 }
@@ -406,8 +431,10 @@ bool Journal::finish() {
     if (!asked()) {
         return true;
     }
-    if (!writer_->idle() && writer_->wait() != 0) {
-        error_ = error_ == 0 ? EIO : error_;
+    while (!writer_->idle()) {
+        if (writer_->wait() != 0) {
+            error_ = error_ == 0 ? EIO : error_;
+        }
     }
     const bool nothing = std::ranges::all_of(ledger_.slots, [&](const auto& known) {
         const Journaled& one = ledger_.files[known.second]->journaled;

@@ -1,7 +1,7 @@
 // Durability `node`: what is taken is also written to a journal on a device that outlives the node,
-// and acknowledged when it is there. Groups are written one at a time; what comes meanwhile is the
-// next one. Records are let go when what they say is in the files, durably (docs/internals/pool.md,
-// docs/decisions/0022-a-journal-of-deposits.md).
+// and acknowledged when it is there. Groups are written one after the other; what comes meanwhile
+// is the next one. Records are let go when what they say is in the files, durably
+// (docs/internals/pool.md, docs/decisions/0022-a-journal-of-deposits.md).
 //
 //   taken ─▶ queue ─▶ group ─▶ device ─▶ durable: clients are told
 //                       ▲
@@ -34,6 +34,8 @@ public:
     [[nodiscard]] int error() const noexcept { return error_; }
     // Its device is nearly full of what is not in the files: these are to be drained.
     [[nodiscard]] bool pressed() const noexcept { return kept() && full_; }
+    // Somebody waits for a group: what nobody needs yet is not to hold up the next one.
+    [[nodiscard]] bool waited_for() const noexcept { return kept() && waiting_ > 0; }
 
     // The deposit is the file's newest.
     void put(File& file, const Deposit& deposit);
@@ -77,6 +79,7 @@ private:
         Length length{};  // cuts: of the file
     };
 
+    bool collect();
     void fail(int error);
     void release();
     void publish();
@@ -85,6 +88,7 @@ private:
     void introduce(File& file, std::uint64_t number);
     void settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp);
     void start();
+    void count_who_waits();
     [[nodiscard]] bool fresh() const;
     [[nodiscard]] bool outlived() const;
     [[nodiscard]] bool stuck() const;
@@ -102,13 +106,15 @@ private:
     JournalWriter* writer_;
     journal::Needs needs_;
     std::deque<Entry> queue_;
-    // Entries that were ever put into the queue, are in a group, are in the one under way, and are
-    // durable: each is no more than the one before.
+    // Entries that were ever put into the queue, are in a group, and are durable: each is no more
+    // than the one before.
     std::uint64_t entered_ = 0;
     std::uint64_t grouped_ = 0;
-    std::uint64_t written_ = 0;
     std::uint64_t durable_ = 0;
-    std::int64_t changing_ = 0;  // files
+    std::deque<std::uint64_t> written_;  // by the end of each group that is under way
+    std::int64_t waiting_ = 0;           // clients that wait
+    std::int64_t crowd_ = 0;             // that lately waited at a time
+    std::int64_t changing_ = 0;          // files
     bool full_ = false;
     int error_ = 0;
     std::int64_t refused_from_ns_ = 0;  // after an error: who changes a file later, keeps that

@@ -97,6 +97,31 @@ TEST(PoolJournal, ManyWritersAreOneGroup) {
     EXPECT_LT(groups, 60U) << "of a hundred writes";
 }
 
+// The device waited for the daemon between two groups.
+TEST(PoolJournal, WhereAllWaitTheNextGroupDoesToo) {
+    KeptNode kept{{.pool = never_drained}};
+    adapters::MemoryFile file;
+    std::int64_t durable_ns = -1;
+    int at_once = 0;
+    kept.disk().watch([&](const JournalDisk::Done&, bool durable) {
+        const std::int64_t now = kept.node().world().now_ns();
+        at_once += !durable && now == durable_ns ? 1 : 0;
+        durable_ns = durable ? now : durable_ns;
+    });
+    kept.node().daemon();
+    for (int i = 0; i < 4; ++i) {
+        kept.node().client("client " + std::to_string(i), [&, i](NodeClient& self) {
+            const FileId id = self.open(file, Access::write);
+            for (int k = 0; k < 20; ++k) {
+                EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(1000, k)).taken, 1000U);
+                kept.node().world().sleep(kept.node().world().draw(500'000));
+            }
+        });
+    }
+    kept.node().run();
+    EXPECT_GT(at_once, 5);
+}
+
 TEST(PoolJournal, ASyncMayWaitForItAlone) {
     PoolOptions pool = never_drained;
     pool.sync_to_journal = true;
@@ -135,6 +160,25 @@ TEST(PoolJournal, WhoWritesMoreThanItHoldsWaitsUntilFilesAreDurable) {
     for (int i = 0; i < 100; ++i) {
         EXPECT_TRUE(same(file.get({Offset{i * 100'000}, Length{100'000}}), bytes_of(100'000, i)));
     }
+}
+
+// All who wrote waited for each segment to be made.
+TEST(PoolJournal, ASegmentIsMadeBesideTheGroups) {
+    using Kind = JournalDisk::Done::Kind;
+    KeptNode kept{{.segments_max = 50, .pool = {.cap_bytes = 64 << 20}}};
+    adapters::MemoryFile file;
+    bool growing = false;
+    int beside = 0;
+    kept.disk().watch([&](const JournalDisk::Done& done, bool durable) {
+        growing = done.kind == Kind::adds ? !durable : growing;
+        beside += growing && done.kind == Kind::writes ? 1 : 0;
+    });
+    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+        for (int i = 0; i < 40; ++i) {
+            EXPECT_EQ(self.write(id, file, i * 30'000, bytes_of(30'000, i)).taken, 30'000U);
+        }
+    });
+    EXPECT_GT(beside, 0);
 }
 
 // Whoever fills it first must not hold up the others, nor be let go.

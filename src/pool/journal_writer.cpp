@@ -34,8 +34,10 @@ JournalWriter::JournalWriter(ports::JournalDevice& device, const ports::Clock& c
       next_segment_{start.next_segment},
       segments_max_{start.segments_max},
       segments_{device.segment_bytes(), start.next_epoch},
-      memory_{GroupMemory{group_bytes_on(device)}, GroupMemory{group_bytes_on(device)}},
-      groups_{journal::GroupWriter{memory_[0].bytes()}, journal::GroupWriter{memory_[1].bytes()}},
+      memory_{GroupMemory{group_bytes_on(device)}, GroupMemory{group_bytes_on(device)},
+              GroupMemory{group_bytes_on(device)}},
+      groups_{journal::GroupWriter{memory_[0].bytes()}, journal::GroupWriter{memory_[1].bytes()},
+              journal::GroupWriter{memory_[2].bytes()}},
       group_first_{start.next_record},
       durable_{start.next_record} {
     segments_.hold(start.held);
@@ -46,8 +48,11 @@ JournalWriter::JournalWriter(ports::JournalDevice& device, const ports::Clock& c
 
 // The device may still be reading the memory.
 JournalWriter::~JournalWriter() {
-    if (under_way_) {
+    for (std::size_t left = under_way_.size(); left > 0; --left) {
         static_cast<void>(device_.wait());
+    }
+    if (adds_) {
+        static_cast<void>(device_.wait_until_added());
     }
 }
 
@@ -68,50 +73,67 @@ JournalWriter::Added JournalWriter::add(journal::RecordHeader record) {
 }
 
 bool JournalWriter::begin() {
-    expects(idle(), "one group is written at a time");
+    expects(may_begin(), "so many groups may wait");
     if (!segments_.has_room(group().bytes(), 0)) {
         return false;
     }
     const journal::Place place = segments_.place(group().bytes(), group_first_);
     UnderWay next;
     next.end = next_record_;
-    next.time_ns = std::max(calendar_.now_ns(), lived_ns_);
+    next.time_ns = sealed_ns_ = std::max(calendar_.now_ns(), sealed_ns_);
     next.oldest = place.oldest;
     const auto bytes = group().seal({.life = life_,
                                      .epoch = place.epoch,
                                      .oldest = place.oldest,
                                      .first = group_first_,
                                      .time_ns = next.time_ns});
-    filling_ = 1 - filling_;
+    filling_ = (filling_ + 1) % groups;
     group_first_ = next_record_;
-    under_way_ = next;
+    under_way_.push_back(next);
     device_.begin_writing({place.segment, place.at, bytes});
     return true;
 }
 
+bool JournalWriter::wants_to_grow() const noexcept {
+    return !growing() && segments_.count() < segments_max_ && !segments_.lets_go() &&
+           segments_.runs_out();
+}
+
 bool JournalWriter::grow() {
-    expects(idle(), "one thing is done at a time");
+    expects(!growing(), "one segment is made at a time");
     if (segments_.count() >= segments_max_) {
         return false;
     }
-    under_way_ = UnderWay{};
-    under_way_->adds = next_segment_++;
-    device_.begin_adding(*under_way_->adds);
+    adds_ = next_segment_++;
+    device_.begin_adding(*adds_);
     return true;
 }
 
 // That there is no room for another segment is no error: no more are made.
-int JournalWriter::take(int error) {
-    const UnderWay over = *under_way_;
-    under_way_.reset();
-    if (over.adds) {
-        if (error == 0) {
-            segments_.add(*over.adds);
-        } else {
-            segments_max_ = segments_.count();
-        }
-        return error == ENOSPC || error == EDQUOT || error == EFBIG ? 0 : error;
+int JournalWriter::take_segment(int error) {
+    const std::uint32_t made = *adds_;
+    adds_.reset();
+    if (error == 0) {
+        segments_.add(made);
+    } else {
+        segments_max_ = segments_.count();
     }
+    return error == ENOSPC || error == EDQUOT || error == EFBIG ? 0 : error;
+}
+
+std::optional<int> JournalWriter::grown() {
+    const auto error = adds_ ? device_.added() : std::nullopt;
+    return error ? std::optional{take_segment(*error)} : std::nullopt;
+}
+
+int JournalWriter::wait_until_grown() {
+    expects(growing(), "a segment is being made");
+    return take_segment(device_.wait_until_added());
+}
+
+int JournalWriter::take(int error) {
+    const UnderWay over = under_way_.front();
+    under_way_.pop_front();
     if (error == 0) {
         durable_ = over.end;
         lived_ns_ = over.time_ns;
@@ -121,13 +143,16 @@ int JournalWriter::take(int error) {
 }
 
 std::optional<int> JournalWriter::ended() {
-    const auto error = under_way_ ? device_.ended() : std::nullopt;
+    const auto error = idle() ? std::nullopt : device_.ended();
     return error ? std::optional{take(*error)} : std::nullopt;
 }
 
 // What says that nothing is needed goes last.
 bool JournalWriter::finish(bool nothing) {
     expects(idle(), "nothing is being written");
+    if (growing()) {
+        static_cast<void>(wait_until_grown());
+    }
     if (nothing) {
         segments_.hold(0);
         segments_.need(next_record_);

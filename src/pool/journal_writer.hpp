@@ -1,4 +1,5 @@
-// Writes groups of records to a journal's device: one is made durable while the next is filled.
+// Writes groups of records to a journal's device: one is made durable while the next is filled, or
+// waits already.
 #pragma once
 
 #include "pool/journal/book.hpp"
@@ -9,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -61,17 +63,30 @@ public:
     [[nodiscard]] bool filled() const noexcept { return group().records() > 0; }
 
     // Nothing is being written.
-    [[nodiscard]] bool idle() const noexcept { return !under_way_; }
+    [[nodiscard]] bool idle() const noexcept { return under_way_.empty(); }
+    // Another group may be begun, which waits until the one before it is durable.
+    [[nodiscard]] bool may_begin() const noexcept {
+        return under_way_.size() < ports::JournalDevice::writes_max;
+    }
     // Begins to write what was added; also where that is nothing, as a sign of life. False: there
-    // is no room. Contract: it is idle.
+    // is no room. Contract: it may begin.
     bool begin();
-    // Another segment is wanted, and may be made: begins it. False: it may not. Contract: idle.
-    bool grow();
-    // So many segments there may be.
-    void allow(std::size_t segments_max) noexcept { segments_max_ = segments_max; }
-    // What was begun has ended: errno. Contract of wait(): something is under way.
+    // The first that was begun has ended: errno. Contract of wait(): something is under way.
     std::optional<int> ended();
     int wait();
+
+    // Another segment will be wanted soon: where it is made only then, all wait for that.
+    [[nodiscard]] bool wants_to_grow() const noexcept;
+    // A segment is being made, beside what is written.
+    [[nodiscard]] bool growing() const noexcept { return adds_.has_value(); }
+    // Begins to make one. False: there may not be more. Contract: none is being made.
+    bool grow();
+    // It has ended: errno, where that is not lack of room. Contract of wait_until_grown(): growing.
+    std::optional<int> grown();
+    int wait_until_grown();
+    // So many segments there may be.
+    void allow(std::size_t segments_max) noexcept { segments_max_ = segments_max; }
+
     // At the end. `nothing`: nothing of it is needed, and its segments are removed; false where
     // that was not so, or did not succeed. Contract: it is idle.
     bool finish(bool nothing);
@@ -86,7 +101,6 @@ public:
 
 private:
     struct UnderWay {
-        std::optional<std::uint32_t> adds;
         std::uint64_t end = 0;  // records
         std::int64_t time_ns = 0;
         std::uint64_t oldest = 0;
@@ -94,6 +108,7 @@ private:
     [[nodiscard]] journal::GroupWriter& group() noexcept { return groups_[filling_]; }
     [[nodiscard]] const journal::GroupWriter& group() const noexcept { return groups_[filling_]; }
     int take(int error);
+    int take_segment(int error);
 
     ports::JournalDevice& device_;
     const ports::Clock& calendar_;
@@ -102,11 +117,14 @@ private:
     std::uint32_t next_segment_;
     std::size_t segments_max_;
     journal::Segments segments_;
-    std::array<GroupMemory, 2> memory_;
-    std::array<journal::GroupWriter, 2> groups_;
+    static constexpr std::size_t groups = ports::JournalDevice::writes_max + 1;
+    std::array<GroupMemory, groups> memory_;
+    std::array<journal::GroupWriter, groups> groups_;
     std::size_t filling_ = 0;
     std::uint64_t group_first_;
-    std::optional<UnderWay> under_way_;
+    std::deque<UnderWay> under_way_;
+    std::optional<std::uint32_t> adds_;  // the segment that is being made
+    std::int64_t sealed_ns_ = 0;         // when the last group was made
     std::uint64_t durable_;
     std::int64_t lived_ns_ = 0;
 };

@@ -107,6 +107,7 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
 void Ledger::stop_listening(std::uint32_t number) {
     directory.clients[number].admission.store(0, std::memory_order_seq_cst);
     clients[number]->news = true;
+    clients[number]->synced = true;
 }
 
 void Ledger::distrust(std::uint32_t number) {
@@ -315,20 +316,26 @@ void Ledger::tell(File& file) {
     stir(file);
 }
 
+void Ledger::wake(Word& word) {
+    word.fetch_add(1, std::memory_order_release);
+    ports.sleepers.wake(word);
+}
+
+// Two words: who waits for the journal would else be woken when its commits are taken, too.
 void Ledger::wake_all() {
     for (const std::uint32_t number : admitted) {
         Client& one = *clients[number];
+        ClientSlot& slot = directory.clients[number];
+        if (std::exchange(one.synced, false)) {
+            wake(slot.synced);
+        }
         if (std::exchange(one.news, false)) {
-            Word& word = directory.clients[number].progress;
-            word.fetch_add(1, std::memory_order_release);
-            ports.sleepers.wake(word);
+            wake(slot.progress);
         }
     }
     for (const std::uint32_t number : busy) {
         if (files[number] && std::exchange(files[number]->news, false)) {
-            Word& word = directory.files[number].progress;
-            word.fetch_add(1, std::memory_order_release);
-            ports.sleepers.wake(word);
+            wake(directory.files[number].progress);
         }
     }
 }

@@ -106,6 +106,7 @@ private:
     };
 
     void look_at_stamp(File& file, const Stamp& stamp);
+    void wake(Word& word);
 
     AtOnce at_once_;
     std::uint64_t next_errand_ = 1;

@@ -365,6 +365,30 @@ TEST(Life, MemoryIsTouchedBeforeTheFirstBurstOfWhoMayWrite) {
     }
 }
 
+// It was given and taken away with each file, which cost a hundred times what opening one does.
+TEST(Life, MemoryStaysForAMomentBetweenTwoFiles) {
+    Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        self.close(self.open(file, Access::read));
+        node.world().sleep(10 * look_ns);
+        EXPECT_EQ(node.provided(), 0) << "it wrote to none";
+        const FileId id = self.open(file, Access::write);
+        node.world().sleep(10 * look_ns);
+        const std::int64_t held = node.provided();
+        EXPECT_GT(held, 0);
+        const std::uint64_t credit = node.directory().clients[0].credit;
+        self.close(id);
+        node.world().sleep(500'000'000);
+        EXPECT_EQ(node.provided(), held);
+        EXPECT_EQ(node.directory().clients[0].credit, credit);
+        node.world().sleep(1'000'000'000);
+        EXPECT_EQ(node.provided(), 0);
+    });
+    node.run();
+}
+
 // Who wrote as fast as memory was touched kept the daemon from everything else meanwhile.
 TEST(Life, ALookRoundTouchesLittleMemory) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};

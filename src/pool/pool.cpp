@@ -1,5 +1,6 @@
-// The order of a round: what has come is taken, what has ended frees memory, what is asked for is
-// answered, memory is lent, requests are started, and whoever sleeps on any of it is woken.
+// The order of a round: what has come is taken, and goes to the journal; what has ended frees
+// memory, what is asked for is answered, memory is lent, requests are started, and whoever sleeps
+// on any of it is woken.
 #include "pool/pool.hpp"
 
 #include "pool/credit.hpp"
@@ -33,6 +34,7 @@ struct Pool::State {
         return credit.wanting() || used >= ledger.options.cap_bytes / 2 ||
                ledger.short_of_extents || ledger.extents.room() < extents_low;
     }
+    bool begin_group();
     bool look_at_files();
     bool let_go();
 
@@ -44,6 +46,15 @@ struct Pool::State {
     Tasks tasks{ledger};
     FileLife life{ledger};
 };
+
+// Before all that may take long: while a device waits for its next group, so do all who write.
+bool Pool::State::begin_group() {
+    const bool any = ledger.journal.round();
+    if (any) {
+        ledger.wake_all();
+    }
+    return any;
+}
 
 bool Pool::State::look_at_files() {
     bool any = ledger.end_errands();
@@ -185,6 +196,7 @@ void Pool::close_down(Reason why) {
 bool Pool::advance() {
     State& state = *state_;
     bool any = state.intake.round();
+    any = state.begin_group() || any;
     any = state.drain.collect() || any;
     any = state.look_at_files() || any;
     any = state.credit.round() || any;

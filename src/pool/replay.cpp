@@ -110,7 +110,7 @@ private:
             if (!writer_->grow()) {
                 return failure(refused(ENOSPC, "make the journal"));
             }
-            if (const int error = writer_->wait(); error != 0) {
+            if (const int error = writer_->wait_until_grown(); error != 0) {
                 return failure(refused(error, "make the journal"));
             }
         }

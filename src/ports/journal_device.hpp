@@ -32,14 +32,21 @@ public:
     // What was read so far is durable, and does not turn into something older. 0, or an errno.
     [[nodiscard]] virtual int settle() = 0;
 
-    // One thing at a time is under way; ended() tells its errno once, 0 where it is done.
-    // Makes a segment of which every byte has its place on the device.
-    virtual void begin_adding(std::uint32_t segment) = 0;
-    // Writes and makes durable. The memory lives until it has ended.
+    // Writes and makes durable. The memory lives until that has ended. Another one may wait behind
+    // it, and is begun when it is durable; where it fails, the other one is not written
+    // (ECANCELED).
+    static constexpr std::size_t writes_max = 2;
     virtual void begin_writing(const Write& write) = 0;
+    // Of the write that was begun first: its errno, once, 0 where it is done.
     [[nodiscard]] virtual std::optional<int> ended() = 0;
     // As ended(), but waits for it.
     [[nodiscard]] virtual int wait() = 0;
+
+    // Beside it, one segment at a time is made, of which every byte has its place on the device.
+    // It is written to when it is there.
+    virtual void begin_adding(std::uint32_t segment) = 0;
+    [[nodiscard]] virtual std::optional<int> added() = 0;
+    [[nodiscard]] virtual int wait_until_added() = 0;
 
     // Nothing is under way. 0, or an errno.
     [[nodiscard]] virtual int remove(std::uint32_t segment) = 0;

@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "pool/pool.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -40,7 +41,7 @@ public:
 
     // On that thread, once. Closes what was received.
     void run();
-    // It has been run.
+    // It has been run. What comes at once is not slept for: to be woken takes longer than to open.
     [[nodiscard]] bool over_within(std::chrono::nanoseconds time);
     [[nodiscard]] pool::Access access() const noexcept { return wish_.access; }
     // Once, when it is over.
@@ -52,7 +53,8 @@ private:
     adapters::Preference preference_;
     std::mutex mutex_;
     std::condition_variable news_;
-    std::optional<Result<pool::OpenFile>> file_;  // under the mutex until it is there
+    std::atomic<bool> over_ = false;
+    std::optional<Result<pool::OpenFile>> file_;  // that thread's until it is over
 };
 
 }  // namespace forebay::server

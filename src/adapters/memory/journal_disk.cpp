@@ -44,60 +44,82 @@ Result<std::span<const std::byte>> JournalDisk::look(std::uint32_t segment) {
     return std::span<const std::byte>{found->second};
 }
 
-void JournalDisk::begin(Done done) {
-    expects(!under_way_ && !answer_, "one thing is under way at a time");
-    if (watcher_ && error_ == 0) {
-        watcher_(done, false);
-    }
-    under_way_ = std::move(done);
-    const std::uint64_t number = ++begun_;
-    if (options_.later) {
-        options_.later([this, number] {
-            if (number == begun_ && under_way_) {
-                end();
-            }
-        });
-    } else {
-        end();
+void JournalDisk::add(Queue& queue, Done done) {
+    queue.waiting.push_back(std::move(done));
+    if (queue.waiting.size() == 1) {
+        begin(queue);
     }
 }
 
-void JournalDisk::end() {
-    const Done done = *std::exchange(under_way_, std::nullopt);
-    answer_ = error_;
-    if (done.kind == Done::Kind::adds && image_.size() >= options_.segments_max) {
-        answer_ = ENOSPC;
+void JournalDisk::begin(Queue& queue) {
+    if (watcher_ && error_ == 0) {
+        watcher_(queue.waiting.front(), false);
     }
-    if (*answer_ == 0) {
+    const std::uint64_t number = ++queue.begun;
+    if (options_.later) {
+        options_.later([this, &queue, number] {
+            if (number == queue.begun && !queue.waiting.empty()) {
+                end(queue);
+            }
+        });
+    } else {
+        end(queue);
+    }
+}
+
+void JournalDisk::end(Queue& queue) {
+    const Done done = std::move(queue.waiting.front());
+    queue.waiting.pop_front();
+    int answer = error_;
+    if (done.kind == Done::Kind::adds && image_.size() >= options_.segments_max) {
+        answer = ENOSPC;
+    }
+    queue.answers.push_back(answer);
+    if (answer == 0) {
         apply(image_, done, options_.segment_bytes, [](std::size_t) { return true; });
         if (watcher_) {
             watcher_(done, true);
         }
+    } else {
+        queue.answers.insert(queue.answers.end(), queue.waiting.size(), ECANCELED);
+        queue.waiting.clear();
+    }
+    if (!queue.waiting.empty()) {
+        begin(queue);
     }
 }
 
 void JournalDisk::begin_adding(std::uint32_t segment) {
-    begin({.kind = Done::Kind::adds, .segment = segment});
+    expects(adds_.waiting.empty() && adds_.answers.empty(), "one segment is made at a time");
+    add(adds_, {.kind = Done::Kind::adds, .segment = segment});
 }
 
 void JournalDisk::begin_writing(const Write& write) {
     expects(image_.contains(write.segment) && write.at >= 0 &&
                 write.at + static_cast<std::int64_t>(write.bytes.size()) <= options_.segment_bytes,
             "it is within a segment that is there");
-    begin({.kind = Done::Kind::writes,
-           .segment = write.segment,
-           .at = write.at,
-           .bytes = {write.bytes.begin(), write.bytes.end()}});
+    expects(writes_.waiting.size() + writes_.answers.size() < writes_max, "so many may wait");
+    add(writes_, {.kind = Done::Kind::writes,
+                  .segment = write.segment,
+                  .at = write.at,
+                  .bytes = {write.bytes.begin(), write.bytes.end()}});
 }
 
-std::optional<int> JournalDisk::ended() { return std::exchange(answer_, std::nullopt); }
-
-int JournalDisk::wait() {
-    if (under_way_) {
-        end();
+std::optional<int> JournalDisk::ended(Queue& queue) {
+    if (queue.answers.empty()) {
+        return std::nullopt;
     }
-    expects(answer_.has_value(), "something is under way");
-    return *std::exchange(answer_, std::nullopt);
+    const int answer = queue.answers.front();
+    queue.answers.pop_front();
+    return answer;
+}
+
+int JournalDisk::wait(Queue& queue) {
+    if (queue.answers.empty() && !queue.waiting.empty()) {
+        end(queue);
+    }
+    expects(!queue.answers.empty(), "something is under way");
+    return *ended(queue);
 }
 
 int JournalDisk::remove(std::uint32_t segment) {

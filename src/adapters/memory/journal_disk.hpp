@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -54,22 +55,32 @@ public:
     [[nodiscard]] std::vector<std::uint32_t> segments() override;
     [[nodiscard]] Result<std::span<const std::byte>> look(std::uint32_t segment) override;
     [[nodiscard]] int settle() override { return error_; }
-    void begin_adding(std::uint32_t segment) override;
     void begin_writing(const Write& write) override;
-    [[nodiscard]] std::optional<int> ended() override;
-    [[nodiscard]] int wait() override;
+    [[nodiscard]] std::optional<int> ended() override { return ended(writes_); }
+    [[nodiscard]] int wait() override { return wait(writes_); }
+    void begin_adding(std::uint32_t segment) override;
+    [[nodiscard]] std::optional<int> added() override { return ended(adds_); }
+    [[nodiscard]] int wait_until_added() override { return wait(adds_); }
     [[nodiscard]] int remove(std::uint32_t segment) override;
 
 private:
-    void begin(Done done);
-    void end();
+    // What is done one after the other.
+    struct Queue {
+        std::deque<Done> waiting;  // the first of them is under way
+        std::uint64_t begun = 0;
+        std::deque<int> answers;
+    };
+    void add(Queue& queue, Done done);
+    void begin(Queue& queue);
+    void end(Queue& queue);
+    [[nodiscard]] static std::optional<int> ended(Queue& queue);
+    [[nodiscard]] int wait(Queue& queue);
 
     Options options_;
     Image image_;
     int error_ = 0;
-    std::optional<Done> under_way_;
-    std::uint64_t begun_ = 0;
-    std::optional<int> answer_;
+    Queue writes_;
+    Queue adds_;
     std::function<void(const Done&, bool)> watcher_;
 };
 

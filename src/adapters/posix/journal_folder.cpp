@@ -1,10 +1,10 @@
 // A segment is written past the page cache where the file system lets that be (O_DIRECT); durable
-// it is by fdatasync in any case, since a disk has a cache as well. A new segment is written with
-// zeros once: else each sync would have the file system write down which bytes are there.
+// it is by O_DSYNC or fdatasync in any case, since a disk has a cache as well. A new segment is
+// written with zeros once: else each sync would have the file system write down which bytes are
+// there.
 #include "adapters/posix/journal_folder.hpp"
 
 #include "adapters/posix/write_whole.hpp"
-#include "base/contracts.hpp"
 #include "kernel/calls.hpp"
 
 #include <sys/eventfd.h>
@@ -15,13 +15,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <memory>
-#include <pthread.h>
 #include <string_view>
 #include <utility>
 
@@ -79,6 +77,14 @@ std::string_view why_not(const struct statfs& found, const struct stat& folder) 
                : std::string_view{};
 }
 
+// Where O_DSYNC is known to do what fdatasync does: in one call, and where the disk can, in one
+// request that goes past its cache.
+bool syncs_by_writing(const struct statfs& found) {
+    constexpr unsigned long xfs = 0x58465342;
+    const auto type = static_cast<unsigned long>(found.f_type);
+    return type == EXT4_SUPER_MAGIC || type == xfs;
+}
+
 std::optional<std::uint32_t> number_of(std::string_view name) {
     std::uint32_t number = 0;
     if (!name.starts_with(prefix)) {
@@ -122,34 +128,21 @@ Result<std::unique_ptr<JournalFolder>> JournalFolder::open(const std::string& pa
     if (!bell.valid()) {
         return failure(system_error(errno, "make an eventfd"));
     }
-    return std::unique_ptr<JournalFolder>{new JournalFolder{path, segment_bytes, std::move(folder),
-                                                            std::move(lock), std::move(bell)}};
+    const Sync sync = syncs_by_writing(system) ? Sync::by_each_write : Sync::by_fdatasync;
+    return std::unique_ptr<JournalFolder>{new JournalFolder{
+        path, segment_bytes, std::move(folder), std::move(lock), std::move(bell), sync}};
 }
 
 JournalFolder::JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd folder, OwnFd lock,
-                             OwnFd bell)
+                             OwnFd bell, Sync sync)
     : path_{std::move(path)},
       segment_bytes_{segment_bytes},
       folder_{std::move(folder)},
       lock_{std::move(lock)},
-      bell_{std::move(bell)} {
-    // Signals are for the thread that expects them.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread{[this] { work(); }};
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-JournalFolder::~JournalFolder() {
-    {
-        const std::scoped_lock lock{mutex_};
-        ending_ = true;
-    }
-    news_.notify_all();
-    thread_.join();
-}
+      bell_{std::move(bell)},
+      sync_{sync},
+      writes_{bell_.get()},
+      adds_{bell_.get()} {}
 
 std::string JournalFolder::name_of(std::uint32_t segment) const {
     return fmt::format("{}{:06}", prefix, segment);
@@ -173,10 +166,7 @@ std::vector<std::uint32_t> JournalFolder::segments() {
     return numbers;
 }
 
-int JournalFolder::open_segment(std::uint32_t segment, int flags) {
-    if (files_.contains(segment)) {
-        return files_.at(segment).get();
-    }
+OwnFd JournalFolder::open_segment(std::uint32_t segment, int flags) {
     const std::string name = name_of(segment);
     OwnFd fd;
     if (direct_) {
@@ -187,10 +177,7 @@ int JournalFolder::open_segment(std::uint32_t segment, int flags) {
     if (!direct_) {
         fd = OwnFd{kernel::openat(folder_.get(), name.c_str(), flags | O_CLOEXEC, user_only)};
     }
-    if (!fd.valid()) {
-        return -1;
-    }
-    return files_.emplace(segment, std::move(fd)).first->second.get();
+    return fd;
 }
 
 Result<std::span<const std::byte>> JournalFolder::look(std::uint32_t segment) {
@@ -237,23 +224,23 @@ int JournalFolder::settle() {
 }
 
 // Some file systems let a file be opened by O_DIRECT, and then refuse to write to it.
-int JournalFolder::try_both(std::uint32_t segment, const std::function<int()>& call) {
+int JournalFolder::try_both(const std::function<int()>& call) {
+    const bool direct = direct_;
     const int error = call();
-    if (error != EINVAL || !direct_) {
+    if (error != EINVAL || !direct) {
         return error;
     }
     direct_ = false;
-    files_.erase(segment);
     return call();
 }
 
 int JournalFolder::fill(std::uint32_t segment) {
-    const int fd = open_segment(segment, O_RDWR | O_CREAT);
-    if (fd < 0) {
+    const OwnFd fd = open_segment(segment, O_RDWR | O_CREAT);
+    if (!fd.valid()) {
         return errno;
     }
     // Where a file system cannot, writing will.
-    if (kernel::fallocate(fd, 0, 0, segment_bytes_) != 0 && errno != EOPNOTSUPP &&
+    if (kernel::fallocate(fd.get(), 0, 0, segment_bytes_) != 0 && errno != EOPNOTSUPP &&
         errno != ENOSYS) {
         return errno;
     }
@@ -265,82 +252,57 @@ int JournalFolder::fill(std::uint32_t segment) {
     for (std::int64_t done = 0; done < segment_bytes_;) {
         const auto some = static_cast<std::size_t>(
             std::min<std::int64_t>(segment_bytes_ - done, std::ssize(zeros)));
-        if (const int error = write_whole(fd, zeros.first(some), done); error != 0) {
+        if (const int error = write_whole(fd.get(), zeros.first(some), done); error != 0) {
             return error;
         }
         done += static_cast<std::int64_t>(some);
     }
-    return kernel::fsync(fd) == 0 && kernel::fsync(folder_.get()) == 0 ? 0 : errno;
+    return kernel::fsync(fd.get()) == 0 && kernel::fsync(folder_.get()) == 0 ? 0 : errno;
 }
 
 int JournalFolder::add(std::uint32_t segment) {
-    const int error = try_both(segment, [&] { return fill(segment); });
+    const int error = try_both([&] { return fill(segment); });
     if (error != 0) {
-        files_.erase(segment);
         kernel::unlink((path_ + "/" + name_of(segment)).c_str());
     }
     return error;
 }
 
-int JournalFolder::write(const Write& write) {
-    return try_both(write.segment, [&] {
-        const int fd = open_segment(write.segment, O_RDWR);
-        if (fd < 0) {
+int JournalFolder::write_once(const Write& write) {
+    auto file = files_.find(write.segment);
+    if (file == files_.end()) {
+        OwnFd fd =
+            open_segment(write.segment, O_RDWR | (sync_ == Sync::by_each_write ? O_DSYNC : 0));
+        if (!fd.valid()) {
             return errno;
         }
-        const int error = write_whole(fd, write.bytes, write.at);
-        return error != 0 ? error : kernel::fdatasync(fd) == 0 ? 0 : errno;
+        file = files_.emplace(write.segment, std::move(fd)).first;
+    }
+    const int fd = file->second.get();
+    const int error = write_whole(fd, write.bytes, write.at);
+    if (error != 0 || sync_ == Sync::by_each_write) {
+        return error;
+    }
+    return kernel::fdatasync(fd) == 0 ? 0 : errno;
+}
+
+int JournalFolder::write(const Write& write) {
+    return try_both([&] {
+        const int error = write_once(write);
+        if (error == EINVAL) {
+            files_.erase(write.segment);
+        }
+        return error;
     });
 }
 
-void JournalFolder::begin(std::function<int()> call) {
-    {
-        const std::scoped_lock lock{mutex_};
-        expects(!under_way_ && !answer_, "one thing is under way at a time");
-        call_ = std::move(call);
-        under_way_ = true;
-    }
-    news_.notify_all();
-}
-
 void JournalFolder::begin_adding(std::uint32_t segment) {
-    begin([this, segment] { return add(segment); });
+    adds_.begin([this, segment] { return add(segment); });
 }
 
 void JournalFolder::begin_writing(const Write& what) {
     looked_at_.erase(what.segment);
-    begin([this, what] { return write(what); });
-}
-
-void JournalFolder::work() {
-    std::unique_lock lock{mutex_};
-    while (true) {
-        news_.wait(lock, [this] { return ending_ || call_; });
-        if (!call_) {
-            return;
-        }
-        const std::function<int()> call = std::exchange(call_, nullptr);
-        lock.unlock();
-        const int error = call();
-        lock.lock();
-        answer_ = error;
-        under_way_ = false;
-        const std::uint64_t once = 1;
-        static_cast<void>(kernel::write(bell_.get(), &once, sizeof once));
-        news_.notify_all();
-    }
-}
-
-std::optional<int> JournalFolder::ended() {
-    const std::scoped_lock lock{mutex_};
-    return std::exchange(answer_, std::nullopt);
-}
-
-int JournalFolder::wait() {
-    std::unique_lock lock{mutex_};
-    expects(under_way_ || answer_.has_value(), "something is under way");
-    news_.wait(lock, [this] { return answer_.has_value(); });
-    return *std::exchange(answer_, std::nullopt);
+    writes_.begin([this, what] { return write(what); });
 }
 
 int JournalFolder::remove(std::uint32_t segment) {

@@ -1,21 +1,20 @@
-// A journal's device: a folder of files of one size. A thread of its own writes, so that nobody
-// else waits for the device.
+// A journal's device: a folder of files of one size. A thread writes and another one makes
+// segments, so that nobody else waits for the device.
 #pragma once
 
 #include "adapters/posix/mapping.hpp"
+#include "adapters/posix/side_thread.hpp"
 #include "base/own_fd.hpp"
 #include "base/result.hpp"
 #include "ports/journal_device.hpp"
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace forebay::adapters {
@@ -31,7 +30,7 @@ public:
     JournalFolder(const JournalFolder&) = delete;
     JournalFolder& operator=(const JournalFolder&) = delete;
     // Waits for what is under way.
-    ~JournalFolder() override;
+    ~JournalFolder() override = default;
 
     // An eventfd: readable when something that was begun has ended.
     [[nodiscard]] int bell() const noexcept { return bell_.get(); }
@@ -40,42 +39,41 @@ public:
     [[nodiscard]] std::vector<std::uint32_t> segments() override;
     [[nodiscard]] Result<std::span<const std::byte>> look(std::uint32_t segment) override;
     [[nodiscard]] int settle() override;
-    void begin_adding(std::uint32_t segment) override;
     void begin_writing(const Write& write) override;
-    [[nodiscard]] std::optional<int> ended() override;
-    [[nodiscard]] int wait() override;
+    [[nodiscard]] std::optional<int> ended() override { return writes_.ended(); }
+    [[nodiscard]] int wait() override { return writes_.wait(); }
+    void begin_adding(std::uint32_t segment) override;
+    [[nodiscard]] std::optional<int> added() override { return adds_.ended(); }
+    [[nodiscard]] int wait_until_added() override { return adds_.wait(); }
     [[nodiscard]] int remove(std::uint32_t segment) override;
 
 private:
+    // What makes a write durable.
+    enum class Sync { by_each_write, by_fdatasync };
+
     JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd folder, OwnFd lock,
-                  OwnFd bell);
+                  OwnFd bell, Sync sync);
     [[nodiscard]] std::string name_of(std::uint32_t segment) const;
-    [[nodiscard]] int open_segment(std::uint32_t segment, int flags);
-    [[nodiscard]] int try_both(std::uint32_t segment, const std::function<int()>& call);
+    [[nodiscard]] OwnFd open_segment(std::uint32_t segment, int flags);
+    [[nodiscard]] int try_both(const std::function<int()>& call);
     [[nodiscard]] int fill(std::uint32_t segment);
     [[nodiscard]] int add(std::uint32_t segment);
+    [[nodiscard]] int write_once(const Write& write);
     [[nodiscard]] int write(const Write& write);
-    void begin(std::function<int()> call);
-    void work();
 
     std::string path_;
     std::int64_t segment_bytes_;
     OwnFd folder_;
     OwnFd lock_;
     OwnFd bell_;
+    Sync sync_;
     std::map<std::uint32_t, Mapping> looked_at_;
-    // While something is under way the thread's, else the caller's.
+    // That are written to: while a write is under way its thread's, else the caller's.
     std::map<std::uint32_t, OwnFd> files_;
-    bool direct_ = true;  // O_DIRECT, as far as is known
-    int unlisted_ = 0;    // why the folder's segments are not all known; 0: they are
-
-    std::mutex mutex_;
-    std::condition_variable news_;
-    std::function<int()> call_;  // with all below: under the mutex
-    bool under_way_ = false;
-    bool ending_ = false;
-    std::optional<int> answer_;
-    std::thread thread_;
+    std::atomic<bool> direct_ = true;  // O_DIRECT, as far as is known
+    int unlisted_ = 0;                 // why the folder's segments are not all known; 0: they are
+    SideThread writes_;
+    SideThread adds_;
 };
 
 }  // namespace forebay::adapters

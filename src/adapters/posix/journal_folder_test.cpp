@@ -45,7 +45,7 @@ TEST_F(JournalFolderTest, KeepsWhatIsWritten) {
         const auto device = open();
         EXPECT_THAT(device->segments(), IsEmpty());
         device->begin_adding(3);
-        EXPECT_EQ(device->wait(), 0);
+        EXPECT_EQ(device->wait_until_added(), 0);
         device->begin_writing({3, 8192, page->bytes});
         EXPECT_EQ(device->wait(), 0);
         EXPECT_FALSE(device->ended());
@@ -60,6 +60,19 @@ TEST_F(JournalFolderTest, KeepsWhatIsWritten) {
     EXPECT_EQ((*bytes)[8192], std::byte{7});
     EXPECT_EQ(device->remove(3), 0);
     EXPECT_THAT(device->segments(), IsEmpty());
+}
+
+TEST_F(JournalFolderTest, MakesASegmentBesideAWrite) {
+    const auto page = std::make_unique<Page>();
+    const auto device = open();
+    device->begin_adding(1);
+    EXPECT_EQ(device->wait_until_added(), 0);
+    EXPECT_FALSE(device->added());
+    device->begin_adding(2);
+    device->begin_writing({1, 0, page->bytes});
+    EXPECT_EQ(device->wait(), 0);
+    EXPECT_EQ(device->wait_until_added(), 0);
+    EXPECT_THAT(device->segments(), testing::UnorderedElementsAre(1, 2));
 }
 
 TEST_F(JournalFolderTest, SaysWhatGoesWrong) {

@@ -67,6 +67,14 @@ void raise_descriptor_limit() {
     }
 }
 
+// What programs wait for goes as fast as they do: with a journal that is each write.
+void be_nice(const forebay::server::JournalOptions& journal) {
+    constexpr int niceness = 5;
+    if (journal.folder.empty() || !journal.keeps) {
+        ::setpriority(PRIO_PROCESS, 0, niceness);
+    }
+}
+
 void say_ready(const forebay::server::ServerOptions& options, const Peers* peers) {
     const std::string job = peers == nullptr ? ""
                                              : fmt::format(R"("node":{},"address":"{}",)",
@@ -138,8 +146,7 @@ int run(std::span<char* const> words) {
         return fail(options.error(), wrong_arguments);
     }
     OwnFd signals = signals_to_hear();
-    constexpr int niceness = 5;
-    ::setpriority(PRIO_PROCESS, 0, niceness);
+    be_nice(options->desk.journal);
     raise_descriptor_limit();
     const forebay::adapters::SteadyClock steady;
     const forebay::adapters::Calendar calendar;

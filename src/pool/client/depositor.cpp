@@ -161,7 +161,7 @@ Written Depositor::make_durable(FileId file) noexcept {
     const ClientSlot& self = directory_.clients[client_];
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
-        const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
+        const std::uint32_t seen = self.synced.load(std::memory_order_acquire);
         const bool durable = self.durable.load(std::memory_order_acquire) >= committed;
         const int error = slot.generation.load(relaxed) == file.generation
                               ? slot.error.load(std::memory_order_acquire)
@@ -175,7 +175,7 @@ Written Depositor::make_durable(FileId file) noexcept {
         if (!heard()) {
             return {.rest = Written::Rest::lost};
         }
-        static_cast<void>(sleep(self.progress, seen));
+        static_cast<void>(sleep(self.synced, seen));
     }
 }
 

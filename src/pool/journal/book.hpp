@@ -62,6 +62,10 @@ public:
     [[nodiscard]] std::size_t free() const noexcept { return free_.size(); }
     // A group of so many bytes has room; a deposit leaves the reserve alone.
     [[nodiscard]] bool has_room(std::size_t group_bytes, std::size_t kept) const noexcept;
+    // The last segment is being filled, and only the reserve is left behind it.
+    [[nodiscard]] bool runs_out() const noexcept {
+        return !used_.empty() && free_.size() <= reserve && used_.back().end > bytes_ / 4;
+    }
     // For a group whose first record has this number. Contract: it has room.
     [[nodiscard]] Place place(std::size_t group_bytes, std::uint64_t first_record);
     // Records below `first` are not needed: what the next group says is the oldest epoch.

@@ -75,6 +75,19 @@ TEST(JournalSegments, AreUsedAgainWhenThatWasSaid) {
     EXPECT_THAT(segments.used(), ElementsAre(1, 2));
 }
 
+TEST(JournalSegments, RunOutBeforeTheLastIsFull) {
+    Segments segments{16384, 1};
+    segments.add(0);
+    segments.add(1);
+    EXPECT_FALSE(segments.runs_out()) << "nothing is written";
+    static_cast<void>(segments.place(4096, 1));
+    EXPECT_FALSE(segments.runs_out()) << "a quarter of it";
+    static_cast<void>(segments.place(4096, 2));
+    EXPECT_TRUE(segments.runs_out());
+    segments.add(2);
+    EXPECT_FALSE(segments.runs_out());
+}
+
 TEST(JournalSegments, HoldWhatAReplayNeeds) {
     Segments segments{4096, 7};
     segments.add(0);

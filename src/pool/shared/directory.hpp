@@ -102,7 +102,8 @@ struct alignas(64) ClientSlot {
     std::atomic<std::uint64_t> credit;     // positions below this one may be written
     std::atomic<std::uint64_t> admission;  // another one for each client; 0: nobody listens to it
     std::atomic<std::uint64_t> durable;    // commits that outlive the node, where that is promised
-    Word progress;                         // changes with any of these
+    Word progress;                         // changes with any of these but `durable`
+    Word synced;                           // changes with `durable`, or when nobody listens
 };
 static_assert(sizeof(ClientSlot) == 64);
 // Commits of a client that has gone: nobody need wait for any.
