@@ -17,12 +17,25 @@ function(forebay_package name)
     target_link_libraries(forebay_package_${name} INTERFACE ${ARGN})
 endfunction()
 
+# An archive that another tree has built with the same flags: FOREBAY_ARCHIVES says where.
+function(forebay_built_archive target)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)  # the include path is checked
+    add_library(${target} STATIC IMPORTED GLOBAL)
+    set_target_properties(
+        ${target} PROPERTIES IMPORTED_LOCATION ${FOREBAY_ARCHIVES}/lib${target}.a SYSTEM OFF)
+endfunction()
+
 # {fmt} 9 (Debian 12's) as an archive of our own: see fmt.cpp. Other versions header-only.
 if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
     get_target_property(FOREBAY_FMT_INCLUDES fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
-    add_library(forebay_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
-    target_include_directories(forebay_fmt SYSTEM PUBLIC ${FOREBAY_FMT_INCLUDES})
-    target_link_libraries(forebay_fmt PRIVATE forebay_options)
+    if(FOREBAY_ARCHIVES)
+        forebay_built_archive(forebay_fmt)
+    else()
+        add_library(forebay_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
+        target_include_directories(forebay_fmt SYSTEM PRIVATE ${FOREBAY_FMT_INCLUDES})
+        target_link_libraries(forebay_fmt PRIVATE forebay_options)
+    endif()
+    target_include_directories(forebay_fmt SYSTEM INTERFACE ${FOREBAY_FMT_INCLUDES})
     forebay_package(fmt forebay_fmt)
 else()
     forebay_package(fmt fmt::fmt-header-only)

@@ -1,6 +1,7 @@
 """Probing: budgets, kills, faults; with a modelled system, and with the real programs where these
 are built."""
 
+import functools
 import json
 import os
 import shutil
@@ -64,8 +65,14 @@ def probe(system: System, request: ProbeRequest = REQUEST) -> Portrait:
     return carry_out_probe(plan_probe(request, system), system, NoJournal(), told=quiet)
 
 
+@functools.cache
+def usual() -> Portrait:
+    """Of the machine under no weather of its own."""
+    return probe(modelled())
+
+
 def test_a_modelled_machine_gets_a_portrait_that_says_so() -> None:
-    portrait = probe(modelled())
+    portrait = usual()
     assert portrait.identity.is_modelled
     assert len(portrait.samples) == 60
     assert set(portrait.choices) == set(Direction)
@@ -85,7 +92,7 @@ def test_reads_from_a_cache_are_told_and_do_not_count() -> None:
 
 
 def test_the_same_seed_gives_the_same_portrait() -> None:
-    assert portrait_text(probe(modelled())) == portrait_text(probe(modelled()))
+    assert portrait_text(usual()) == portrait_text(probe(modelled()))
 
 
 class Counting:

@@ -78,6 +78,24 @@ def test_header_that_leans_on_another_is_found(place: Place) -> None:
     assert found == ["src/base/bad.hpp", "src/base/twice.hpp"]
 
 
+def test_header_that_leans_on_what_includes_it_is_found(place: Place) -> None:
+    leaning = "#pragma once\nstd::string f();\n"
+    write(place, "src/base/leaning.hpp", leaning)
+    lender = '#pragma once\n#include <string>\n#include "base/leaning.hpp"\n'
+    write(place, "src/base/lender.hpp", lender)
+    found = [finding.where for finding in headers.check(place).findings]
+    assert found == ["src/base/leaning.hpp"]
+
+
+def test_headers_stand_together_only_behind_what_they_include() -> None:
+    none: frozenset[str] = frozenset()
+    includes = {"a": none, "b": frozenset("a"), "c": frozenset("a"), "d": frozenset("ab")}
+    alike = dict.fromkeys("abcd", ("c++",))
+    assert headers.chains(includes, alike) == [["a", "b", "d"], ["c"]]
+    other = {**alike, "b": ("c++", "-DX"), "a": ()}
+    assert headers.chains(includes, other) == [["a", "b"], ["c"], ["d"]]
+
+
 def test_flags_without_input_and_output() -> None:
     launcher = "/usr/bin/cmake -E env CCACHE_NOHASHDIR=1 /usr/bin/ccache"
     command = f"{launcher} c++ -I/a -MD -MT x.o -MF x.d -o x.o -Werror -std=c++20 -c x.cpp"

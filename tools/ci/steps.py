@@ -57,7 +57,7 @@ BEGIN = (
     Step("demo", ("tools/demo.sh", "--pairs", "1", "--pool-pairs", "1"), 600, needs=("release",)),
 )
 INTERPOSER = Step("interposer", ("tools/ci/interposer_asan.sh",), 1800, beside=True)
-SIM = Step("sim", ("tools/ci/sim.sh",), 1800, beside=True)
+SIM = Step("sim", ("tools/ci/sim.sh",), 1800, needs=("release",), beside=True)
 # What `make test` leaves out, and what proves the same there: docs/testing.md.
 TEST = (
     *BEGIN,
