@@ -181,7 +181,7 @@ void PoolNode::want(std::uint64_t ticket) {
     const registry::FileKey key = key_of(wish.wanted.number);
     const bool reads = wish.wanted.access == pool::Access::read;
     const auto token = reads ? registry::Token::read : registry::Token::write;
-    const auto admission = member_.want(key, token, ticket);
+    const auto admission = member_.want(key, {token, 0}, ticket);
     if (admission) {
         expects(admission != registry::Admission::refused, "no daemon is gone, or silent");
         const auto opened = pool_.open(wish.client, file_of(wish.wanted), wish.wanted.access);
