@@ -37,9 +37,9 @@ void Undrained::add(const Extent& extent) {
 }
 
 bool Undrained::touches(const Extent& extent) const noexcept {
-    return std::ranges::any_of(ranges_, [&](const Extent& one) {
-        return one.begin < extent.end() && extent.begin < one.end();
-    });
+    return extent.length.bytes() > 0 && std::ranges::any_of(ranges_, [&](const Extent& one) {
+               return one.begin < extent.end() && extent.begin < one.end();
+           });
 }
 
 }  // namespace forebay::plan

@@ -226,8 +226,32 @@ static void opened_again(void) {
     end_case();
 }
 
+/* Writes until that fails, which somebody outside sees to once the file `begun` is there. */
+static void until_it_fails(void) {
+    begin_case("until_it_fails");
+    MPI_File handle = made("until_it_fails");
+    must(MPI_File_set_errhandler(handle, MPI_ERRORS_RETURN), "set_errhandler");
+    const int part = bytes / job.ranks;
+    int code = MPI_SUCCESS;
+    for (int step = 0; code == MPI_SUCCESS; step++) {
+        code =
+            MPI_File_write_at_all(handle, job.rank * part, got, part, MPI_BYTE, MPI_STATUS_IGNORE);
+        if (step == 0 && job.rank == 0) {
+            close(open(path_of("begun"), O_CREAT | O_WRONLY, 0600));
+        }
+    }
+    check(class_of(code) == MPI_ERR_IO, "it fails with %s", class_name(code));
+    MPI_File_close(&handle); /* may fail as well */
+    end_case();
+}
+
 int main(int argc, char** argv) {
     start(&argc, &argv);
+    if (argc > 2 && strcmp(argv[2], "until_it_fails") == 0) {
+        until_it_fails();
+        finish();
+        return 0;
+    }
     if (argc > 2) {
         rounds = atoi(argv[2]);
     }

@@ -3,19 +3,22 @@ collective writes are deposits on all nodes, and what is done in between misses 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from suite import mpi as m
-from suite.compare import RECORD, compare
+from suite.compare import RECORD, Output, compare
+from suite.file_systems import until
 from suite.on import ALL, EACH, FULL
 from suite.pool import Pool, pools
 from suite.programs import CALLS, ON_NODES, VIEWS, OnNodes, Program, plain
 from suite.verdict import ensure
 
 RANKS = 4
+SECONDS_MAX = 60
 
 
 @pytest.fixture
@@ -27,6 +30,21 @@ def nodes(folder: Path) -> Iterator[Sequence[Pool]]:
 def run(program: Program, mpi: m.Mpi, folder: Path, nodes: Sequence[Pool]) -> m.Ended:
     environment = m.forebay(folder / RECORD, **ON_NODES)
     return OnNodes.made(nodes, ranks_per_node=2).run(program, mpi, RANKS, folder, environment)
+
+
+def writes_until_a_daemon_dies(mpi: m.Mpi, folder: Path, nodes: Sequence[Pool]) -> None:
+    """The one of the last node is killed while all ranks write."""
+    begun = folder / "begun"
+
+    def kill() -> None:
+        if until(begun.exists, SECONDS_MAX):
+            nodes[-1].kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    program = Program(name="until", source="together.c", arguments=("until_it_fails",))
+    run(program, mpi, folder, nodes)
+    killer.join()
 
 
 def drained(nodes: Sequence[Pool]) -> None:
@@ -64,3 +82,18 @@ def test_what_is_done_between_collective_writes(
     """Of two nodes that write one stripe the later wins, and every read sees it."""
     program = Program(name=f"together_{rounds}", source="together.c", arguments=(rounds,))
     same_as_plain(program, mpi, folder, nodes)
+
+
+@EACH
+def test_a_daemon_that_dies_fails_the_call_on_every_rank(mpi: m.Mpi, folder: Path) -> None:
+    with pools(folder, 2, ON_NODES, judged=False) as nodes:
+        writes_until_a_daemon_dies(mpi, folder, nodes)
+        said = nodes[0].said
+        ensure(
+            until(lambda: "the daemon of another node has died" in said.read_text(), SECONDS_MAX),
+            said.read_text(),
+        )
+    output = Output.read(folder)
+    ensure(output.complete, "the program did not come to its end")
+    wrong = output.cases["until_it_fails"].wrong
+    ensure(not wrong, wrong)
