@@ -177,8 +177,7 @@ engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
     }
     engine::Outcome outcome = file.write(ask.call);
     if (facts_.group != 0 && outcome.span.length.bytes() > 0) {
-        undrained_.add(outcome.span);
-        any_undrained_ = true;
+        deposited(outcome.span);
     }
     return outcome;
 }

@@ -117,6 +117,7 @@ private:
     int complete(const Access& access, const engine::Outcome& outcome);
     int settle(const Result<void>& done, int code);
     [[nodiscard]] std::optional<Extent> extent_of(const Left& left);
+    void deposited(const Extent& span);
     int settle_alone(const std::optional<Extent>& extent);
     int settle_together();
     int settle_before(const Left& left);
@@ -144,10 +145,12 @@ private:
     bool mpi_under_way_ = false;  // see plan::SharedFacts; the same on all ranks
     bool by_itself_ = false;      // some call was done by each rank itself; the same on all ranks
     OwnPart own_part_;
-    // What the pools of several nodes may have, as this rank knows it; and whether any rank knows
-    // of something, which is the same on all ranks.
+    // What the pools of several nodes may have, as this rank knows it, and how often something was
+    // added. Threads may access the file independently meanwhile: under the mutex.
+    std::mutex undrained_mutex_;
     plan::Undrained undrained_;
-    bool any_undrained_ = false;
+    std::uint64_t times_added_ = 0;
+    bool any_undrained_ = false;         // as any rank knows it: the same on all ranks
     std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
 };
 

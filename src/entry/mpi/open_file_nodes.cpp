@@ -24,17 +24,33 @@ int OpenFile::could_not_settle(int error) {
     return fail(said);
 }
 
+// By a collective call, which all ranks have taken part in.
+void OpenFile::deposited(const Extent& span) {
+    const std::scoped_lock lock{undrained_mutex_};
+    undrained_.add(span);
+    ++times_added_;
+    any_undrained_ = true;
+}
+
 // Before this rank accesses `extent` (nullopt: anything) by itself.
 int OpenFile::settle_alone(const std::optional<Extent>& extent) {
-    const bool may_matter = extent ? undrained_.touches(*extent) : !undrained_.empty();
-    if (!may_matter) {
-        return MPI_SUCCESS;
+    std::uint64_t times_added = 0;
+    {
+        const std::scoped_lock lock{undrained_mutex_};
+        const bool may_matter = extent ? undrained_.touches(*extent) : !undrained_.empty();
+        if (!may_matter) {
+            return MPI_SUCCESS;
+        }
+        times_added = times_added_;
     }
     const int error = ask_to_settle();
     if (error != 0) {
         return could_not_settle(error);
     }
-    undrained_.clear();
+    const std::scoped_lock lock{undrained_mutex_};
+    if (times_added_ == times_added) {
+        undrained_.clear();
+    }
     return MPI_SUCCESS;
 }
 
@@ -48,6 +64,7 @@ int OpenFile::settle_together() {
     if (error != 0) {
         return could_not_settle(error);
     }
+    const std::scoped_lock lock{undrained_mutex_};
     undrained_.clear();
     any_undrained_ = false;
     return MPI_SUCCESS;
@@ -78,7 +95,7 @@ int OpenFile::settle_before(const Left& left) {
     if (left.collective) {
         return settle_together();
     }
-    return undrained_.empty() ? MPI_SUCCESS : settle_alone(extent_of(left));
+    return facts_.group == 0 ? MPI_SUCCESS : settle_alone(extent_of(left));
 }
 
 int OpenFile::get_size(MPI_Offset* size) {
