@@ -55,6 +55,7 @@ struct Outcome {
 // Error: as of run_world().
 [[nodiscard]] Result<Outcome> run(const Experiment& experiment);
 
+[[nodiscard]] inline std::int64_t wrong(const Outcome& outcome) noexcept { return outcome.wrong; }
 // As JSON, schema forebay.simulation/1.
 [[nodiscard]] std::string as_json(const Experiment& experiment, const Outcome& outcome);
 

@@ -123,6 +123,11 @@ double hidden(const PoolOutcome& outcome) noexcept {
     return outcome.plain.exposed <= 0 ? 0 : 1 - outcome.pooled.exposed / outcome.plain.exposed;
 }
 
+std::int64_t wrong(const PoolOutcome& outcome) noexcept {
+    const std::int64_t lost = outcome.bytes - outcome.bytes_past - outcome.drained;
+    return outcome.refused + outcome.failed_jobs + (lost == 0 ? 0 : 1);
+}
+
 std::string as_json(const PoolExperiment& experiment, const PoolOutcome& outcome) {
     nlohmann::ordered_json line;
     line["schema"] = "forebay.simulation.pool/1";
@@ -160,8 +165,7 @@ std::string as_json(const PoolExperiment& experiment, const PoolOutcome& outcome
     line["closed_early"] = outcome.closed_early;
     line["messages"] = outcome.messages;
     line["opened"] = outcome.opened;
-    const std::int64_t lost = outcome.bytes - outcome.bytes_past - outcome.drained;
-    line["wrong"] = outcome.refused + outcome.failed_jobs + (lost == 0 ? 0 : 1);
+    line["wrong"] = wrong(outcome);
     return line.dump();
 }
 

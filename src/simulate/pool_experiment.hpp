@@ -79,6 +79,8 @@ struct PoolOutcome {
 
 // Of the waiting without the pool, what is gone with it.
 [[nodiscard]] double hidden(const PoolOutcome& outcome) noexcept;
+// Not 0: bytes did not arrive, or the daemons refused what they were given.
+[[nodiscard]] std::int64_t wrong(const PoolOutcome& outcome) noexcept;
 
 // As JSON, schema forebay.simulation.pool/1.
 [[nodiscard]] std::string as_json(const PoolExperiment& experiment, const PoolOutcome& outcome);

@@ -3,7 +3,11 @@
 
 #include "pool/shared/directory.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <string>
 
 namespace forebay::wire {
 namespace {
@@ -51,6 +55,22 @@ TEST(Question, IsNoneOutsideOfItsBounds) {
     const Question whole;
     EXPECT_FALSE(question_of(bytes_of(whole).first(sizeof whole - 1)));
     EXPECT_FALSE(question_of({}));
+}
+
+// Where messages change, what the fuzzer begins with has to follow, or it tests refusals only.
+TEST(Corpus, HasQuestionsAndReplies) {
+    int questions = 0;
+    int replies = 0;
+    const std::filesystem::path folder{FOREBAY_SOURCE_DIR "/tests/fuzz/wire_messages_fuzz"};
+    for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+        std::ifstream file{entry.path(), std::ios::binary};
+        const std::string text{std::istreambuf_iterator<char>{file}, {}};
+        const auto bytes = std::as_bytes(std::span{text});
+        questions += question_of(bytes) ? 1 : 0;
+        replies += reply_of(bytes) ? 1 : 0;
+    }
+    EXPECT_GT(questions, 0);
+    EXPECT_GT(replies, 0);
 }
 
 TEST(Reply, IsNoneOutsideOfItsBounds) {

@@ -1,8 +1,12 @@
 // What daemons say to each other, as bytes.
 #include "wire/peers.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
-#include <vector>
+#include <iterator>
+#include <span>
+#include <string>
 
 namespace forebay::wire {
 namespace {
@@ -16,6 +20,17 @@ TEST(Peers, AMessageIsTakenAsItWasSent) {
                        .file = {~std::uint64_t{0}},
                        .number = 7};
     EXPECT_EQ(message_of(bytes_of(sent)), sent);
+}
+
+TEST(Corpus, HasMessages) {
+    int messages = 0;
+    const std::filesystem::path folder{FOREBAY_SOURCE_DIR "/tests/fuzz/wire_peers_fuzz"};
+    for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+        std::ifstream file{entry.path(), std::ios::binary};
+        const std::string text{std::istreambuf_iterator<char>{file}, {}};
+        messages += message_of(std::as_bytes(std::span{text})) ? 1 : 0;
+    }
+    EXPECT_GT(messages, 0);
 }
 
 TEST(Peers, WhatIsNoMessageIsNone) {

@@ -3,6 +3,8 @@
  * has to see what was written before it; every byte is known beforehand. */
 #include "common.h"
 
+#include <sys/syscall.h>
+
 enum { stripe = 4096, stripes = 16, bytes = stripe * stripes, rounds_usual = 100 };
 
 static unsigned char expected[bytes];
@@ -245,10 +247,37 @@ static void until_it_fails(void) {
     end_case();
 }
 
+/* The kernel's word: what has been drained. */
+static long long drained_size(const char* file) {
+    struct stat found = {0};
+    syscall(SYS_newfstatat, AT_FDCWD, path_of(file), &found, 0);
+    return (long long)found.st_size;
+}
+
+/* A header beside the data has nothing drained; a read of the data does. */
+static void header_waits_for_nothing(void) {
+    begin_case("header");
+    MPI_File handle = made("header");
+    write_together(handle, 512, bytes - 512, 6000);
+    write_alone(handle, 0, 4, 4, 6001);
+    read_alone(handle, job.ranks - 1, 4, 4, 6001);
+    check(drained_size("header") == 8, "%lld bytes are in the file", drained_size("header"));
+    MPI_Barrier(job.comm);
+    read_alone(handle, 0, 512, 1, 6001);
+    check(drained_size("header") == bytes, "%lld bytes, drained", drained_size("header"));
+    close_all(&handle);
+    end_case();
+}
+
 int main(int argc, char** argv) {
     start(&argc, &argv);
     if (argc > 2 && strcmp(argv[2], "until_it_fails") == 0) {
         until_it_fails();
+        finish();
+        return 0;
+    }
+    if (argc > 2 && strcmp(argv[2], "header") == 0) {
+        header_waits_for_nothing();
         finish();
         return 0;
     }

@@ -47,6 +47,12 @@ def writes_until_a_daemon_dies(mpi: m.Mpi, folder: Path, nodes: Sequence[Pool]) 
     killer.join()
 
 
+def ensure_right(folder: Path, case: str) -> None:
+    output = Output.read(folder)
+    ensure(output.complete, "the program did not come to its end")
+    ensure(not output.cases[case].wrong, output.cases[case].wrong)
+
+
 def drained(nodes: Sequence[Pool]) -> None:
     for one in nodes:
         one.process.terminate()
@@ -93,7 +99,13 @@ def test_a_daemon_that_dies_fails_the_call_on_every_rank(mpi: m.Mpi, folder: Pat
             until(lambda: "the daemon of another node has died" in said.read_text(), SECONDS_MAX),
             said.read_text(),
         )
-    output = Output.read(folder)
-    ensure(output.complete, "the program did not come to its end")
-    wrong = output.cases["until_it_fails"].wrong
-    ensure(not wrong, wrong)
+    ensure_right(folder, "until_it_fails")
+
+
+@EACH
+def test_a_header_beside_the_data_waits_for_nothing(
+    mpi: m.Mpi, folder: Path, nodes: Sequence[Pool]
+) -> None:
+    program = Program(name="header", source="together.c", arguments=("header",))
+    run(program, mpi, folder, nodes)
+    ensure_right(folder, "header")

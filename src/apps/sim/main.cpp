@@ -9,13 +9,16 @@
 
 namespace {
 
-// With "pool" as the first word: a program that computes and puts out, with and without the pool.
-int simulate_pool(const std::vector<std::string>& words) {
-    if (words == std::vector<std::string>{"--help"}) {
-        std::fputs(forebay::sim::pool_help().c_str(), stdout);
+using Words = std::vector<std::string>;
+
+// Exit status. What is said is parsed, run, and told as one line.
+template <class Parse>
+int simulate(const Words& words, const std::string& help, Parse parse) {
+    if (words == Words{"--help"}) {
+        std::fputs(help.c_str(), stdout);
         return 0;
     }
-    const auto experiment = forebay::sim::parse_pool_options(words);
+    const auto experiment = parse(words);
     if (!experiment) {
         std::fprintf(stderr, "forebay_sim: %s\n", experiment.error().message.c_str());
         return 2;
@@ -26,33 +29,20 @@ int simulate_pool(const std::vector<std::string>& words) {
         return 1;
     }
     std::printf("%s\n", forebay::sim::as_json(*experiment, *outcome).c_str());
-    return 0;
+    return forebay::sim::wrong(*outcome) == 0 ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     try {
-        const std::vector<std::string> words(argv + 1, argv + argc);
+        const Words words(argv + 1, argv + argc);
+        // A program that computes and puts out, with and without the pool.
         if (!words.empty() && words.front() == "pool") {
-            return simulate_pool({words.begin() + 1, words.end()});
+            return simulate({words.begin() + 1, words.end()}, forebay::sim::pool_help(),
+                            forebay::sim::parse_pool_options);
         }
-        if (words == std::vector<std::string>{"--help"}) {
-            std::fputs(forebay::sim::help().c_str(), stdout);
-            return 0;
-        }
-        const auto experiment = forebay::sim::parse_options(words);
-        if (!experiment) {
-            std::fprintf(stderr, "forebay_sim: %s\n", experiment.error().message.c_str());
-            return 2;
-        }
-        const auto outcome = forebay::sim::run(*experiment);
-        if (!outcome) {
-            std::fprintf(stderr, "forebay_sim: %s\n", outcome.error().message.c_str());
-            return 1;
-        }
-        std::printf("%s\n", forebay::sim::as_json(*experiment, *outcome).c_str());
-        return outcome->wrong == 0 ? 0 : 1;
+        return simulate(words, forebay::sim::help(), forebay::sim::parse_options);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "forebay_sim: %s\n", error.what());
         return 1;
