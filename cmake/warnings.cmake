@@ -18,6 +18,14 @@ target_compile_options(
     forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations
                               -Wno-sign-conversion>)
 
+# Where a layer is one source, what hides a name of another file hides nothing in truth, and GCC takes
+# every unnamed namespace for one of a header.
+if(FOREBAY_UNITY)
+    target_compile_options(
+        forebay_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>
+                                  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
+
 # FOREBAY_SANITIZE is a list as GCC and Clang spell it: "address,undefined" or "thread".
 if(FOREBAY_SANITIZE)
     target_compile_options(

@@ -163,8 +163,8 @@ def narrow_functions(functions: list[Function]) -> str:
     return (
         f'{NOTE}\n#include "entry/functions.hpp"\n#include "entry/mpi/narrow.hpp"\n\n'
         f'namespace forebay::entry {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
-        f"namespace {{\n\nvoid* const table[] = {{\n{rows}\n}};\n\n}}  // namespace\n\n"
-        "void* const* narrow_table() noexcept {\n    return table;\n}\n\n"
+        f"namespace {{\n\nvoid* const narrow[] = {{\n{rows}\n}};\n\n}}  // namespace\n\n"
+        "void* const* narrow_table() noexcept {\n    return narrow;\n}\n\n"
         "}  // namespace forebay::entry\n"
     )
 

@@ -19,6 +19,12 @@ inline std::int64_t checked_add(std::int64_t a, std::int64_t b) noexcept {
     return sum;
 }
 
+// INT64_MAX where the sum would be more.
+inline std::int64_t saturated_sum(std::int64_t a, std::int64_t b) noexcept {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 inline std::int64_t checked_subtract(std::int64_t a, std::int64_t b) noexcept {
     std::int64_t difference = 0;
     expects(!__builtin_sub_overflow(a, b, &difference), "64-bit difference does not overflow");

@@ -10,7 +10,7 @@ namespace forebay::engine {
 namespace {
 
 constexpr int want_tag = 2;
-constexpr int data_tag = 3;
+constexpr int read_tag = 3;
 
 // A data message begins with the offset at which the file was found to end.
 constexpr std::size_t prefix_bytes = sizeof(std::int64_t);
@@ -55,7 +55,7 @@ bool ReadCourier::ask() {
         }
         Parcel& answer = data_in_[static_cast<std::size_t>(asked_) % images];
         const NodeId home = image(asked_).home;
-        answer.ticket = crew_.communicator().receive(home, data_tag, answer.buffer);
+        answer.ticket = crew_.communicator().receive(home, read_tag, answer.buffer);
         const std::size_t size = pattern::encode_coverage(coverage_of(asked_), parcel->buffer);
         parcel->ticket = crew_.communicator().send(home, want_tag, parcel->buffer.first(size));
         ++asked_;
@@ -109,7 +109,7 @@ bool ReadCourier::give() {
         std::memcpy(out->buffer.data(), &end_of_file, prefix_bytes);
         const auto bytes = staging_.image(index).first(static_cast<std::size_t>(window.bytes));
         const std::size_t size = pack(wants, bytes, out->buffer.subspan(prefix_bytes));
-        out->ticket = crew_.communicator().send(one.step.from, data_tag,
+        out->ticket = crew_.communicator().send(one.step.from, read_tag,
                                                 out->buffer.first(prefix_bytes + size));
         take_part(crew_, control);
         any = true;

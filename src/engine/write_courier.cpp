@@ -9,7 +9,7 @@ namespace forebay::engine {
 
 namespace {
 
-constexpr int data_tag = 1;
+constexpr int write_tag = 1;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ bool WriteCourier::attend() {
     while (opened_ < sent_ + static_cast<std::int64_t>(images) && open(opened_)) {
         any = true;
     }
-    while (post_receives(in_, data_tag) || take_in()) {
+    while (post_receives(in_, write_tag) || take_in()) {
         any = true;
     }
     return any;
@@ -46,7 +46,7 @@ bool WriteCourier::send_filled() {
         }
         const std::size_t size = pack(sent_, parcel->buffer);
         parcel->ticket =
-            crew_.communicator().send(image(sent_).home, data_tag, parcel->buffer.first(size));
+            crew_.communicator().send(image(sent_).home, write_tag, parcel->buffer.first(size));
         ++sent_;
         any = true;
     }

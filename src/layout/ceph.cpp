@@ -13,12 +13,12 @@ namespace forebay::layout {
 
 namespace {
 
-constexpr std::int64_t stripe_unit = 64 << 10;
+constexpr std::int64_t ceph_stripe_unit = 64 << 10;
 constexpr std::int64_t object_bytes_max = 128 << 20;  // osd_max_object_size
 constexpr std::int64_t default_bytes = 4 << 20;
-constexpr std::int32_t stripe_count_max = 65536;
+constexpr std::int32_t ceph_stripes_max = 65536;
 
-constexpr Refusal refusal{"CephFS", "ceph.file.layout", "getfattr -n ceph.file.layout"};
+constexpr Refusal ceph_refusal{"CephFS", "ceph.file.layout", "getfattr -n ceph.file.layout"};
 
 // The value of `name` among words that are divided by blanks.
 std::optional<std::string_view> field(std::string_view text, std::string_view name) {
@@ -71,10 +71,11 @@ Result<FileLayout> parse_ceph(std::string_view text) {
     const auto count = number<std::int32_t>(text, "stripe_count");
     const auto object = number<std::int64_t>(text, "object_size");
     if (!stripe || !count || !object) {
-        return refusal.unreadable("lacks stripe_unit, stripe_count or object_size");
+        return ceph_refusal.unreadable("lacks stripe_unit, stripe_count or object_size");
     }
     if (*object % *stripe != 0 || *object > std::numeric_limits<std::uint32_t>::max()) {
-        return refusal.unreadable("has objects that are no multiple of its stripes, or too large");
+        return ceph_refusal.unreadable(
+            "has objects that are no multiple of its stripes, or too large");
     }
     Component component = component_of(*stripe, *count, *object);
     component.pool = field(text, "pool").value_or("");
@@ -87,22 +88,22 @@ Result<std::string> encode_ceph(const Wanted& wanted, const FileLayout& now) {
     const std::int64_t stripe =
         wanted.stripe_bytes == 0 ? before.stripe_bytes : wanted.stripe_bytes;
     const std::int32_t count = wanted.stripe_count == 0 ? before.stripe_count : wanted.stripe_count;
-    if (stripe <= 0 || stripe % stripe_unit != 0 || stripe > object_bytes_max) {
-        return refusal.impossible(fmt::format("stripes of {} bytes", stripe),
-                                  "Ask for a multiple of 64 KiB up to 128 MiB.");
+    if (stripe <= 0 || stripe % ceph_stripe_unit != 0 || stripe > object_bytes_max) {
+        return ceph_refusal.impossible(fmt::format("stripes of {} bytes", stripe),
+                                       "Ask for a multiple of 64 KiB up to 128 MiB.");
     }
-    if (count < 1 || count > stripe_count_max) {
-        return refusal.impossible(
+    if (count < 1 || count > ceph_stripes_max) {
+        return ceph_refusal.impossible(
             count == all_targets ? "stripes over all targets" : fmt::format("{} stripes", count),
             "Ask for 1 to 65536; CephFS does not know how many targets there are.");
     }
     if (wanted.first_ost >= 0) {
-        return refusal.impossible("a first target",
-                                  "CephFS chooses its targets itself; leave it out.");
+        return ceph_refusal.impossible("a first target",
+                                       "CephFS chooses its targets itself; leave it out.");
     }
     const std::int64_t object = fitting_object(stripe, before.object_bytes);
     if (object > std::max(object_bytes_max, before.object_bytes)) {
-        return refusal.impossible(
+        return ceph_refusal.impossible(
             fmt::format("stripes of {} bytes in objects of {}", stripe, object),
             "Ask for a power of two.");
     }

@@ -1,6 +1,7 @@
 // CephFS's texts, read and made.
 #include "layout/ceph.hpp"
 
+#include "base/bytes.hpp"
 #include "layout/stripes.hpp"
 
 #include <gmock/gmock.h>
@@ -10,9 +11,6 @@ namespace forebay::layout {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr std::int64_t kib = 1 << 10;
-constexpr std::int64_t mib = 1 << 20;
 
 TEST(Ceph, reads_a_layout) {
     const auto layout =

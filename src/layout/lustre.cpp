@@ -70,8 +70,8 @@ constexpr std::uint32_t mirror_mask = 0x7FFF;
 
 constexpr std::uint16_t every_target = 0xFFFF;
 constexpr std::uint16_t any_target = 0xFFFF;
-constexpr std::int32_t stripe_count_max = 2000;
-constexpr std::int64_t stripe_unit = 64 << 10;
+constexpr std::int32_t lustre_stripes_max = 2000;
+constexpr std::int64_t lustre_stripe_unit = 64 << 10;
 constexpr std::uint64_t eof_on_the_wire = std::numeric_limits<std::uint64_t>::max();
 
 // Contract of callers: the bytes are there.
@@ -91,7 +91,7 @@ void put(std::vector<std::byte>& value, std::size_t at, Number number) noexcept 
     }
 }
 
-constexpr Refusal refusal{"Lustre", "lustre.lov", "lfs getstripe"};
+constexpr Refusal lustre_refusal{"Lustre", "lustre.lov", "lfs getstripe"};
 
 Result<Placement> placement_of(std::uint32_t pattern) {
     constexpr std::uint32_t striped = pattern_striped | pattern_overstriped | pattern_compressed;
@@ -103,7 +103,7 @@ Result<Placement> placement_of(std::uint32_t pattern) {
         return Placement::foreign;
     }
     if ((kinds & ~(striped | pattern_metadata)) != 0) {
-        return refusal.unreadable(fmt::format("has the unknown pattern {:#x}", pattern));
+        return lustre_refusal.unreadable(fmt::format("has the unknown pattern {:#x}", pattern));
     }
     if ((pattern & pattern_released) != 0) {
         return Placement::released;
@@ -129,7 +129,7 @@ Result<std::vector<std::int32_t>> osts_of(Bytes value, std::size_t header, std::
         return osts;
     }
     if (value.size() < header + count * ost_bytes) {
-        return refusal.unreadable(
+        return lustre_refusal.unreadable(
             fmt::format("ends after {} bytes, within its {} targets", value.size(), count));
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -143,11 +143,12 @@ Result<Component> parse_plain(Bytes value) {
     const auto magic = number_at<std::uint32_t>(value, 0);
     const bool has_pool = magic == magic_v3 || magic == magic_specific;
     if (magic != magic_v1 && !has_pool) {
-        return refusal.unreadable(fmt::format("is of the unknown version {:#010x}", magic));
+        return lustre_refusal.unreadable(fmt::format("is of the unknown version {:#010x}", magic));
     }
     const std::size_t header = has_pool ? header_v3 : header_v1;
     if (value.size() < header) {
-        return refusal.unreadable(fmt::format("ends after {} of {} bytes", value.size(), header));
+        return lustre_refusal.unreadable(
+            fmt::format("ends after {} of {} bytes", value.size(), header));
     }
     const auto placement = placement_of(number_at<std::uint32_t>(value, pattern_at));
     if (!placement) {
@@ -168,7 +169,7 @@ Result<Component> parse_plain(Bytes value) {
         }
         component.osts = std::move(*osts);
         if (!component.osts.empty() && component.stripe_bytes == 0) {
-            return refusal.unreadable("has stripes of 0 bytes");
+            return lustre_refusal.unreadable("has stripes of 0 bytes");
         }
     }
     return component;
@@ -202,13 +203,13 @@ Result<Component> parse_entry(Bytes all, std::size_t number) {
     const std::size_t at = number_at<std::uint32_t>(entry, value_at);
     const std::size_t bytes = number_at<std::uint32_t>(entry, value_bytes_at);
     if (at > all.size() || bytes > all.size() - at || bytes < sizeof(std::uint32_t)) {
-        return refusal.unreadable(fmt::format("has its component {} at bytes {} to {} of {}",
-                                              number, at, at + bytes, all.size()));
+        return lustre_refusal.unreadable(fmt::format("has its component {} at bytes {} to {} of {}",
+                                                     number, at, at + bytes, all.size()));
     }
     const auto begin = number_at<std::uint64_t>(entry, begin_at);
     const auto end = number_at<std::uint64_t>(entry, end_at);
     if (begin > end || begin == eof_on_the_wire) {
-        return refusal.unreadable(
+        return lustre_refusal.unreadable(
             fmt::format("has a component {} from {} to {}", number, begin, end));
     }
     auto component = parse_value(all.subspan(at, bytes));
@@ -229,16 +230,18 @@ Result<Component> parse_entry(Bytes all, std::size_t number) {
 
 Result<FileLayout> parse_composite(Bytes value) {
     if (value.size() < entries_at) {
-        return refusal.unreadable(
+        return lustre_refusal.unreadable(
             fmt::format("ends after {} of {} bytes", value.size(), entries_at));
     }
     const std::size_t all = number_at<std::uint32_t>(value, all_bytes_at);
     const std::size_t entries = number_at<std::uint16_t>(value, entry_count_at);
     if (all > value.size()) {
-        return refusal.unreadable(fmt::format("ends after {} of {} bytes", value.size(), all));
+        return lustre_refusal.unreadable(
+            fmt::format("ends after {} of {} bytes", value.size(), all));
     }
     if (entries == 0 || all < entries_at + entries * entry_bytes) {
-        return refusal.unreadable(fmt::format("has {} components in {} bytes", entries, all));
+        return lustre_refusal.unreadable(
+            fmt::format("has {} components in {} bytes", entries, all));
     }
     FileLayout layout{Source::lustre, {}};
     layout.components.reserve(entries);
@@ -253,22 +256,22 @@ Result<FileLayout> parse_composite(Bytes value) {
 }
 
 Result<void> check(const Wanted& wanted) {
-    if (wanted.stripe_bytes < 0 || wanted.stripe_bytes % stripe_unit != 0 ||
+    if (wanted.stripe_bytes < 0 || wanted.stripe_bytes % lustre_stripe_unit != 0 ||
         wanted.stripe_bytes > std::numeric_limits<std::uint32_t>::max()) {
-        return refusal.impossible(fmt::format("stripes of {} bytes", wanted.stripe_bytes),
-                                  "Ask for a multiple of 64 KiB below 4 GiB.");
+        return lustre_refusal.impossible(fmt::format("stripes of {} bytes", wanted.stripe_bytes),
+                                         "Ask for a multiple of 64 KiB below 4 GiB.");
     }
-    if (wanted.stripe_count < all_targets || wanted.stripe_count > stripe_count_max) {
-        return refusal.impossible(fmt::format("{} stripes", wanted.stripe_count),
-                                  "Ask for 1 to 2000, or -1 for all targets.");
+    if (wanted.stripe_count < all_targets || wanted.stripe_count > lustre_stripes_max) {
+        return lustre_refusal.impossible(fmt::format("{} stripes", wanted.stripe_count),
+                                         "Ask for 1 to 2000, or -1 for all targets.");
     }
     if (wanted.first_ost >= any_target) {
-        return refusal.impossible(fmt::format("first target {}", wanted.first_ost),
-                                  "Ask for an index that `lfs osts` lists.");
+        return lustre_refusal.impossible(fmt::format("first target {}", wanted.first_ost),
+                                         "Ask for an index that `lfs osts` lists.");
     }
     if (wanted.pool.size() >= pool_bytes) {
-        return refusal.impossible(fmt::format("pool \"{}\"", wanted.pool),
-                                  "Names of pools have at most 15 characters.");
+        return lustre_refusal.impossible(fmt::format("pool \"{}\"", wanted.pool),
+                                         "Names of pools have at most 15 characters.");
     }
     return {};
 }
@@ -277,7 +280,7 @@ Result<void> check(const Wanted& wanted) {
 
 Result<FileLayout> parse_lustre(std::span<const std::byte> value) {
     if (value.size() < sizeof(std::uint32_t)) {
-        return refusal.unreadable(fmt::format("has {} bytes", value.size()));
+        return lustre_refusal.unreadable(fmt::format("has {} bytes", value.size()));
     }
     const auto magic = number_at<std::uint32_t>(value, 0);
     if (magic == magic_composite || magic == magic_self_extending) {

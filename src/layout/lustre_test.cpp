@@ -1,6 +1,7 @@
 // lustre.lov against values that are built here from the documented format, whole and broken.
 #include "layout/lustre.hpp"
 
+#include "base/bytes.hpp"
 #include "layout/lustre_check.hpp"
 #include "layout/stripes.hpp"
 
@@ -19,7 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr std::uint32_t v3 = 0x0BD30BD0;
-constexpr std::int64_t mib = 1 << 20;
 
 FileLayout parsed(const std::vector<std::byte>& value) {
     auto layout = parse_lustre(value);

@@ -1,12 +1,12 @@
 // Which component stands for a file, and how a layout that was read back differs from a wish.
 #include "layout/stripes.hpp"
 
+#include "base/bytes.hpp"
+
 #include <gtest/gtest.h>
 
 namespace forebay::layout {
 namespace {
-
-constexpr std::int64_t mib = 1 << 20;
 
 Component component(std::int64_t begin, std::int64_t end, std::int32_t count) {
     Component one;

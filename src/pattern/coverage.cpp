@@ -1,15 +1,14 @@
 // Marking is one atomic OR for each word of 64 units that changes, none where all were set before.
 #include "pattern/coverage.hpp"
 
+#include "pattern/words.hpp"
+
 #include <algorithm>
 #include <bit>
 
 namespace forebay::pattern {
 
 namespace {
-
-constexpr std::int64_t bits_per_word = 64;
-constexpr std::uint64_t all_bits = ~std::uint64_t{0};
 
 // Bits [from, to) of a word, 0 ≤ from < to ≤ 64.
 constexpr std::uint64_t bits_between(std::int64_t from, std::int64_t to) noexcept {

@@ -1,6 +1,8 @@
 // Decoding goes twice through a message: the first time checks all of it, the second applies it.
 #include "pattern/encode.hpp"
 
+#include "pattern/words.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -13,8 +15,6 @@ namespace forebay::pattern {
 namespace {
 
 constexpr std::uint32_t magic = 0x31434246;  // "FBC1"
-constexpr std::int64_t bits_per_word = 64;
-constexpr std::uint64_t all_bits = ~std::uint64_t{0};
 
 enum class Form : std::uint8_t { bitmap, runs, packed };
 enum class Data : std::uint8_t { none, follows };

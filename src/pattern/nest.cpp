@@ -2,6 +2,8 @@
 // from a division where the loop is regular and from a binary search where it is a list.
 #include "pattern/nest.hpp"
 
+#include "pattern/index.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
@@ -9,15 +11,6 @@
 #include <utility>
 
 namespace forebay::pattern {
-
-namespace {
-
-constexpr std::int64_t sums_every = 8;
-constexpr std::int64_t granularity_max = std::int64_t{1} << 30;
-
-constexpr std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
-
-}  // namespace
 
 Nest::Nest() = default;
 

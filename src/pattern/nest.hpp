@@ -41,6 +41,9 @@ struct Loop {
     bool operator==(const Loop&) const noexcept = default;
 };
 
+inline constexpr std::int64_t sums_every = 8;  // entries of `each` for one prefix sum
+inline constexpr std::int64_t granularity_max = std::int64_t{1} << 30;
+
 class NestBuilder;
 
 class Nest {
@@ -69,7 +72,8 @@ public:
     [[nodiscard]] bool contiguous() const noexcept;    // one run (at any displacement) or empty
     // Data ascends and does not overlap, as MPI demands of a filetype of a file open for writing.
     [[nodiscard]] bool ascending() const noexcept;
-    // Largest power of two that divides every piece's displacement and length (at most 2^30).
+    // Largest power of two that divides every piece's displacement and length (at most
+    // granularity_max).
     [[nodiscard]] std::int64_t granularity() const noexcept;
     // Length of the shortest contiguous piece that the loops name (0 when empty).
     [[nodiscard]] std::int64_t shortest_piece() const noexcept;

@@ -2,6 +2,8 @@
 // used for it, so that everything behind sees long regular loops and long runs.
 #include "pattern/nest.hpp"
 
+#include "pattern/index.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -14,7 +16,6 @@ namespace forebay::pattern {
 
 namespace {
 
-constexpr std::int64_t sums_every = 8;
 // From this length on a progression costs less as a loop of its own than as entries of a list.
 constexpr std::size_t progression_min = 16;
 constexpr std::size_t entry_cost = 13;  // bytes: displacement, child, an eighth of a sum
@@ -22,8 +23,6 @@ constexpr std::size_t entry_cost = 13;  // bytes: displacement, child, an eighth
 constexpr std::size_t child_footprint_max = 4096;
 
 using Displacements = std::span<const std::int64_t>;
-
-constexpr std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
 
 struct Entry {
     std::int32_t child = 0;  // of the palette

@@ -2,6 +2,8 @@
 // run once for each piece.
 #include "pattern/pieces.hpp"
 
+#include "pattern/index.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -13,8 +15,6 @@ namespace {
 constexpr std::int64_t series_min = 256;
 // A store this many entries back has left the store buffer's way.
 constexpr std::int64_t far = 16;
-
-constexpr std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
 
 // Takes the copies of `size` bytes that lie before the first to be walked off `skip`; how many.
 std::int64_t skip_copies(std::int64_t& skip, std::int64_t size) noexcept {

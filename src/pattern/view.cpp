@@ -9,8 +9,6 @@ namespace forebay::pattern {
 
 namespace {
 
-constexpr std::int64_t granularity_max = std::int64_t{1} << 30;
-
 std::int64_t lowest_bit(std::int64_t bits) noexcept {
     return std::int64_t{1} << std::countr_zero(static_cast<std::uint64_t>(bits | granularity_max));
 }

@@ -1,13 +1,13 @@
 // Who moves its own pieces, and when before anybody is asked.
 #include "plan/bypass.hpp"
 
+#include "base/bytes.hpp"
+
 #include <gtest/gtest.h>
 #include <vector>
 
 namespace forebay::plan {
 namespace {
-
-constexpr std::int64_t mib = 1 << 20;
 
 const Stripes unstriped{};
 const Stripes striped{4, mib};

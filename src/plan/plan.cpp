@@ -15,7 +15,7 @@ constexpr std::int64_t block_bytes_default = 64 << 10;
 constexpr std::int64_t window_bytes_min = 64 << 10;  // windows are multiples of it
 constexpr std::int64_t stripe_bytes_min = 4096;
 constexpr std::int32_t buffers_min = 3;
-constexpr std::int64_t granularity_max = 4096;  // and it is a multiple of this
+constexpr std::int64_t unit_max = 4096;  // and it is a multiple of this
 
 std::int64_t places(const Topology& topology) {
     const std::int32_t fewest = *std::min_element(topology.locals.begin(), topology.locals.end());
@@ -59,7 +59,7 @@ std::int64_t staged_bytes(std::int64_t window, std::int64_t granularity) noexcep
 // a unit of coverage there.
 std::int64_t common_granularity(const Summary& all, const Stripes& layout) noexcept {
     const std::int64_t stripe_unit = layout.stripe_bytes & -layout.stripe_bytes;
-    const std::int64_t unit = std::min(all.granularity, granularity_max);
+    const std::int64_t unit = std::min(all.granularity, unit_max);
     return stripe_unit == 0 ? unit : std::min(unit, stripe_unit);
 }
 
@@ -216,9 +216,8 @@ Domain Plan::domain(AggregatorId id) const {
     const Aggregator& aggregator = aggregators[id.position()];
     if (domains == Domains::even) {
         const auto count = static_cast<std::int64_t>(aggregators.size());
-        const std::int64_t share =
-            (span.length.bytes() / count / granularity_max + 1) * granularity_max;
-        const std::int64_t first = span.begin.bytes() / granularity_max * granularity_max;
+        const std::int64_t share = (span.length.bytes() / count / unit_max + 1) * unit_max;
+        const std::int64_t first = span.begin.bytes() / unit_max * unit_max;
         return Domain::run(Offset{first} + Length{share} * id.value(), Length{share});
     }
     if (shares > 1) {  // as if each share of a target were a target of its own

@@ -2,14 +2,14 @@
 // is served from one node, windows cover the span once.
 #include "plan/plan.hpp"
 
+#include "base/bytes.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <set>
 
 namespace forebay::plan {
 namespace {
-
-constexpr std::int64_t mib = 1 << 20;
 
 Summary dense(std::int64_t begin, std::int64_t end, std::int64_t piece) {
     return Summary{begin, end, end - begin, piece, piece, false};

@@ -1,14 +1,14 @@
 // Which target is told to be slow, and which k is remembered, from what was seen of each.
 #include "plan/rates.hpp"
 
+#include "base/bytes.hpp"
+
 #include <gtest/gtest.h>
 #include <optional>
 #include <vector>
 
 namespace forebay::plan {
 namespace {
-
-constexpr std::int64_t mib = 1 << 20;
 
 // Of a target that moved 64 requests of 1 MiB, each in so many milliseconds; alone, so that this is
 // its rate.

@@ -8,7 +8,7 @@ namespace forebay::plan {
 
 namespace {
 
-constexpr std::int64_t granularity_max = std::int64_t{1} << 30;
+using pattern::granularity_max;
 
 std::int64_t power_of_two_in(std::int64_t value) noexcept {
     if (value == 0) {

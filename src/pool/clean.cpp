@@ -1,6 +1,7 @@
 // A block changes its state's word before its name or its bytes change: who copies sees it.
 #include "pool/clean.hpp"
 
+#include "base/atomics.hpp"
 #include "base/contracts.hpp"
 #include "pool/file.hpp"
 #include "pool/shared/clean.hpp"
@@ -11,10 +12,8 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 constexpr int looks_max = 64;          // at blocks that might give way
 constexpr std::size_t shrink_max = 8;  // blocks at a time
-constexpr std::size_t share_max = 64;
 
 }  // namespace
 
@@ -36,7 +35,8 @@ Clean::Clean(const Surroundings& around, std::size_t room)
     }
     directory_.header.clean_blocks.store(static_cast<std::uint32_t>(blocks_max_), relaxed);
     directory_.header.clean_share.store(
-        static_cast<std::uint32_t>(std::min(blocks_max_ / 2, share_max)), relaxed);
+        static_cast<std::uint32_t>(std::min<std::size_t>(blocks_max_ / 2, clean_share_max)),
+        relaxed);
 }
 
 std::int64_t Clean::bytes() const noexcept {

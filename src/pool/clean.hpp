@@ -14,6 +14,8 @@
 
 namespace forebay::pool {
 
+inline constexpr std::uint32_t clean_share_max = 64;  // blocks ahead of one reader
+
 struct File;
 struct FetchedBlock;
 

@@ -3,6 +3,8 @@
 // because somebody else has changed the file since; a replay may be cut short, too.
 #include "pool/crash_check.hpp"
 
+#include "base/bytes.hpp"
+
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
@@ -12,7 +14,6 @@ namespace forebay::pool {
 namespace {
 
 constexpr std::int64_t file_bytes_max = 120'000;
-constexpr std::int64_t kib = 1 << 10;
 
 struct Watched {
     adapters::MemoryFile file;

@@ -1,6 +1,7 @@
 // A block at a time goes round the clients, so that nobody gets all of what is left.
 #include "pool/credit.hpp"
 
+#include "base/atomics.hpp"
 #include "pool/drain.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 // Who waits so long for memory that nobody will give back writes without it.
 constexpr std::int64_t dry_ns = 100'000'000;
 // Who has closed its last file opens another one within this time, perhaps. Memory that is given

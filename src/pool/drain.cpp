@@ -1,5 +1,6 @@
 #include "pool/drain.hpp"
 
+#include "base/atomics.hpp"
 #include "plan/tuning.hpp"
 #include "pool/deposit_source.hpp"
 
@@ -9,8 +10,6 @@
 namespace forebay::pool {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 constexpr std::int32_t failures_max = 8;                 // of one pass
 constexpr std::int64_t patience_ns_min = 1'000'000'000;  // before what failed is tried again

@@ -1,5 +1,6 @@
 // How storage is asked: aligned to stripes, by target, so many requests at a time as each target
 // can use.
+#include "base/bytes.hpp"
 #include "pool/plan/effort.hpp"
 #include "pool/pool_check.hpp"
 #include "pool/timed_storage_check.hpp"
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::int64_t stripe = 65'536;
 constexpr std::int32_t targets = 3;
-constexpr std::int64_t mib = 1 << 20;
 
 // A file of which each target takes its time: one does one request after another, and each of them
 // more slowly the more of them wait; the others do all at once.

@@ -2,6 +2,8 @@
 // and files that have nothing to do with it are not held up.
 #include "pool/pool_check.hpp"
 
+#include "base/bytes.hpp"
+
 #include <functional>
 #include <gtest/gtest.h>
 #include <vector>
@@ -10,7 +12,6 @@ namespace forebay::pool {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t mib = 1 << 20;
 constexpr adapters::MemoryWorldOptions long_world{.seed = 11, .quiet_ns_max = 1000 * second};
 
 std::vector<std::byte> bytes_of(std::size_t count, int value) {

@@ -2,6 +2,7 @@
 // and nothing more is read ahead of this file then: who reads it sees the error for himself.
 #include "pool/fetch.hpp"
 
+#include "base/atomics.hpp"
 #include "plan/tuning.hpp"
 #include "pool/deposit_source.hpp"
 #include "pool/shared/clean.hpp"
@@ -14,14 +15,12 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto block = static_cast<std::int64_t>(block_bytes);
 
 constexpr std::size_t in_flight_max = 32;     // blocks of all files
 constexpr std::int64_t wish_blocks_max = 64;  // of one wish; the rest is wished for again
 constexpr std::int64_t grain = 64 << 10;
 constexpr std::int64_t reader_ns = 1'000'000'000;  // who wished nothing for so long does not read
-constexpr std::uint32_t share_max = 64;
 
 }  // namespace
 
@@ -32,7 +31,7 @@ void Fetch::publish_share() {
     const std::size_t share = ledger_.clean.room() / (2 * readers);
     const std::uint32_t least = ledger_.clean.room() > 0 ? 1 : 0;
     ledger_.directory.header.clean_share.store(
-        std::clamp(static_cast<std::uint32_t>(share), least, share_max), relaxed);
+        std::clamp(static_cast<std::uint32_t>(share), least, clean_share_max), relaxed);
 }
 
 void Fetch::count_reader(std::uint32_t client) {

@@ -1,5 +1,7 @@
 #include "pool/pool_check.hpp"
 
+#include "base/bytes.hpp"
+
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -9,8 +11,6 @@
 namespace forebay::pool {
 namespace {
 
-constexpr std::int64_t KiB = 1 << 10;
-constexpr std::int64_t MiB = 1 << 20;
 constexpr std::int64_t slow_ns = 10'000'000;
 constexpr std::int64_t long_ago_ns = -3'600'000'000'000;
 
@@ -59,51 +59,51 @@ void read_through(NodeClient& self, FileId id, OldFile& old, std::int64_t bytes,
 
 TEST(Fetch, WhatFollowsIsReadAheadOnce) {
     Node node{{.seed = 1}};
-    OldFile old{node, 32 * MiB};
+    OldFile old{node, 32 * mib};
     node.daemon();
     node.client("reader", [&](NodeClient& self) {
         const FileId id = self.open(old.file, Access::read);
-        read_through(self, id, old, 32 * MiB, 128 * KiB);
+        read_through(self, id, old, 32 * mib, 128 * kib);
         self.close(id);
     });
     node.run();
-    EXPECT_LE(node.read_directly, 256 * KiB);
-    EXPECT_LE(old.fetched(), 32 * MiB);
+    EXPECT_LE(node.read_directly, 256 * kib);
+    EXPECT_LE(old.fetched(), 32 * mib);
     EXPECT_EQ(node.pool().counts().failed_fetches, 0U);
 }
 
 TEST(Fetch, ClientsThatReadOneFileReadItOnce) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         Node node{{.seed = seed}};
-        OldFile old{node, 12 * MiB};
+        OldFile old{node, 12 * mib};
         node.daemon();
         for (int i = 0; i < 6; ++i) {
             node.client("reader " + std::to_string(i), [&](NodeClient& self) {
                 const FileId id = self.open(old.file, Access::read);
-                read_through(self, id, old, 12 * MiB, 256 * KiB);
+                read_through(self, id, old, 12 * mib, 256 * kib);
                 self.close(id);
             });
         }
         node.run();
-        EXPECT_LE(old.fetched(), 12 * MiB) << "seed " << seed;
-        EXPECT_LE(node.read_directly, 6 * 512 * KiB) << "seed " << seed;
+        EXPECT_LE(old.fetched(), 12 * mib) << "seed " << seed;
+        EXPECT_LE(node.read_directly, 6 * 512 * kib) << "seed " << seed;
     }
 }
 
 TEST(Fetch, ALongReadIsFetchedBehindItsFirstBlock) {
     Node node{{.seed = 1}};
-    OldFile old{node, 40 * MiB};
+    OldFile old{node, 40 * mib};
     node.daemon();
     for (int i = 0; i < 3; ++i) {
         node.client("reader " + std::to_string(i), [&](NodeClient& self) {
             const FileId id = self.open(old.file, Access::read);
-            read_and_compare(self, id, old.file, {Offset{0}, Length{40 * MiB}});
+            read_and_compare(self, id, old.file, {Offset{0}, Length{40 * mib}});
             self.close(id);
         });
     }
     node.run();
-    EXPECT_LE(node.read_directly, 3 * MiB);
-    EXPECT_LE(old.fetched(), 40 * MiB);
+    EXPECT_LE(node.read_directly, 3 * mib);
+    EXPECT_LE(old.fetched(), 40 * mib);
 }
 
 std::vector<std::int64_t> shuffled(std::int64_t count) {
@@ -114,8 +114,8 @@ std::vector<std::int64_t> shuffled(std::int64_t count) {
 }
 
 TEST(Fetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
-    constexpr std::int64_t piece = 8 * KiB;
-    constexpr std::int64_t bytes = 16 * MiB;
+    constexpr std::int64_t piece = 8 * kib;
+    constexpr std::int64_t bytes = 16 * mib;
     Node node{{.seed = 1}};
     OldFile old{node, bytes};
     node.daemon();
@@ -132,13 +132,13 @@ TEST(Fetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
 }
 
 TEST(Fetch, WhatIsReadHereAndThereIsNotFetched) {
-    constexpr std::int64_t piece = 8 * KiB;
+    constexpr std::int64_t piece = 8 * kib;
     Node node{{.seed = 1}};
-    OldFile old{node, 64 * MiB};
+    OldFile old{node, 64 * mib};
     node.daemon();
     node.client("reader", [&](NodeClient& self) {
         const FileId id = self.open(old.file, Access::read);
-        const std::vector<std::int64_t> numbers = shuffled(64 * MiB / piece);
+        const std::vector<std::int64_t> numbers = shuffled(64 * mib / piece);
         for (const std::int64_t number : std::span{numbers}.first(300)) {  // some five of a block
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
@@ -149,17 +149,17 @@ TEST(Fetch, WhatIsReadHereAndThereIsNotFetched) {
 }
 
 TEST(Fetch, ThereIsNeverMoreThanTheBound) {
-    Node node{{.seed = 3}, {.cap_bytes = 64 * MiB, .read_ahead_bytes = 5 * MiB}};
+    Node node{{.seed = 3}, {.cap_bytes = 64 * mib, .read_ahead_bytes = 5 * mib}};
     std::vector<std::unique_ptr<OldFile>> files;
     std::int64_t most = 0;
     node.daemon();
     for (int i = 0; i < 4; ++i) {
-        files.push_back(std::make_unique<OldFile>(node, 12 * MiB));
+        files.push_back(std::make_unique<OldFile>(node, 12 * mib));
         node.client("reader " + std::to_string(i), [&, i](NodeClient& self) {
             OldFile& old = *files[static_cast<std::size_t>(i)];
             const FileId id = self.open(old.file, Access::read);
-            for (std::int64_t at = 0; at < 12 * MiB; at += 512 * KiB) {
-                read_and_compare(self, id, old.file, {Offset{at}, Length{512 * KiB}});
+            for (std::int64_t at = 0; at < 12 * mib; at += 512 * kib) {
+                read_and_compare(self, id, old.file, {Offset{at}, Length{512 * kib}});
                 most = std::max(most, node.clean_provided());
             }
             self.close(id);
@@ -173,11 +173,11 @@ TEST(Fetch, ThereIsNeverMoreThanTheBound) {
 
 TEST(Fetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
     Node node{{.seed = 1}, {.read_ahead_bytes = 0}};
-    OldFile old{node, 8 * MiB};
+    OldFile old{node, 8 * mib};
     node.daemon();
     node.client("reader", [&](NodeClient& self) {
         const FileId id = self.open(old.file, Access::read);
-        read_through(self, id, old, 8 * MiB, MiB);
+        read_through(self, id, old, 8 * mib, mib);
         self.close(id);
     });
     node.run();
@@ -186,15 +186,15 @@ TEST(Fetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
 
 TEST(Fetch, TheFilesEndIsWhereItIs) {
     Node node{{.seed = 1}};
-    OldFile old{node, 5 * MiB + 12345};
+    OldFile old{node, 5 * mib + 12345};
     node.daemon();
     node.client("reader", [&](NodeClient& self) {
         const FileId id = self.open(old.file, Access::read);
-        read_through(self, id, old, 5 * MiB, 256 * KiB);
-        std::vector<std::byte> rest(MiB);
-        EXPECT_EQ(self.read(id, old.file, 5 * MiB, rest), 12345);
-        EXPECT_EQ(self.read(id, old.file, 5 * MiB + 12345, rest), 0);
-        EXPECT_EQ(self.read(id, old.file, 50 * MiB, rest), 0);
+        read_through(self, id, old, 5 * mib, 256 * kib);
+        std::vector<std::byte> rest(mib);
+        EXPECT_EQ(self.read(id, old.file, 5 * mib, rest), 12345);
+        EXPECT_EQ(self.read(id, old.file, 5 * mib + 12345, rest), 0);
+        EXPECT_EQ(self.read(id, old.file, 50 * mib, rest), 0);
         self.close(id);
     });
     node.run();
@@ -203,16 +203,16 @@ TEST(Fetch, TheFilesEndIsWhereItIs) {
 TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
     Node node{{.seed = 1}};
     adapters::Faults faults;
-    faults.error_at = Offset{4 * MiB + 5};
+    faults.error_at = Offset{4 * mib + 5};
     adapters::MemoryFile file{faults};
-    file.put(Offset{0}, bytes_of(0, 8 * MiB));
+    file.put(Offset{0}, bytes_of(0, 8 * mib));
     node.changed_ns[&file] = long_ago_ns;
     node.direct_read_ns = slow_ns;
     node.daemon();
     node.client("reader", [&](NodeClient& self) {
         const FileId id = self.open(file, Access::read);
-        for (std::int64_t at = 0; at < 8 * MiB; at += 512 * KiB) {
-            read_and_compare(self, id, file, {Offset{at}, Length{512 * KiB}});
+        for (std::int64_t at = 0; at < 8 * mib; at += 512 * kib) {
+            read_and_compare(self, id, file, {Offset{at}, Length{512 * kib}});
         }
         self.close(id);
     });
@@ -223,18 +223,18 @@ TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
 TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         Node node{{.seed = seed}};
-        OldFile old{node, MiB};
+        OldFile old{node, mib};
         node.daemon();
         for (int i = 0; i < 2; ++i) {
             node.client("writer " + std::to_string(i), [&](NodeClient& self) {
                 const FileId id = self.open(old.file, Access::write);
-                const auto bytes = bytes_of(0, 4 * KiB);
+                const auto bytes = bytes_of(0, 4 * kib);
                 EXPECT_EQ(self.depositor().write(id, 0, bytes).taken, bytes.size());
             });
         }
         node.client("reader", [&](NodeClient& self) {
             const FileId id = self.open(old.file, Access::read);
-            read_and_compare(self, id, old.file, {Offset{0}, Length{4 * KiB}});
+            read_and_compare(self, id, old.file, {Offset{0}, Length{4 * kib}});
         });
         node.run();
     }
@@ -244,22 +244,22 @@ TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
 void reader_sees(std::uint64_t seed,
                  const std::function<void(Node&, NodeClient&, OldFile&)>& change) {
     Node node{{.seed = seed}};
-    OldFile old{node, 8 * MiB};
+    OldFile old{node, 8 * mib};
     bool changed = false;
     bool warm = false;
     node.daemon();
     node.client("reader", [&](NodeClient& self) {
         const FileId id = self.open(old.file, Access::read);
-        read_through(self, id, old, 8 * MiB, 256 * KiB);
+        read_through(self, id, old, 8 * mib, 256 * kib);
         warm = true;
         node.world().wake(&warm);
         while (!changed) {
             node.world().wait(&changed, {"the change"});
         }
         const FileId again = self.open(old.file, Access::read);
-        std::vector<std::byte> got(MiB);
-        EXPECT_EQ(self.read(again, old.file, 3 * MiB, got), MiB);
-        EXPECT_TRUE(same(got, bytes_of(3 * MiB, MiB, 77))) << "seed " << seed;
+        std::vector<std::byte> got(mib);
+        EXPECT_EQ(self.read(again, old.file, 3 * mib, got), mib);
+        EXPECT_TRUE(same(got, bytes_of(3 * mib, mib, 77))) << "seed " << seed;
         self.close(again);
         self.close(id);
     });
@@ -278,8 +278,8 @@ TEST(Coherence, ADepositIsSeenOverCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
             const FileId id = self.open(old.file, Access::write);
-            const auto bytes = bytes_of(3 * MiB, MiB, 77);
-            EXPECT_EQ(self.depositor().write(id, 3 * MiB, bytes).taken, bytes.size());
+            const auto bytes = bytes_of(3 * mib, mib, 77);
+            EXPECT_EQ(self.depositor().write(id, 3 * mib, bytes).taken, bytes.size());
         });
     }
 }
@@ -288,8 +288,8 @@ TEST(Coherence, WhatWasDrainedIsSeenInsteadOfCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
             const FileId id = self.open(old.file, Access::write);
-            const auto bytes = bytes_of(3 * MiB, MiB, 77);
-            EXPECT_EQ(self.depositor().write(id, 3 * MiB, bytes).taken, bytes.size());
+            const auto bytes = bytes_of(3 * mib, mib, 77);
+            EXPECT_EQ(self.depositor().write(id, 3 * mib, bytes).taken, bytes.size());
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
             self.close(id);
         });
@@ -300,25 +300,25 @@ TEST(Coherence, WhatIsWrittenDirectlyIsSeenOnceTheFileHasLeft) {
     reader_sees(1, [](Node&, NodeClient& self, OldFile& old) {
         const FileId id = self.open(old.file, Access::write);
         EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
-        old.file.put(Offset{3 * MiB}, bytes_of(3 * MiB, MiB, 77));
+        old.file.put(Offset{3 * mib}, bytes_of(3 * mib, mib, 77));
     });
 }
 
 TEST(Coherence, WhatSomebodyOutsideWroteIsSeenByWhoOpensTheFileAnew) {
     reader_sees(1, [](Node& node, NodeClient&, OldFile& old) {
-        old.file.put(Offset{3 * MiB}, bytes_of(3 * MiB, MiB, 77));
+        old.file.put(Offset{3 * mib}, bytes_of(3 * mib, mib, 77));
         node.changed_ns[&old.file] = long_ago_ns + 1;
     });
 }
 
 TEST(Coherence, WhatWasCutOffIsNotReadFromCleanBlocks) {
     Node node{{.seed = 1}};
-    OldFile old{node, 8 * MiB};
+    OldFile old{node, 8 * mib};
     node.daemon();
     node.client("both", [&](NodeClient& self) {
         const FileId id = self.open(old.file, Access::write);
-        read_through(self, id, old, 8 * MiB, 256 * KiB);
-        EXPECT_EQ(self.ask(id, {.kind = Task::Kind::truncate, .bytes = Length{2 * MiB}}), 0);
+        read_through(self, id, old, 8 * mib, 256 * kib);
+        EXPECT_EQ(self.ask(id, {.kind = Task::Kind::truncate, .bytes = Length{2 * mib}}), 0);
         EXPECT_EQ(node.directory().files[id.slot].clean.load(), 0U);
         self.close(id);
     });
@@ -327,7 +327,7 @@ TEST(Coherence, WhatWasCutOffIsNotReadFromCleanBlocks) {
 
 TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
     constexpr std::int64_t pieces = 48;
-    constexpr std::int64_t piece = 64 * KiB;
+    constexpr std::int64_t piece = 64 * kib;
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         Node node{{.seed = seed}, {.quiet_ns = 0}};
         OldFile old{node, pieces * piece};
@@ -382,8 +382,8 @@ TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
 
 TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
     Node node{{.seed = 1}};
-    OldFile old{node, 4 * MiB};
-    OldFile other{node, 4 * MiB};
+    OldFile old{node, 4 * mib};
+    OldFile other{node, 4 * mib};
     node.daemon();
     node.client("owner", [&](NodeClient& self) {
         const FileId id = self.open(other.file, Access::read);
@@ -396,7 +396,7 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
             self.depositor().tell(id, EntryKind::wanted, offset, 4096);
         }
         self.depositor().tell(id, EntryKind::wanted, 0, 0);
-        self.depositor().tell(id, EntryKind::wanted, 100 * MiB, 4096);
+        self.depositor().tell(id, EntryKind::wanted, 100 * mib, 4096);
         self.depositor().tell({.slot = files_max - 1}, EntryKind::wanted, 0, 4096);
         for (std::uint32_t slot = 0; slot < 8; ++slot) {  // it has not opened the other file
             if (slot != id.slot) {
@@ -404,14 +404,14 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
                 self.depositor().tell({slot, 1}, EntryKind::wanted, 0, 4096);
             }
         }
-        self.depositor().tell(id, EntryKind::wanted, MiB + 5, 1U << 31U);
-        read_and_compare(self, id, old.file, {Offset{0}, Length{64 * KiB}});
+        self.depositor().tell(id, EntryKind::wanted, mib + 5, 1U << 31U);
+        read_and_compare(self, id, old.file, {Offset{0}, Length{64 * kib}});
         node.world().sleep(50'000'000);
         self.close(id);
     });
     node.run();
     EXPECT_EQ(other.fetched(), 0);
-    EXPECT_EQ(old.fetched(), 3 * MiB);
+    EXPECT_EQ(old.fetched(), 3 * mib);
 }
 
 }  // namespace

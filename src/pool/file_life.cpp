@@ -1,5 +1,6 @@
 #include "pool/file_life.hpp"
 
+#include "base/atomics.hpp"
 #include "pool/sync.hpp"
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 namespace forebay::pool {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 // How often the file system is asked, while a file is written to, or waits to be drained.
 constexpr std::int64_t room_look_ns = 1'000'000'000;

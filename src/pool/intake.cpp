@@ -1,5 +1,7 @@
 #include "pool/intake.hpp"
 
+#include "base/atomics.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -7,8 +9,6 @@
 namespace forebay::pool {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 // Numbers that may be given out beyond what is taken: one for each thread that waits.
 constexpr std::uint64_t waiting_max = std::uint64_t{1} << 24;

@@ -1,5 +1,6 @@
 #include "pool/journal.hpp"
 
+#include "base/atomics.hpp"
 #include "pool/ledger.hpp"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 using journal::Kind;
 
 std::size_t intro_bytes(const File& file) {

@@ -2,6 +2,8 @@
 // once: who waits for a client that has gone does not take the next one for it.
 #include "pool/ledger.hpp"
 
+#include "base/atomics.hpp"
+
 #include <algorithm>
 #include <cerrno>
 
@@ -9,7 +11,6 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 // Times of a file go on in steps; those of another machine may be another day's.
 constexpr std::int64_t fresh_ns = 100'000'000;
 

@@ -1,4 +1,5 @@
 // pool_consistency = paper: the block cache of 2022, which docs/decisions/0020 describes.
+#include "base/bytes.hpp"
 #include "pool/pool_check.hpp"
 #include "pool/timed_storage_check.hpp"
 
@@ -9,14 +10,12 @@
 namespace forebay::pool {
 namespace {
 
-constexpr std::int64_t KiB = 1 << 10;
-constexpr std::int64_t MiB = 1 << 20;
 constexpr std::int64_t never = 1'000'000'000'000;
-constexpr Stripes striped{.targets = 3, .stripe_bytes = 64 * KiB};
+constexpr Stripes striped{.targets = 3, .stripe_bytes = 64 * kib};
 
 PoolOptions paper() {
-    return {.cap_bytes = 64 * MiB,
-            .window_bytes = 16 * MiB,
+    return {.cap_bytes = 64 * mib,
+            .window_bytes = 16 * mib,
             .requests_in_flight = 5,
             .consistency = Consistency::paper};
 }
@@ -70,8 +69,8 @@ private:
     Traffic& its_;
 };
 
-const std::vector<Extent> scattered{at(700 * KiB, 90 * KiB), at(0, 8 * KiB), at(300 * KiB, 8 * KiB),
-                                    at(8 * KiB, 8 * KiB), at(200 * KiB, 50 * KiB)};
+const std::vector<Extent> scattered{at(700 * kib, 90 * kib), at(0, 8 * kib), at(300 * kib, 8 * kib),
+                                    at(8 * kib, 8 * kib), at(200 * kib, 50 * kib)};
 
 TEST(PaperWrites, GoOutInTheOrderInWhichTheyCame) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -100,7 +99,7 @@ TEST(PaperWrites, OfTwoClientsGoOutInOneOrder) {
                 while (turn != i) {
                     node.world().wait(&turn, {"the other's turn"});
                 }
-                written.push_back(at((7 - i) * 50 * KiB, 20 * KiB));
+                written.push_back(at((7 - i) * 50 * kib, 20 * kib));
                 put(self, id, file, written.back());
                 ++turn;
                 node.world().wake(&turn);
@@ -116,14 +115,14 @@ TEST(PaperWrites, WhatIsOverwrittenGoesToTheEndOfTheLine) {
     Node node{{.seed = 1}, never_quiet()};
     adapters::MemoryFile file;
     run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
-        put(self, id, file, at(0, 30 * KiB));
-        put(self, id, file, at(100 * KiB, 30 * KiB));
-        put(self, id, file, at(10 * KiB, 10 * KiB), 1);
+        put(self, id, file, at(0, 30 * kib));
+        put(self, id, file, at(100 * kib, 30 * kib));
+        put(self, id, file, at(10 * kib, 10 * kib), 1);
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
     });
     EXPECT_EQ(file.log(Direction::write),
-              (std::vector{at(0, 10 * KiB), at(20 * KiB, 10 * KiB), at(100 * KiB, 30 * KiB),
-                           at(10 * KiB, 10 * KiB)}));
+              (std::vector{at(0, 10 * kib), at(20 * kib, 10 * kib), at(100 * kib, 30 * kib),
+                           at(10 * kib, 10 * kib)}));
 }
 
 TEST(PaperWrites, AreABlockAtMostAndOneAtATime) {
@@ -134,45 +133,45 @@ TEST(PaperWrites, AreABlockAtMostAndOneAtATime) {
         return std::make_unique<SlowStorage>(node.world(), of, its);
     });
     run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
-        for (std::int64_t begin = 0; begin < 24 * MiB; begin += 3 * MiB) {
-            put(self, id, file, at(begin, 3 * MiB));
+        for (std::int64_t begin = 0; begin < 24 * mib; begin += 3 * mib) {
+            put(self, id, file, at(begin, 3 * mib));
         }
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
     });
     EXPECT_EQ(its.most, 1);
-    EXPECT_EQ(its.longest, MiB);
+    EXPECT_EQ(its.longest, mib);
     EXPECT_EQ(file.log(Direction::write).size(), 24U) << "stripes do not cut them";
-    EXPECT_TRUE(same(file.get(at(3 * MiB, 3 * MiB)), bytes_of(at(3 * MiB, 3 * MiB))));
+    EXPECT_TRUE(same(file.get(at(3 * mib, 3 * mib)), bytes_of(at(3 * mib, 3 * mib))));
 }
 
 TEST(PaperWrites, BeginWithAWholeBlock) {
     Node node{{.seed = 1}, never_quiet()};
     adapters::MemoryFile file;
     run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
-        put(self, id, file, at(0, MiB - 1));
+        put(self, id, file, at(0, mib - 1));
         node.world().sleep(100'000'000);
         EXPECT_EQ(file.size(), Length{0});
-        put(self, id, file, at(MiB - 1, 11));
-        while (node.directory().files[id.slot].drained.load() < MiB) {
+        put(self, id, file, at(mib - 1, 11));
+        while (node.directory().files[id.slot].drained.load() < mib) {
             node.world().sleep(1'000'000);
         }
-        EXPECT_EQ(file.size(), Length{MiB});
+        EXPECT_EQ(file.size(), Length{mib});
     });
-    EXPECT_EQ(file.size(), Length{MiB + 10});
+    EXPECT_EQ(file.size(), Length{mib + 10});
 }
 
 TEST(PaperWrites, ABlockThatCannotBeWrittenDoesNotKeepOthersBack) {
     adapters::Faults faults;
     for (std::int64_t i = 0; i < 12; ++i) {
-        faults.bad.push_back(at(i * 100 * KiB, KiB));
+        faults.bad.push_back(at(i * 100 * kib, kib));
     }
     adapters::MemoryFile file{faults};
     Node node{{.seed = 1, .quiet_ns_max = 100'000'000'000}, paper()};
     run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         for (std::int64_t i = 0; i < 24; ++i) {
-            put(self, id, file, at(i * 100 * KiB, 10 * KiB));
+            put(self, id, file, at(i * 100 * kib, 10 * kib));
         }
-        const Extent last = at(23 * 100 * KiB, 10 * KiB);
+        const Extent last = at(23 * 100 * kib, 10 * kib);
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), EIO);
         while (file.get(last) != bytes_of(last)) {
             node.world().sleep(100'000'000);
@@ -183,7 +182,7 @@ TEST(PaperWrites, ABlockThatCannotBeWrittenDoesNotKeepOthersBack) {
         }
     });
     for (std::int64_t i = 0; i < 24; ++i) {
-        const Extent one = at(i * 100 * KiB, 10 * KiB);
+        const Extent one = at(i * 100 * kib, 10 * kib);
         EXPECT_TRUE(same(file.get(one), bytes_of(one))) << i;
     }
 }
@@ -202,14 +201,14 @@ TEST(PaperExclusion, WhatIsReadAndWrittenAtATimeLeavesThePool) {
     for (const auto& [first, second] : {std::pair{write, read}, {read, write}}) {
         Node node{{.seed = 1}, never_quiet()};
         adapters::MemoryFile file;
-        file.put(Offset{0}, bytes_of(at(0, MiB)));
+        file.put(Offset{0}, bytes_of(at(0, mib)));
         bool opened = false;
         bool over = false;
         node.daemon();
         node.client("first", [&, access = first](NodeClient& self) {
             const FileId id = self.open(file, access);
             if (access == write) {
-                put(self, id, file, at(0, KiB), 5);
+                put(self, id, file, at(0, kib), 5);
             }
             EXPECT_EQ(state_of(node, id), FileState::pooled);
             opened = true;
@@ -225,11 +224,11 @@ TEST(PaperExclusion, WhatIsReadAndWrittenAtATimeLeavesThePool) {
             const FileId id = self.open(file, access);
             expect_left(node, id);
             if (access == write) {
-                put(self, id, file, at(0, KiB), 5);
+                put(self, id, file, at(0, kib), 5);
             }
-            std::vector<std::byte> got(KiB);
-            EXPECT_EQ(self.read(id, file, 0, got), KiB);
-            EXPECT_TRUE(same(got, bytes_of(at(0, KiB), 5)));
+            std::vector<std::byte> got(kib);
+            EXPECT_EQ(self.read(id, file, 0, got), kib);
+            EXPECT_TRUE(same(got, bytes_of(at(0, kib), 5)));
             over = true;
             node.world().wake(&over);
         });
@@ -253,7 +252,7 @@ TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
                 const FileId id = self.open(file, i % 2 == 0 ? Access::write : Access::read);
                 const FileId too = self.open(file, i % 2 == 0 ? Access::write : Access::read);
                 if (i % 2 == 0) {
-                    put(self, id, file, at(i * KiB, KiB));
+                    put(self, id, file, at(i * kib, kib));
                 }
                 node.world().sleep(node.world().draw(2'000'000));
                 EXPECT_EQ(state_of(node, id), FileState::pooled) << "seed " << seed;
@@ -277,26 +276,26 @@ TEST(PaperExclusion, InThePoolsOwnWayFilesAreBoth) {
 
 TEST(PaperReads, WholeBlocksAreReadAheadWithinTheWindow) {
     PoolOptions options = paper();
-    options.window_bytes = 3 * MiB;
+    options.window_bytes = 3 * mib;
     Node node{{.seed = 1}, options, {.stripes = striped}};
     adapters::MemoryFile file;
-    file.put(Offset{0}, bytes_of(at(0, 12 * MiB)));
+    file.put(Offset{0}, bytes_of(at(0, 12 * mib)));
     node.changed_ns[&file] = -never;
     std::uint32_t most = 0;
     run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
-        for (std::int64_t begin = 0; begin < 12 * MiB; begin += 256 * KiB) {
-            std::vector<std::byte> got(256 * KiB);
-            EXPECT_EQ(self.read(id, file, begin, got), 256 * KiB);
-            EXPECT_TRUE(same(got, bytes_of(at(begin, 256 * KiB)))) << "at " << begin;
+        for (std::int64_t begin = 0; begin < 12 * mib; begin += 256 * kib) {
+            std::vector<std::byte> got(256 * kib);
+            EXPECT_EQ(self.read(id, file, begin, got), 256 * kib);
+            EXPECT_TRUE(same(got, bytes_of(at(begin, 256 * kib)))) << "at " << begin;
             most = std::max(most, node.directory().files[id.slot].clean.load());
         }
         self.close(id);
     });
     EXPECT_EQ(most, 3U);
-    EXPECT_EQ(node.read_directly, 256 * KiB) << "the first read; the second asks";
+    EXPECT_EQ(node.read_directly, 256 * kib) << "the first read; the second asks";
     std::vector<Extent> blocks;
     for (std::int64_t i = 0; i < 12; ++i) {
-        blocks.push_back(at(i * MiB, MiB));
+        blocks.push_back(at(i * mib, mib));
     }
     EXPECT_EQ(file.log(Direction::read), blocks) << "each once, in order";
 }
@@ -304,17 +303,17 @@ TEST(PaperReads, WholeBlocksAreReadAheadWithinTheWindow) {
 TEST(PaperReads, NothingIsReadAheadWhileDepositsAreThere) {
     Node node{{.seed = 1}, never_quiet()};
     adapters::MemoryFile file;
-    file.put(Offset{0}, bytes_of(at(0, 4 * MiB)));
+    file.put(Offset{0}, bytes_of(at(0, 4 * mib)));
     node.changed_ns[&file] = -never;
     node.daemon();
     node.client("client", [&](NodeClient& self) {
         FileId id = self.open(file, Access::write);
-        put(self, id, file, at(0, KiB), 1);
+        put(self, id, file, at(0, kib), 1);
         self.close(id);
         id = self.open(file, Access::read);
-        for (std::int64_t begin = 0; begin < 4 * MiB; begin += 512 * KiB) {
-            std::vector<std::byte> got(512 * KiB);
-            EXPECT_EQ(self.read(id, file, begin, got), 512 * KiB);
+        for (std::int64_t begin = 0; begin < 4 * mib; begin += 512 * kib) {
+            std::vector<std::byte> got(512 * kib);
+            EXPECT_EQ(self.read(id, file, begin, got), 512 * kib);
         }
         EXPECT_TRUE(file.log(Direction::read).empty());
         self.close(id);

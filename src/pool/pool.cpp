@@ -3,6 +3,7 @@
 // on any of it is woken.
 #include "pool/pool.hpp"
 
+#include "base/atomics.hpp"
 #include "pool/credit.hpp"
 #include "pool/drain.hpp"
 #include "pool/fetch.hpp"
@@ -19,7 +20,6 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::size_t extents_low = extents_max / 4;
 
 }  // namespace

@@ -2,6 +2,7 @@
 // 2022 (docs/decisions/0020-the-papers-cache-is-a-mode.md).
 #include "pool/queue.hpp"
 
+#include "base/atomics.hpp"
 #include "transfer/cutter.hpp"
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 namespace forebay::pool {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 // The full stripes of a run of deposits that follow one another.
 Extent full_stripes(const Extent& run, std::int64_t stripe_bytes) {

@@ -2,6 +2,7 @@
 // whether it failed or not: nobody hangs on a file system that is full.
 #include "pool/tasks.hpp"
 
+#include "base/atomics.hpp"
 #include "pool/intake.hpp"
 #include "pool/sync.hpp"
 
@@ -10,12 +11,6 @@
 #include <utility>
 
 namespace forebay::pool {
-
-namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
-
-}  // namespace
 
 std::uint64_t Tasks::ask(File* file, const Task& task) {
     const std::uint64_t ticket = next_ticket_++;

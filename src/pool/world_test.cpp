@@ -1,5 +1,6 @@
 // Programs at random over a pool that is too small for them and storage that is in a bad mood. A
 // seed gives the same run again, to the step.
+#include "base/bytes.hpp"
 #include "pool/crash_check.hpp"
 #include "pool/oracle_check.hpp"
 #include "pool/pool_check.hpp"
@@ -13,7 +14,6 @@ namespace forebay::pool {
 namespace {
 
 constexpr std::int64_t file_bytes_max = 600'000;
-constexpr std::int64_t mib = 1 << 20;
 
 // A run, as its seed has it.
 struct Drawn {

@@ -1,17 +1,13 @@
 #include "server/companions.hpp"
 
+#include "base/atomics.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
 
 namespace forebay::server {
-
-namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
-
-}  // namespace
 
 Companions::Companions(const Job& job, pool::Pool& pool, const pool::Directory& directory)
     : post_{job.post}, pool_{pool}, directory_{directory}, member_{job.self, job.nodes} {}

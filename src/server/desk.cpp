@@ -1,6 +1,7 @@
 // See desk.hpp.
 #include "server/desk.hpp"
 
+#include "base/atomics.hpp"
 #include "server/opening.hpp"
 
 #include <algorithm>
@@ -16,7 +17,6 @@ namespace forebay::server {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 using wire::Ask;
 
 // What opens at once is answered at once. Beyond this a file system holds up only those who wait

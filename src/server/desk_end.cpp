@@ -1,4 +1,5 @@
 // The part of the desk that has to do with ends: of the batch job, and of the daemon.
+#include "base/atomics.hpp"
 #include "server/desk.hpp"
 #include "server/rescue.hpp"
 
@@ -8,7 +9,6 @@ namespace forebay::server {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::int64_t deadline_look_ns = 100'000'000;
 
 }  // namespace

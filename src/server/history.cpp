@@ -1,6 +1,7 @@
 // See history.hpp.
 #include "server/history.hpp"
 
+#include "base/atomics.hpp"
 #include "pool/shared/search.hpp"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 namespace forebay::server {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 // The oldest deposit's time, or now. A file with very many extents is looked at in part.
 std::int64_t oldest_of(const pool::Directory& directory, const pool::FileSlot& file,

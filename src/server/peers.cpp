@@ -21,9 +21,9 @@ namespace forebay::server {
 
 namespace {
 
-constexpr int queue_max = 4096;
+constexpr int peers_queue_max = 4096;
 constexpr std::size_t strangers_max = 64;
-constexpr std::string_view schema = "forebay.pool.peers/1";
+constexpr std::string_view peers_schema = "forebay.pool.peers/1";
 
 tl::unexpected<Error> cannot(const std::string& what, std::string_view why, std::string_view next) {
     return failure(
@@ -82,7 +82,7 @@ Result<OwnFd> listen_anywhere() {
         sockaddr_in6 any{};
         any.sin6_family = AF_INET6;
         if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0 &&
-            ::listen(socket.get(), queue_max) == 0) {
+            ::listen(socket.get(), peers_queue_max) == 0) {
             return socket;
         }
     }
@@ -91,7 +91,7 @@ Result<OwnFd> listen_anywhere() {
     any.sin_family = AF_INET;
     if (!socket.valid() ||
         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
-        ::listen(socket.get(), queue_max) != 0) {
+        ::listen(socket.get(), peers_queue_max) != 0) {
         return failure(system_error(errno, "listen for the other daemons of the job"));
     }
     return socket;
@@ -116,7 +116,8 @@ Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes) {
         const bool there = json.is_object() && json.contains(name) && json[name].is_string();
         return there ? json[name].get<std::string>() : std::string{};
     };
-    if (text("schema") != schema || !json.contains("addresses") || !json["addresses"].is_array()) {
+    if (text("schema") != peers_schema || !json.contains("addresses") ||
+        !json["addresses"].is_array()) {
         return cannot("take part in the job", "standard input does not say who else does", next);
     }
     PeerList list;

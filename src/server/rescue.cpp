@@ -1,6 +1,7 @@
 // See rescue.hpp.
 #include "server/rescue.hpp"
 
+#include "base/atomics.hpp"
 #include "base/own_fd.hpp"
 #include "kernel/calls.hpp"
 
@@ -17,8 +18,7 @@ namespace forebay::server {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr std::string_view schema = "forebay.rescue/1";
+constexpr std::string_view rescue_schema = "forebay.rescue/1";
 constexpr int names_max = 1000;
 
 struct RunHeader {
@@ -64,7 +64,7 @@ std::string header_of(const RescueOf& file, std::span<const Run> runs, std::int6
                                            {"inode", file.inode}, {"error", file.error},
                                            {"runs", runs.size()}, {"bytes", bytes},
                                            {"kept_ns", kept_ns}};
-    return fmt::format("{}\n{}\n", schema,
+    return fmt::format("{}\n{}\n", rescue_schema,
                        header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

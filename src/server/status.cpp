@@ -1,6 +1,8 @@
 // See status.hpp.
 #include "server/status.hpp"
 
+#include "base/atomics.hpp"
+
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -10,8 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* schema = "forebay.pool/1";
-constexpr auto relaxed = std::memory_order_relaxed;
+constexpr const char* status_schema = "forebay.pool/1";
 
 const char* name_of(pool::FileState state) noexcept {
     switch (state) {
@@ -113,7 +114,7 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
     for (const Rescued& one : rescued) {
         lost.push_back(json_of(one));
     }
-    const Json document = {{"schema", schema},
+    const Json document = {{"schema", status_schema},
                            {"process", header.process.load(relaxed)},
                            {"uptime_seconds", seconds(moment.now_ns - moment.started_ns)},
                            {"ended", moment.ended},

@@ -1,13 +1,14 @@
 // In the order of pool/client/depositor.cpp, whose stores are the protocol.
 #include "simulate/pool_deposits.hpp"
 
+#include "base/atomics.hpp"
+
 #include <algorithm>
 
 namespace forebay::sim {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 // As a process waits: for some time at most.
 constexpr double wait_seconds = 10e-3;
 

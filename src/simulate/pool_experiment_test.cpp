@@ -2,6 +2,8 @@
 // process of its own, since SimGrid allows no second.
 #include "simulate/pool_experiment.hpp"
 
+#include "base/bytes.hpp"
+
 #include <array>
 #include <gtest/gtest.h>
 #include <span>
@@ -13,7 +15,6 @@
 namespace forebay::sim {
 namespace {
 
-constexpr std::int64_t mib = 1 << 20;
 constexpr double copy_rate = 1e9;
 constexpr double targets_rate = 2e8;  // both together
 

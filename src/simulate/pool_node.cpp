@@ -2,6 +2,7 @@
 // long, since rounds are what a simulation costs: so much later it sees what nobody waits for.
 #include "simulate/pool_node.hpp"
 
+#include "base/atomics.hpp"
 #include "pool/shared/clean.hpp"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 namespace forebay::sim {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 constexpr double after_something = 1e-3;  // server/server.cpp: 200 us
 constexpr double while_busy = 5e-3;       // 1 ms

@@ -80,7 +80,7 @@ std::vector<Key<PoolExperiment>> pool_keys() {
     };
 }
 
-std::vector<Key<PoolExperiment>> keys() {
+std::vector<Key<PoolExperiment>> all_keys() {
     std::vector<Key<PoolExperiment>> all = program_keys();
     for (Key<PoolExperiment>& key : pool_keys()) {
         all.push_back(std::move(key));
@@ -147,7 +147,7 @@ std::string pool_help() {
         "forebay_sim pool platform=FILE [KEY=VALUE]...\n"
         "Simulates a program that computes and puts out, without and with the pool, and prints\n"
         "how long it waits as JSON; `forebay simulate --pool` shows it.\n\n";
-    return text + listed(platform_words()) + listed(keys());
+    return text + listed(platform_words()) + listed(all_keys());
 }
 
 Result<PoolExperiment> parse_pool_options(const std::vector<std::string>& words) {
@@ -158,7 +158,7 @@ Result<PoolExperiment> parse_pool_options(const std::vector<std::string>& words)
     PoolExperiment experiment;
     experiment.platform = *std::move(platform);
     experiment.pool.cap_bytes = static_cast<std::int64_t>(8 * gibibyte);
-    const std::vector<Key<PoolExperiment>> known = keys();
+    const std::vector<Key<PoolExperiment>> known = all_keys();
     for (std::size_t i = 1; i < words.size(); ++i) {
         const Result<Word> word = split(words[i]);
         if (!word) {

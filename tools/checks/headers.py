@@ -41,6 +41,16 @@ def flags_of(command: str) -> list[str]:
     return kept
 
 
+_UNITED = re.compile(r'^#include "(.+\.cpp)"$', re.MULTILINE)
+
+
+def source_of(file: Path) -> Path:
+    """The file itself, or the first of those that CMake compiles as one."""
+    if file.parent.name != "Unity":
+        return file
+    return Path(_UNITED.findall(file.read_text(encoding="utf-8"))[0])
+
+
 def flags_by_layer(place: Place) -> Mapping[str, Sequence[str]]:
     """Flags with which some source of each layer is compiled."""
     database = place.build / "compile_commands.json"
@@ -50,7 +60,7 @@ def flags_by_layer(place: Place) -> Mapping[str, Sequence[str]]:
     source = place.root / "src"
     flags: dict[str, Sequence[str]] = {}
     for entry in json.loads(database.read_text(encoding="utf-8")):
-        file = Path(entry["file"])
+        file = source_of(Path(entry["file"]))
         if file.suffix != ".cpp" or not file.is_relative_to(source):
             continue
         layer = layer_table.layer_of(layers, file.relative_to(source).as_posix())

@@ -52,7 +52,9 @@ def test_where_there_are_no_packages_it_is_configured_once(tree: Path) -> None:
     assert configured(tree) == []
 
 
-def test_where_ccache_has_nothing_headers_are_precompiled(tree: Path) -> None:
+def test_where_ccache_has_nothing_a_layer_is_one_source(tree: Path) -> None:
     (tree / "cached").write_text("3")
-    assert configured(tree) == ["--preset release -Wno-dev -DFOREBAY_PRECOMPILED=ON"]
+    assert configured(tree) == [
+        "--preset release -Wno-dev -DFOREBAY_PRECOMPILED=ON -DFOREBAY_UNITY=ON"
+    ]
     assert configured(tree) == []

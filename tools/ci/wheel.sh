@@ -11,6 +11,7 @@ python3 -m venv "$prefix/venv"
 # The release preset's compilers and flags, so that ccache knows the results.
 export CC=/usr/bin/cc CXX=/usr/bin/c++
 export FOREBAY_WHEEL_FLAGS='-Ccmake.define.FOREBAY_PRECOMPILED=OFF'
+export FOREBAY_WHEEL_FLAGS+=' -Ccmake.define.FOREBAY_UNITY=OFF'
 export FOREBAY_WHEEL_FLAGS+=' -Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2\ -g1'
 expect "a wheel" packaging/make_wheel.sh "$prefix/dist"
 expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-check --quiet \

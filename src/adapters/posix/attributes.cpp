@@ -15,8 +15,8 @@ namespace forebay::adapters {
 namespace {
 
 constexpr std::size_t bytes_usual = 1024;
-constexpr std::size_t bytes_max = 65536;    // the kernel's own limit, XATTR_SIZE_MAX
-constexpr mode_t mode_of_new_files = 0666;  // and umask, as both MPIs have it
+constexpr std::size_t attribute_bytes_max = 65536;  // the kernel's own limit, XATTR_SIZE_MAX
+constexpr mode_t mode_of_new_files = 0666;          // and umask, as both MPIs have it
 
 ports::PathKind kind_of(mode_t mode) noexcept {
     if (S_ISREG(mode)) {
@@ -53,7 +53,7 @@ Result<std::optional<ports::AttributeValue>> PosixAttributes::get(const std::str
     ports::AttributeValue value(bytes_usual);
     ssize_t got = kernel::getxattr(path.c_str(), name, value.data(), value.size());
     if (got < 0 && errno == ERANGE) {
-        value.resize(bytes_max);
+        value.resize(attribute_bytes_max);
         got = kernel::getxattr(path.c_str(), name, value.data(), value.size());
     }
     if (got < 0 && means_none(errno)) {

@@ -16,7 +16,7 @@ namespace forebay::adapters {
 
 namespace {
 
-constexpr std::size_t bytes_max = 1 << 20;
+constexpr std::size_t notebook_bytes_max = 1 << 20;
 
 // What goes wrong here, the open says.
 void make_folders_of(const std::string& path) {
@@ -30,7 +30,7 @@ void make_folders_of(const std::string& path) {
 }  // namespace
 
 Result<std::string> NotebookFile::read() {
-    auto text = kernel::contents(path_, bytes_max);
+    auto text = kernel::contents(path_, notebook_bytes_max);
     if (!text && errno != ENOENT) {
         return failure(system_error(errno, "read " + path_));
     }

@@ -2,6 +2,7 @@
 #include "bench/hpio/command.hpp"
 
 #include "bench/hpio/grammar.hpp"
+#include "bench/hpio/words.hpp"
 #include "bench/measure/byte_units.hpp"
 #include "bench/measure/saturated.hpp"
 
@@ -17,11 +18,6 @@ using command_line::Given;
 using command_line::Option;
 using command_line::Takes;
 using measure::saturated_product;
-using Numbers = std::vector<std::int64_t>;
-
-tl::unexpected<Error> wrong(std::string message) {
-    return failure({.code = ErrorCode::argument, .message = std::move(message)});
-}
 
 // HPIO's axes before they become points.
 struct Axes {
@@ -43,11 +39,11 @@ struct State {
     Axes axes;
 };
 
-using Put = Result<void> (*)(State&, const std::string&);
+using Setter = Result<void> (*)(State&, const std::string&);
 
 struct Entry {
     Option option;
-    Put put;
+    Setter put;
 };
 
 Result<void> put_numbers(Numbers& to, const std::string& text) {

@@ -2,6 +2,7 @@
 #include "bench/hpio/grammar.hpp"
 
 #include "bench/command_line/options.hpp"
+#include "bench/hpio/words.hpp"
 #include "bench/measure/byte_units.hpp"
 
 #include <algorithm>
@@ -13,12 +14,7 @@ namespace forebay::hpio {
 
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
 using Keys = std::map<std::string, std::string, std::less<>>;
-
-tl::unexpected<Error> wrong(std::string message) {
-    return failure({.code = ErrorCode::argument, .message = std::move(message)});
-}
 
 Result<Numbers> range(std::string_view text, std::size_t dots) {
     const std::size_t star = text.find('*', dots);

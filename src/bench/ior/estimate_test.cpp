@@ -1,6 +1,8 @@
 // Estimates of one test and of several, and that nonsense does not make them negative.
 #include "bench/ior/estimate.hpp"
 
+#include "base/bytes.hpp"
+
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -18,8 +20,6 @@ Options written(const std::string& name, bool keeps) {
     o.keep_file = keeps;
     return o;
 }
-
-constexpr std::int64_t mib = 1 << 20;
 
 TEST(Estimate, of_a_script_is_of_all_its_tests) {
     const std::vector<Planned> tests{planned(written("a", true)), planned(written("b", false)),

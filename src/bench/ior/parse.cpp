@@ -123,7 +123,7 @@ Result<void> directives(std::string_view list, Parsed& parsed) {
 }
 
 // specs() for the parser that all benchmarks have, and -O behind them.
-std::vector<command_line::Option> table() {
+std::vector<command_line::Option> own_options() {
     std::vector<command_line::Option> options;
     for (const Spec& spec : specs()) {
         command_line::Option& option = options.emplace_back();
@@ -152,7 +152,7 @@ Result<void> take(const command_line::Given& given, const std::string& shown, Pa
 }
 
 Result<void> take_all(std::span<const std::string> words, Parsed& parsed) {
-    const std::vector<command_line::Option> known = table();
+    const std::vector<command_line::Option> known = own_options();
     const auto given = command_line::parse(
         known, command_line::without_modules(words, foreign_modules(), "its back end is not built",
                                              parsed.advice));

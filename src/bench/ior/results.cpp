@@ -13,8 +13,6 @@ namespace forebay::ior {
 
 namespace {
 
-constexpr double mib = 1048576.0;
-
 double rate(double amount, double seconds) noexcept {
     return seconds > 0.0 ? amount / seconds : 0.0;
 }
@@ -52,7 +50,7 @@ Columns columns_of(const Phase& phase, const Options& options) {
     Columns made;
     made.total = window(ranks, &RankTimes::open_begin, &RankTimes::close_end);
     made.transfers = window(ranks, &RankTimes::transfers_begin, &RankTimes::transfers_end);
-    made.bandwidth_mib = rate(static_cast<double>(phase.bytes) / mib, made.total);
+    made.bandwidth_mib = rate(static_cast<double>(phase.bytes) / bytes_per_mib, made.total);
     made.operations = rate(static_cast<double>(transfers), made.transfers);
     if (options.own.ior_compat) {
         made.open = window(ranks, &RankTimes::open_begin, &RankTimes::open_end);
@@ -92,7 +90,7 @@ void find_nodes(Phase& phase, const std::vector<std::string>& hosts) {
         ++node.ranks;
         node.seconds = std::max(node.seconds, rank.transfers_end - rank.transfers_begin);
         bytes[at] += static_cast<double>(rank.bytes);
-        node.bandwidth_mib = rate(bytes[at] / mib, node.seconds);
+        node.bandwidth_mib = rate(bytes[at] / bytes_per_mib, node.seconds);
     }
     std::erase_if(phase.nodes, [](const NodeSpread& node) { return node.ranks == 0; });
     std::stable_sort(
@@ -114,8 +112,8 @@ void find_done(Phase& phase) {
         const double part = busy > 0.0 ? std::clamp(until / busy, 0.0, 1.0) : 1.0;
         by_then += static_cast<double>(rank.bytes) * part;
     }
-    phase.first_done_mib = rate(by_then / mib, phase.first_done);
-    phase.last_done_mib = rate(static_cast<double>(phase.bytes) / mib, phase.last_done);
+    phase.first_done_mib = rate(by_then / bytes_per_mib, phase.first_done);
+    phase.last_done_mib = rate(static_cast<double>(phase.bytes) / bytes_per_mib, phase.last_done);
 }
 
 void find_stonewall(Phase& phase, const Options& options) {
@@ -131,7 +129,7 @@ void find_stonewall(Phase& phase, const Options& options) {
     }
     phase.stonewall_seconds =
         greatest(phase.ranks, [](const RankTimes& r) { return r.stonewall_seconds; });
-    phase.stonewall_mib = rate(bytes / mib, phase.stonewall_seconds);
+    phase.stonewall_mib = rate(bytes / bytes_per_mib, phase.stonewall_seconds);
     if (options.own.ior_compat) {
         phase.stonewall_mib /= static_cast<double>(phase.ranks.size());
     }
@@ -169,8 +167,8 @@ void summarise(Phase& phase, const Options& options, const std::vector<std::stri
     find_nodes(phase, hosts);
     find_done(phase);
     phase.data_seconds = greatest(phase.ranks, [](const RankTimes& r) { return r.data; });
-    phase.with_data_mib =
-        rate(static_cast<double>(phase.bytes) / mib, phase.columns.total + phase.data_seconds);
+    phase.with_data_mib = rate(static_cast<double>(phase.bytes) / bytes_per_mib,
+                               phase.columns.total + phase.data_seconds);
     if (phase.stonewalled) {
         find_stonewall(phase, options);
     }

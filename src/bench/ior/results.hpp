@@ -14,6 +14,8 @@
 
 namespace forebay::ior {
 
+inline constexpr double bytes_per_mib = 1048576.0;
+
 // One rank's part of a phase; times since the barrier that began it. Plain data: it is gathered.
 struct RankTimes {
     double began = 0.0;         // time of day on its node, to be shown only

@@ -11,10 +11,8 @@ namespace forebay::ior {
 
 namespace {
 
-constexpr double mib = 1048576.0;
-
 double transfer_mib(const Options& options) noexcept {
-    return static_cast<double>(options.transfer_bytes) / mib;
+    return static_cast<double>(options.transfer_bytes) / bytes_per_mib;
 }
 
 std::string line_of(const Named& named) {
@@ -63,11 +61,11 @@ std::vector<Named> file_system_block(const Test& test) {
     if (!test.capacity_bytes) {
         return {};
     }
-    const double gib = static_cast<double>(*test.capacity_bytes) / (1024.0 * mib);
+    const double gib = static_cast<double>(*test.capacity_bytes) / (1024.0 * bytes_per_mib);
     return {{"Capacity", gib > 1024.0 ? fmt::format("{:.1f} TiB", gib / 1024.0)
                                       : fmt::format("{:.1f} GiB", gib)},
             {"Used Capacity", fmt::format("{:.1f}%", test.used_share * 100)},
-            {"Inodes", fmt::format("{:.1f} Mi", static_cast<double>(test.inodes) / mib)},
+            {"Inodes", fmt::format("{:.1f} Mi", static_cast<double>(test.inodes) / bytes_per_mib)},
             {"Used Inodes", fmt::format("{:.1f}%", test.used_inodes_share * 100)}};
 }
 
@@ -290,7 +288,7 @@ std::string maxima_text(const Test& test) {
         const double most = measure::summarise(row.bandwidths).max;
         text += fmt::format("{} {:.2f} MiB/sec ({:.2f} MB/sec)\n",
                             row.access == "write" ? "Max Write:" : "Max Read: ", most,
-                            most * mib / 1e6);
+                            most * bytes_per_mib / 1e6);
     }
     return text;
 }
@@ -317,7 +315,7 @@ std::string summary_row(const Test& test, const SummaryRow& row) {
                       test.id, test.geometry.tasks, test.tasks_of_node, o.repetitions,
                       o.file_per_process ? 1 : 0, o.reorder_constant ? 1 : 0,
                       o.task_per_node_offset, o.reorder_random, o.reorder_seed, o.segments,
-                      o.block_bytes, o.transfer_bytes, row.bytes_mean / mib, o.api,
+                      o.block_bytes, o.transfer_bytes, row.bytes_mean / bytes_per_mib, o.api,
                       o.reference_number);
 }
 

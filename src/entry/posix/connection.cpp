@@ -2,6 +2,7 @@
 // could ask one itself.
 #include "entry/posix/connection.hpp"
 
+#include "base/atomics.hpp"
 #include "entry/posix/message.hpp"
 #include "kernel/calls.hpp"
 
@@ -21,8 +22,6 @@ namespace forebay::entry {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr std::int64_t nanoseconds = 1'000'000'000;
 constexpr timespec nap{.tv_sec = 0, .tv_nsec = 10'000'000};
 // Descriptors of ours lie here, where programs rarely look, or as high as the limit lets them.
 constexpr std::array<long, 3> high_numbers{512, 100, 3};

@@ -17,6 +17,8 @@
 
 namespace forebay::entry {
 
+inline constexpr std::int64_t nanoseconds = 1'000'000'000;  // in a second
+
 class Connection final : public pool::Daemon {
 public:
     constexpr Connection() noexcept = default;

@@ -2,11 +2,11 @@
 // finds the entry changed when looking again.
 #include "entry/posix/descriptors.hpp"
 
+#include "base/atomics.hpp"
+
 namespace forebay::entry {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 bool hold_unless_free(Description& one) noexcept {
     std::uint32_t holders = one.holders.load(relaxed);

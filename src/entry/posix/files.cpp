@@ -1,6 +1,7 @@
 // See files.hpp. What fails here leaves errno to the callers.
 #include "entry/posix/files.hpp"
 
+#include "base/atomics.hpp"
 #include "entry/posix/look.hpp"
 #include "entry/posix/message.hpp"
 #include "entry/posix/process.hpp"
@@ -15,8 +16,6 @@
 namespace forebay::entry {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
 

@@ -2,6 +2,7 @@
 // links and relative folders.
 #include "entry/posix/look.hpp"
 
+#include "base/atomics.hpp"
 #include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
 
@@ -14,8 +15,6 @@
 namespace forebay::entry {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 const Devices& devices() noexcept {
     Devices& all = state.devices;

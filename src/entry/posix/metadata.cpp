@@ -1,4 +1,5 @@
 // What is said of a file: its size and times are those with the deposits.
+#include "base/atomics.hpp"
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
@@ -17,9 +18,6 @@
 namespace forebay::entry {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr std::int64_t nanoseconds = 1'000'000'000;
 
 // What the pool adds to what the file system says.
 struct Addition {

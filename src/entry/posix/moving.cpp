@@ -1,5 +1,6 @@
 // read, write and their relatives. The offset of a description that only this process has is in
 // `Description::offset`; else it is the kernel's, which adds to it at once for all who share it.
+#include "base/atomics.hpp"
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
@@ -17,7 +18,6 @@ namespace forebay::entry {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::size_t move_max = 0x7ffff000;  // the kernel moves no more at a time
 constexpr off_t here = -1;                    // preadv2: at the description's offset
 

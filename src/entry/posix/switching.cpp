@@ -5,6 +5,7 @@
 #include "entry/posix/files.hpp"
 #include "entry/posix/process.hpp"
 
+#include "base/atomics.hpp"
 #include "forebay_pool.h"
 
 #include <algorithm>
@@ -16,8 +17,6 @@
 namespace forebay::entry {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 // 0 or an errno.
 int set(Place place, const forebay_pool_setting& setting) noexcept {

@@ -1,6 +1,7 @@
 // Layouts by name, on imagined file systems.
 #include "layout/files/files.hpp"
 
+#include "base/bytes.hpp"
 #include "layout/files/files_check.hpp"
 #include "layout/stripes.hpp"
 
@@ -14,7 +15,6 @@ using check::bytes_of;
 using check::ImaginedFiles;
 using testing::HasSubstr;
 
-constexpr std::int64_t mib = 1 << 20;
 const Wanted three_of_64k{
     .stripe_count = 3,
     .stripe_bytes = 65536};  // NOLINT(bugprone-throwing-static-initialization,cert-err58-cpp)

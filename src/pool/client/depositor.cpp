@@ -1,16 +1,12 @@
 // The order of the stores is the protocol: see pool/shared/log.hpp and `leave` in pool/pool.cpp.
 #include "pool/client/depositor.hpp"
 
+#include "base/atomics.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 namespace forebay::pool {
-
-namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
-
-}  // namespace
 
 Written::Rest Depositor::standing(FileId file) const noexcept {
     const FileSlot& slot = directory_.files[file.slot];

@@ -9,11 +9,7 @@ namespace {
 constexpr std::int64_t block = PaperReadAhead::block;
 
 std::int64_t down(std::int64_t at) noexcept { return at / block * block; }
-std::int64_t sum_of(std::int64_t a, std::int64_t b) noexcept {
-    std::int64_t sum = 0;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-std::int64_t up(std::int64_t at) noexcept { return down(sum_of(at, block - 1)); }
+std::int64_t up(std::int64_t at) noexcept { return down(saturated_sum(at, block - 1)); }
 
 }  // namespace
 
@@ -43,7 +39,7 @@ Wishes PaperReadAhead::note(const Extent& read, std::int32_t share) noexcept {
 // Algorithm 1: the blocks behind the read, beginning with the one in which it ends.
 void PaperReadAhead::follow(const Extent& read, std::int32_t share, Wishes& wishes) noexcept {
     const std::int64_t from = down(read.end().bytes());
-    wish(std::max(known_, from), sum_of(from, share * block), wishes);
+    wish(std::max(known_, from), saturated_sum(from, share * block), wishes);
 }
 
 // Algorithm 2: the blocks of the reads to come, as many as there may be ahead.
@@ -53,8 +49,8 @@ void PaperReadAhead::stride(const Extent& read, std::int32_t share, Wishes& wish
     const std::int64_t reads = share / (length / block + 2);  // wherever they begin
     std::int64_t at = read.begin.bytes();
     for (std::int64_t i = 0; i < std::max<std::int64_t>(reads, 1); ++i) {
-        at = sum_of(at, step);
-        const std::int64_t end = sum_of(at, length);
+        at = saturated_sum(at, step);
+        const std::int64_t end = saturated_sum(at, length);
         if (end == INT64_MAX || wishes.count == Wishes::most) {
             return;
         }

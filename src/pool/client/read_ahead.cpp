@@ -20,10 +20,6 @@ std::int64_t up(std::int64_t at, std::int64_t to) noexcept {
     std::int64_t sum = 0;
     return __builtin_add_overflow(at, to - 1, &sum) ? down(INT64_MAX, to) : down(sum, to);
 }
-std::int64_t sum_of(std::int64_t a, std::int64_t b) noexcept {
-    std::int64_t sum = 0;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
 
 Extent between(std::int64_t begin, std::int64_t end) noexcept {
     return {Offset{begin}, Length{end - begin}};
@@ -135,7 +131,7 @@ void ReadAhead::ask_along(int direction, std::int64_t window, Wishes& wishes) no
             return;
         }
         const std::int64_t first = going ? std::max(known, from) : from;
-        to = up(sum_of(end_, window), block);
+        to = up(saturated_sum(end_, window), block);
         asked_ = between(going ? asked_.begin.bytes() : from, to);
         from = first;
     } else {

@@ -1,5 +1,7 @@
 #include "pool/client/read_ahead.hpp"
 
+#include "base/bytes.hpp"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
@@ -9,8 +11,6 @@
 namespace forebay::pool {
 namespace {
 
-constexpr std::int64_t KiB = 1 << 10;
-constexpr std::int64_t MiB = 1 << 20;
 constexpr std::int32_t share = 16;
 
 Extent at(std::int64_t begin, std::int64_t length) { return {Offset{begin}, Length{length}}; }
@@ -21,12 +21,12 @@ public:
     // What of the read had been asked for before it began.
     std::int64_t read(const Extent& range) {
         std::int64_t known = 0;
-        constexpr std::int64_t part = 16 * KiB;
+        constexpr std::int64_t part = 16 * kib;
         for (std::int64_t done = 0; done < range.length.bytes(); done += part) {
             const std::int64_t bytes = std::min(part, range.length.bytes() - done);
             known += covers(range.begin.bytes() + done) ? bytes : 0;
         }
-        ahead.direct(4 * KiB, 10'000'000);
+        ahead.direct(4 * kib, 10'000'000);
         const Wishes wishes = ahead.note(range, share);
         for (std::size_t i = 0; i < wishes.count; ++i) {
             EXPECT_FALSE(wishes.ranges[i].empty());
@@ -98,35 +98,35 @@ TEST_P(Patterns, AreForeseen) {
 INSTANTIATE_TEST_SUITE_P(
     ReadAhead, Patterns,
     testing::Values(
-        Pattern{"OnwardsInSmallReads", steps(0, 4 * KiB, 4 * KiB, 10000), 2, 60 * MiB},
-        Pattern{"OnwardsIn128KiB", steps(0, 128 * KiB, 128 * KiB, 512), 2, 84 * MiB},
-        Pattern{"OnwardsInWholeBlocks", steps(7 * MiB, MiB, MiB, 100), 2, 120 * MiB},
-        Pattern{"Backwards", steps(100 * MiB, -128 * KiB, 128 * KiB, 400), 3, 70 * MiB},
-        Pattern{"BackwardsToTheBeginning", steps(3 * MiB, -64 * KiB, 64 * KiB, 49), 3, 5 * MiB},
-        Pattern{"SmallSteps", steps(0, 16 * KiB, 4 * KiB, 4000), 5, 84 * MiB},
-        Pattern{"SmallStepsBack", steps(90 * MiB, -16 * KiB, 4 * KiB, 4000), 5, 84 * MiB},
-        Pattern{"LargeStepsFetchOnlyWhatIsRead", steps(0, 10 * MiB, 8 * KiB, 200), 5, 30 * MiB},
-        Pattern{"LargeStepsOfLargeReads", steps(0, 16 * MiB, 2 * MiB, 60), 5, 200 * MiB},
-        Pattern{"LargeStepsBack", steps(2000 * MiB, -8 * MiB, 64 * KiB, 100), 5, 24 * MiB},
-        Pattern{"RowsOfSteps", rows(30, 4, 5 * MiB, 100 * MiB, 64 * KiB), 16, 20 * MiB},
-        Pattern{"RowsOfReadsInARow", rows(60, 8, 64 * KiB, 20 * MiB, 64 * KiB), 32, 140 * MiB},
-        Pattern{"TwoPlacesInTurn", rows(200, 2, 300 * MiB, MiB, MiB), 8, 450 * MiB}),
+        Pattern{"OnwardsInSmallReads", steps(0, 4 * kib, 4 * kib, 10000), 2, 60 * mib},
+        Pattern{"OnwardsIn128KiB", steps(0, 128 * kib, 128 * kib, 512), 2, 84 * mib},
+        Pattern{"OnwardsInWholeBlocks", steps(7 * mib, mib, mib, 100), 2, 120 * mib},
+        Pattern{"Backwards", steps(100 * mib, -128 * kib, 128 * kib, 400), 3, 70 * mib},
+        Pattern{"BackwardsToTheBeginning", steps(3 * mib, -64 * kib, 64 * kib, 49), 3, 5 * mib},
+        Pattern{"SmallSteps", steps(0, 16 * kib, 4 * kib, 4000), 5, 84 * mib},
+        Pattern{"SmallStepsBack", steps(90 * mib, -16 * kib, 4 * kib, 4000), 5, 84 * mib},
+        Pattern{"LargeStepsFetchOnlyWhatIsRead", steps(0, 10 * mib, 8 * kib, 200), 5, 30 * mib},
+        Pattern{"LargeStepsOfLargeReads", steps(0, 16 * mib, 2 * mib, 60), 5, 200 * mib},
+        Pattern{"LargeStepsBack", steps(2000 * mib, -8 * mib, 64 * kib, 100), 5, 24 * mib},
+        Pattern{"RowsOfSteps", rows(30, 4, 5 * mib, 100 * mib, 64 * kib), 16, 20 * mib},
+        Pattern{"RowsOfReadsInARow", rows(60, 8, 64 * kib, 20 * mib, 64 * kib), 32, 140 * mib},
+        Pattern{"TwoPlacesInTurn", rows(200, 2, 300 * mib, mib, mib), 8, 450 * mib}),
     [](const auto& info) { return std::string{info.param.name}; });
 
 TEST(ReadAhead, RandomReadsAskForNothing) {
     std::mt19937_64 dice{7};
     Guess guess;
     for (int i = 0; i < 10000; ++i) {
-        guess.read(at(static_cast<std::int64_t>(dice() % 100000) * 8 * KiB, 8 * KiB));
+        guess.read(at(static_cast<std::int64_t>(dice() % 100000) * 8 * kib, 8 * kib));
     }
-    EXPECT_LE(guess.asked_bytes(), 4 * MiB);  // two that follow one another by chance
+    EXPECT_LE(guess.asked_bytes(), 4 * mib);  // two that follow one another by chance
 }
 
 TEST(ReadAhead, ReadsOfDifferentLengthThatFollowOneAnotherAreForeseen) {
     Guess guess;
     std::int64_t begin = 0;
     for (int i = 0; i < 300; ++i) {
-        const std::int64_t length = (1 + i * 7 % 13) * 16 * KiB;
+        const std::int64_t length = (1 + i * 7 % 13) * 16 * kib;
         const std::int64_t known = guess.read(at(begin, length));
         if (i >= 2) {
             EXPECT_EQ(known, length) << i;
@@ -137,50 +137,50 @@ TEST(ReadAhead, ReadsOfDifferentLengthThatFollowOneAnotherAreForeseen) {
 
 TEST(ReadAhead, ASurpriseMakesTheWindowShort) {
     Guess guess;
-    for (const Extent& read : steps(0, MiB, MiB, 64)) {
+    for (const Extent& read : steps(0, mib, mib, 64)) {
         guess.read(read);
     }
     const std::int64_t before = guess.asked_bytes();
-    guess.read(at(500 * MiB, MiB));
-    guess.read(at(501 * MiB, MiB));
-    EXPECT_LE(guess.asked_bytes() - before, 4 * MiB);
+    guess.read(at(500 * mib, mib));
+    guess.read(at(501 * mib, mib));
+    EXPECT_LE(guess.asked_bytes() - before, 4 * mib);
 }
 
 TEST(ReadAhead, TheWindowGrowsNoFurtherThanTheShare) {
     ReadAhead ahead;
     ahead.direct(4096, 10'000'000);
     for (int i = 0; i < 200; ++i) {
-        const Wishes wishes = ahead.note(at(i * MiB, MiB), 4);
+        const Wishes wishes = ahead.note(at(i * mib, mib), 4);
         for (std::size_t j = 0; j < wishes.count; ++j) {
-            EXPECT_LE(wishes.ranges[j].end().bytes(), (i + 1 + 4) * MiB);
+            EXPECT_LE(wishes.ranges[j].end().bytes(), (i + 1 + 4) * mib);
         }
     }
-    EXPECT_EQ(ahead.note(at(200 * MiB, MiB), 0).count, 0U) << "there is no memory";
+    EXPECT_EQ(ahead.note(at(200 * mib, mib), 0).count, 0U) << "there is no memory";
 }
 
 TEST(ReadAhead, WhatTheKernelHasInItsCacheIsNotFetched) {
     ReadAhead ahead;
     for (int i = 0; i < 200; ++i) {
-        EXPECT_EQ(ahead.note(at(i * MiB, MiB), share).count, 0U);
-        ahead.direct(MiB, 70'000);
+        EXPECT_EQ(ahead.note(at(i * mib, mib), share).count, 0U);
+        ahead.direct(mib, 70'000);
     }
-    ahead.direct(MiB, 20'000'000);
-    EXPECT_EQ(ahead.note(at(200 * MiB, MiB), share).count, 1U);
+    ahead.direct(mib, 20'000'000);
+    EXPECT_EQ(ahead.note(at(200 * mib, mib), share).count, 1U);
 }
 
 TEST(ReadAhead, WhatIsReadAgainChangesNothing) {
     Guess guess;
     for (int i = 0; i < 20; ++i) {
-        guess.read(at(i * 128 * KiB, 128 * KiB));
-        guess.read(at(i * 128 * KiB, 128 * KiB));
+        guess.read(at(i * 128 * kib, 128 * kib));
+        guess.read(at(i * 128 * kib, 128 * kib));
     }
-    EXPECT_TRUE(guess.covers(20 * 128 * KiB));
+    EXPECT_TRUE(guess.covers(20 * 128 * kib));
 }
 
 TEST(ReadAhead, ReadsThatGoRoundInACircleComeToAnEnd) {
     Guess guess;
     for (int turn = 0; turn < 20; ++turn) {
-        for (const Extent& read : steps(0, 64 * KiB, 64 * KiB, 48)) {
+        for (const Extent& read : steps(0, 64 * kib, 64 * kib, 48)) {
             guess.read(read);
         }
     }
@@ -191,13 +191,13 @@ TEST(ReadAhead, TheEndOfAllOffsetsIsNoStumblingBlock) {
     Guess guess;
     constexpr std::int64_t most = INT64_MAX;
     for (int i = 20; i > 0; --i) {
-        guess.read(at(most - i * MiB - i, MiB));
-        guess.read(at(most - i * 10 * MiB, 64 * KiB));
+        guess.read(at(most - i * mib - i, mib));
+        guess.read(at(most - i * 10 * mib, 64 * kib));
     }
     for (int i = 20; i > 0; --i) {
-        guess.read(at(most - i * 20 * MiB, KiB));
+        guess.read(at(most - i * 20 * mib, kib));
     }
-    guess.read(at(most - 64 * KiB, 64 * KiB));
+    guess.read(at(most - 64 * kib, 64 * kib));
 }
 
 }  // namespace

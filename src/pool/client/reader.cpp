@@ -3,6 +3,7 @@
 // meets ever shorter looks.
 #include "pool/client/reader.hpp"
 
+#include "base/atomics.hpp"
 #include "pool/client/copy.hpp"
 #include "pool/shared/clean.hpp"
 
@@ -15,7 +16,6 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::size_t found_max = 64;                   // extents at a time; they lie on the stack
 constexpr std::int64_t again = -EAGAIN;                 // the list changed: look again
 constexpr std::size_t part_max = std::size_t{8} << 20;  // looked for at a time

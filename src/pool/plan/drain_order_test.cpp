@@ -1,6 +1,8 @@
 // Which file is drained next, row by row.
 #include "pool/plan/drain_order.hpp"
 
+#include "base/bytes.hpp"
+
 #include <array>
 #include <gtest/gtest.h>
 #include <string>
@@ -112,7 +114,6 @@ TEST(DrainOrder, OfTwoThatAreAsUrgentTheOneWithTheOldestByteIsNext) {
 }
 
 TEST(DrainOrder, AJobIsAPartOfWhatBoundsItAndAtLeastARequest) {
-    constexpr std::int64_t mib = 1 << 20;
     struct Sizes {
         std::int64_t window, cap, request, job;
     };
@@ -129,8 +130,6 @@ TEST(DrainOrder, AJobIsAPartOfWhatBoundsItAndAtLeastARequest) {
     }
 }
 
-constexpr std::int64_t KiB = 1 << 10;
-
 Extent at(std::int64_t begin, std::int64_t length) { return {Offset{begin}, Length{length}}; }
 
 TEST(FirstInFirstOut, TimeCountsThenTheOrderOfTheLog) {
@@ -140,25 +139,25 @@ TEST(FirstInFirstOut, TimeCountsThenTheOrderOfTheLog) {
 }
 
 TEST(FirstInFirstOut, ABlockTakesWhatFollowsUntilItIsFull) {
-    FifoBlock block{{.bytes = 1024 * KiB, .pieces = 100}};
-    EXPECT_EQ(block.add(at(5, 600 * KiB)), Length{600 * KiB});
-    EXPECT_EQ(block.add(at(5 + 600 * KiB, 600 * KiB)), Length{424 * KiB}) << "its beginning";
-    EXPECT_EQ(block.add(at(5 + 1024 * KiB, KiB)), Length{0}) << "it is full";
+    FifoBlock block{{.bytes = 1024 * kib, .pieces = 100}};
+    EXPECT_EQ(block.add(at(5, 600 * kib)), Length{600 * kib});
+    EXPECT_EQ(block.add(at(5 + 600 * kib, 600 * kib)), Length{424 * kib}) << "its beginning";
+    EXPECT_EQ(block.add(at(5 + 1024 * kib, kib)), Length{0}) << "it is full";
 }
 
 TEST(FirstInFirstOut, ABlockEndsBeforeWhatLiesElsewhere) {
-    for (const std::int64_t begin : {0L, 7 * KiB, 9 * KiB, 100 * KiB}) {
-        FifoBlock block{{.bytes = 1024 * KiB, .pieces = 100}};
-        EXPECT_EQ(block.add(at(4 * KiB, 4 * KiB)), Length{4 * KiB});
-        EXPECT_EQ(block.add(at(begin, KiB)), Length{0}) << begin;
+    for (const std::int64_t begin : {0L, 7 * kib, 9 * kib, 100 * kib}) {
+        FifoBlock block{{.bytes = 1024 * kib, .pieces = 100}};
+        EXPECT_EQ(block.add(at(4 * kib, 4 * kib)), Length{4 * kib});
+        EXPECT_EQ(block.add(at(begin, kib)), Length{0}) << begin;
     }
 }
 
 TEST(FirstInFirstOut, ABlockHasNoMorePiecesThanItMay) {
-    FifoBlock block{{.bytes = 1024 * KiB, .pieces = 2}};
-    EXPECT_EQ(block.add(at(0, KiB)), Length{KiB});
-    EXPECT_EQ(block.add(at(KiB, KiB)), Length{KiB});
-    EXPECT_EQ(block.add(at(2 * KiB, KiB)), Length{0});
+    FifoBlock block{{.bytes = 1024 * kib, .pieces = 2}};
+    EXPECT_EQ(block.add(at(0, kib)), Length{kib});
+    EXPECT_EQ(block.add(at(kib, kib)), Length{kib});
+    EXPECT_EQ(block.add(at(2 * kib, kib)), Length{0});
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // Walks a list that may change under the reader: every number is looked at before it is used.
 #include "pool/shared/clean.hpp"
 
+#include "base/atomics.hpp"
+
 namespace forebay::pool {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 constexpr int steps_max = 64;  // more are a list that changed under us
 
 }  // namespace

@@ -1,14 +1,14 @@
 // The skip list, written by one and read by many.
 #include "pool/shared/extents.hpp"
 
+#include "base/atomics.hpp"
+
 #include <algorithm>
 #include <bit>
 
 namespace forebay::pool {
 
 namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
 
 // While it lives, readers know that the list is being changed.
 class Changing {

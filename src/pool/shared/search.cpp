@@ -1,15 +1,11 @@
 // Searching a list that may change under the reader: every number is looked at before it is used.
 #include "pool/shared/search.hpp"
 
+#include "base/atomics.hpp"
+
 #include <algorithm>
 
 namespace forebay::pool {
-
-namespace {
-
-constexpr auto relaxed = std::memory_order_relaxed;
-
-}  // namespace
 
 std::int64_t end_of(const ExtentNode& node) noexcept {
     std::int64_t end = 0;

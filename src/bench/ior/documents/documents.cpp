@@ -1,6 +1,7 @@
 // See documents.hpp.
 #include "bench/ior/documents/documents.hpp"
 
+#include "bench/ior/results.hpp"
 #include "bench/ior/tables.hpp"
 #include "bench/measure/statistics.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* schema = "forebay.bench.ior/1";
-constexpr double mib = 1048576.0;
 
 Json block_of(const std::vector<Named>& names) {
     Json made = Json::object();
@@ -130,7 +130,7 @@ Json summary_of(const Test& test, const SummaryRow& row) {
             {"OPsMean", operations.mean},
             {"OPsSD", operations.deviation},
             {"MeanTime", measure::summarise(row.seconds).mean},
-            {"xsizeMiB", row.bytes_mean / mib},
+            {"xsizeMiB", row.bytes_mean / bytes_per_mib},
             {"bw_median_mib_per_second", measure::median(row.bandwidths)},
             {"bw_median_lower_mib_per_second", interval.lower},
             {"bw_median_upper_mib_per_second", interval.upper},

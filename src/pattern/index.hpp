@@ -1,0 +1,11 @@
+// Indices come from 64-bit arithmetic; containers take std::size_t.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace forebay::pattern {
+
+constexpr std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
+
+}  // namespace forebay::pattern

@@ -1,0 +1,11 @@
+// Bitmaps are kept in words of 64 bits.
+#pragma once
+
+#include <cstdint>
+
+namespace forebay::pattern {
+
+inline constexpr std::int64_t bits_per_word = 64;
+inline constexpr std::uint64_t all_bits = ~std::uint64_t{0};
+
+}  // namespace forebay::pattern
