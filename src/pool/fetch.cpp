@@ -22,6 +22,14 @@ constexpr std::int64_t wish_blocks_max = 64;  // of one wish; the rest is wished
 constexpr std::int64_t grain = 64 << 10;
 constexpr std::int64_t reader_ns = 1'000'000'000;  // who wished nothing for so long does not read
 
+// Of a block, in steps of `grain`.
+CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {
+    const std::int64_t first = begin / block * block;
+    const std::int64_t rounded = (end - first + grain - 1) / grain * grain;
+    return {static_cast<std::uint32_t>((begin - first) / grain * grain),
+            static_cast<std::uint32_t>(std::min(rounded, block))};
+}
+
 }  // namespace
 
 // What each reader may have ahead of it: half of the memory is for what all of them have not read
@@ -48,12 +56,15 @@ void Fetch::count_reader(std::uint32_t client) {
     }
 }
 
+bool Fetch::may_fetch(const File& file) {
+    return ledger_.clean.room() > 0 && ledger_.state_of(file) == FileState::pooled &&
+           !file.fetching.gave_up && !(ledger_.excludes() && file.held_bytes > 0);
+}
+
 void Fetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length) {
     std::int64_t end = 0;
-    if (ledger_.clean.room() == 0 || offset < 0 || length == 0 ||
-        __builtin_add_overflow(offset, std::int64_t{length}, &end) ||
-        !file.clients.contains(client) || ledger_.state_of(file) != FileState::pooled ||
-        file.fetching.gave_up || (ledger_.excludes() && file.held_bytes > 0)) {
+    if (offset < 0 || length == 0 || __builtin_add_overflow(offset, std::int64_t{length}, &end) ||
+        !file.clients.contains(client) || !may_fetch(file)) {
         return;
     }
     ++ledger_.counts.wishes;
@@ -61,14 +72,37 @@ void Fetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uin
     end = std::min({end, std::max(file.bytes, ledger_.slot_of(file).size.load(relaxed)),
                     (offset / block + wish_blocks_max) * block});
     for (std::int64_t at = offset; at < end;) {
-        const std::int64_t begin = at / block * block;
-        const std::int64_t to = std::min(end, begin + block);
-        const std::int64_t rounded = (to - begin + grain - 1) / grain * grain;
-        wish_block(file, begin / block,
-                   {static_cast<std::uint32_t>((at - begin) / grain * grain),
-                    static_cast<std::uint32_t>(std::min(rounded, block))});
+        const std::int64_t to = std::min(end, (at / block + 1) * block);
+        wish_block(file, at / block, range_in_block(at, to));
         at = to;
     }
+}
+
+Shared Fetch::share(File& file, const Extent& range, bool begins) {
+    using enum Shared::State;
+    const std::int64_t begin = range.begin.bytes();
+    const std::int64_t number = begin / block;
+    if (begin < 0 || range.empty() || range.end().bytes() > (number + 1) * block ||
+        file.held_bytes > 0 || file.changed_here || !may_fetch(file)) {
+        return {};
+    }
+    const CleanRange wanted = range_in_block(begin, range.end().bytes());
+    if (begins) {
+        wish_block(file, number, wanted);
+    }
+    const auto known = ledger_.clean.find(file, number);
+    if (!known || !ledger_.clean.has(*known, wanted)) {
+        return {};
+    }
+    if (!ledger_.clean.ready(*known)) {
+        return {.state = coming};
+    }
+    const auto first = static_cast<std::uint32_t>(begin % block);
+    const auto end = static_cast<std::uint32_t>(range.end().bytes() - number * block);
+    const std::uint32_t last =
+        std::clamp(ledger_.directory.clean[*known].end.load(relaxed), first, end);
+    return {.state = there,
+            .bytes = {ledger_.ports.clean->block(*known) + first, std::size_t{last - first}}};
 }
 
 void Fetch::wish_block(File& file, std::int64_t number, CleanRange range) {
@@ -193,7 +227,7 @@ void Fetch::give_up(File& file) {
 bool Fetch::prepare(File& file) {
     Fetching& fetching = file.fetching;
     if (!fetching.source && file.open->open_for_reading) {
-        fetching.source = file.open->open_for_reading();
+        fetching.source = file.open->open_for_reading(file.stamp);
     }
     if (!fetching.source) {
         return false;

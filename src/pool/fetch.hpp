@@ -17,11 +17,14 @@ public:
 
     // A client will read this range. What it says is looked at first.
     void wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length);
+    // See Pool::share.
+    [[nodiscard]] Shared share(File& file, const Extent& range, bool begins);
     // Takes completions, begins reading, gives memory back. True when anything was done.
     bool round(bool memory_is_short);
     [[nodiscard]] bool idle() const noexcept { return files_.empty() && ledger_.clean.tight(); }
 
 private:
+    [[nodiscard]] bool may_fetch(const File& file);
     void list(File& file);
     void count_reader(std::uint32_t client);
     void publish_share();

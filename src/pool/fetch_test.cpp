@@ -414,5 +414,62 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
     EXPECT_EQ(old.fetched(), 3 * mib);
 }
 
+// For another node: what is not there is read, and counts as long as the file is the same.
+TEST(Fetch, ABlockIsReadForAnotherNode) {
+    Node node{{.seed = 1}};
+    OldFile old{node, 3 * mib - 100};
+    const Stamp seen = node.stamp_of(old.file);
+    const Extent wanted{Offset{2 * mib + 50}, Length{mib - 50}};
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
+        using State = Shared::State;
+        const auto state_now = [&](const Extent& range, const Stamp& as, bool begins) {
+            Shared shared;
+            node.say([&] { shared = node.pool().share(id.slot, as, range, begins); });
+            return shared.state;
+        };
+        EXPECT_EQ(state_now(wanted, seen, false), State::none);
+        Stamp other = seen;
+        ++other.changed_ns;
+        EXPECT_EQ(state_now(wanted, other, true), State::none);
+        EXPECT_EQ(state_now({Offset{mib - 1}, Length{2}}, seen, true), State::none);
+        EXPECT_EQ(state_now(wanted, seen, true), State::coming);
+        while (state_now(wanted, seen, false) == State::coming) {
+            node.world().step({"wait for the block"});
+        }
+        node.say([&] {
+            const Shared shared = node.pool().share(id.slot, seen, wanted, false);
+            EXPECT_EQ(shared.state, State::there);
+            const std::vector<std::byte> all = bytes_of(0, 3 * mib);
+            EXPECT_TRUE(
+                std::ranges::equal(shared.bytes, std::span{all}.subspan(2 * mib + 50, mib - 150)));
+        });
+        self.close(id);
+    });
+    node.run();
+    EXPECT_LE(old.fetched(), mib);
+}
+
+// Also the first read, and those that nobody could foresee.
+TEST(Fetch, WhereFewNodesReadClientsReadNothingThemselves) {
+    Node node{{.seed = 1}};
+    OldFile old{node, 8 * mib};
+    node.direct_read_ns = 0;  // as from the kernel's cache
+    node.directory().header.readers.store(1);
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
+        for (const std::int64_t at : {5 * mib, 3 * mib + 1000, std::int64_t{0}, 7 * mib}) {
+            read_and_compare(self, id, old.file, {Offset{at}, Length{10'000}});
+        }
+        read_through(self, id, old, 8 * mib, 256 * kib);
+        self.close(id);
+    });
+    node.run();
+    EXPECT_EQ(node.read_directly, 0);
+    EXPECT_LE(old.fetched(), 9 * mib);
+}
+
 }  // namespace
 }  // namespace forebay::pool

@@ -149,7 +149,8 @@ struct File {
 
     std::map<std::int64_t, std::uint32_t> clean;  // numbers of its clean blocks, by place
     Fetching fetching;
-    Stamp stamp;                // when it was last opened
+    // When it was last opened. Whoever reads it for the pool sees when that changes.
+    std::shared_ptr<Stamp> stamp = std::make_shared<Stamp>();
     std::int64_t bytes = 0;     // its length on the file system, as far as is known
     bool changed_here = false;  // by the pool, since then
     bool fresh = false;         // it was changed so shortly before that the times may not show more

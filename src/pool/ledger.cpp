@@ -185,10 +185,10 @@ Result<File*> Ledger::make_known(OpenFile& open) {
 
 // Somebody who does not go through the pool may have changed the file since it was last opened.
 void Ledger::look_at_stamp(File& file, const Stamp& stamp) {
-    if (file.changed_here || file.fresh || stamp != file.stamp) {
+    if (file.changed_here || file.fresh || stamp != *file.stamp) {
         clean.drop_all(file);
     }
-    file.stamp = stamp;
+    *file.stamp = stamp;
     file.bytes = stamp.bytes;
     file.changed_here = file.job != nullptr || file.errand.has_value();
     const std::int64_t changed = std::max(stamp.changed_ns, stamp.modified_ns);

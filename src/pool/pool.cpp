@@ -181,6 +181,12 @@ int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment&
     return wanted.back && !ledger.come_back(*file) ? EBUSY : 0;
 }
 
+Shared Pool::share(std::uint32_t slot, const Stamp& seen, const Extent& range, bool begins) {
+    File* const file = slot < files_max ? state_->ledger.files[slot].get() : nullptr;
+    return file == nullptr || *file->stamp != seen ? Shared{}
+                                                   : state_->fetch.share(*file, range, begins);
+}
+
 std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }
 
 void Pool::close_down(Reason why) {

@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -110,8 +111,10 @@ struct OpenFile {
     Stamp stamp{};                 // when it was opened
     std::string place{};           // where a replay looks for it: an absolute path
     std::uint64_t generation = 0;  // of the inode, where the file system tells; else 0
-    // For reading ahead: called when that is wished for. Null, or gives null: it cannot be done.
-    std::function<std::unique_ptr<ports::Storage>()> open_for_reading{};
+    // For reading ahead: called when that is wished for, with what the pool knows of the file from
+    // then on. Null, or gives null: it cannot be done.
+    std::function<std::unique_ptr<ports::Storage>(const std::shared_ptr<const Stamp>& seen)>
+        open_for_reading{};
 };
 
 enum class Access { read, write, both };
@@ -136,6 +139,17 @@ struct Done {
 struct Opened {
     std::uint32_t slot = 0;
     std::uint32_t generation = 0;
+};
+
+// Bytes of a file that another node asks for.
+struct Shared {
+    enum class State {
+        none,    // they cannot be had here
+        coming,  // they are being read: to be asked for again
+        there,
+    };
+    State state = State::none;
+    std::span<const std::byte> bytes{};  // until the next round; fewer where the file ends
 };
 
 // A file was drained, and the file system told only when it was closed that something is wrong.
@@ -191,6 +205,10 @@ public:
     // At once: 0, or an errno. EBUSY: it cannot come back, because more than a switch keeps it out.
     [[nodiscard]] int adjust(std::uint32_t slot, std::uint32_t generation,
                              const Adjustment& wanted);
+    // Of one block of a file that was opened as `seen`, which is read ahead where it is not there
+    // and `begins`. Nothing of the file may be deposited, here or elsewhere: that is the caller's.
+    [[nodiscard]] Shared share(std::uint32_t slot, const Stamp& seen, const Extent& range,
+                               bool begins);
     // Everything that is there is drained; the error of the first file that has one.
     [[nodiscard]] std::uint64_t drain_all();
     // No more deposits from now on: all files leave. What was said first counts.

@@ -282,7 +282,7 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
                       .stripes = node_.options().stripes,
                       .path = "file",
                       .stamp = node_.stamp_of(file),
-                      .open_for_reading = [&node = node_, &file] {
+                      .open_for_reading = [&node = node_, &file](const auto& /*seen*/) {
                           return std::move(*open_memory(node.world(), file, Direction::read));
                       }};
         if (access == Access::read) {

@@ -23,7 +23,7 @@ void Home::hear(Node from, const Message& message, std::vector<Outgoing>& send) 
             file.wishes.push_back({from, message.token, message.number});
             break;
         case Message::Kind::forgotten:
-            file.tokens.erase(from);
+            give(file, from, Token::none);
             if (file.revoking) {
                 file.revoking->awaited.erase(from);
             }
@@ -37,6 +37,21 @@ void Home::hear(Node from, const Message& message, std::vector<Outgoing>& send) 
     }
 }
 
+void Home::give(File& file, Node node, Token token) {
+    std::erase_if(file.reading, [node](const Parent& one) { return one.node == node; });
+    if (token == Token::none) {
+        file.tokens.erase(node);
+    } else {
+        file.tokens[node] = token;
+    }
+}
+
+// A tree in which each node comes after its parent.
+Parent Home::parent_of_next(const File& file) const noexcept {
+    const std::size_t before = file.reading.size();
+    return before < readers_ ? Parent{} : file.reading[(before - readers_) / children_max];
+}
+
 // An earlier number was answered by `forgotten`, which crossed the question.
 void Home::take_back(File& file, Node from, const Message& message) {
     if (!file.revoking || file.revoking->number != message.number ||
@@ -44,8 +59,8 @@ void Home::take_back(File& file, Node from, const Message& message) {
         return;
     }
     switch (message.token) {
-        case Token::none: file.tokens.erase(from); break;
-        case Token::through: file.tokens[from] = Token::through; break;
+        case Token::none:
+        case Token::through: give(file, from, message.token); break;
         case Token::collective: break;  // it is drained, and kept
         default: file.revoking->refused = true; break;
     }
@@ -108,13 +123,18 @@ void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Out
         file.group = ended.wish.number;
     }
     if (token != Token::refused && !settles) {
-        file.tokens[ended.wish.node] = token;
+        give(file, ended.wish.node, token);
     }
-    send.push_back({ended.wish.node,
-                    {.kind = Message::Kind::grant,
-                     .token = token,
-                     .file = key,
-                     .number = settles ? ended.wish.number : 0}});
+    Message message{.kind = Message::Kind::grant,
+                    .token = token,
+                    .file = key,
+                    .number = settles ? ended.wish.number : 0};
+    if (token == Token::read && readers_ > 0) {
+        message.grant = next_number_++;
+        message.parent = parent_of_next(file);
+        file.reading.push_back({ended.wish.node, message.grant});
+    }
+    send.push_back({ended.wish.node, message});
 }
 
 }  // namespace forebay::registry

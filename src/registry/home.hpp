@@ -16,6 +16,12 @@ namespace forebay::registry {
 
 class Home {
 public:
+    // Nodes to which one node passes a file on.
+    static constexpr std::size_t children_max = 2;
+
+    // `readers`: so many nodes read a file for all that read it; 0: each reads it for itself.
+    explicit Home(std::uint32_t readers = 0) noexcept : readers_{readers} {}
+
     // An ask, given_back or forgotten. Appends what is to be said about it.
     void hear(Node from, const Message& message, std::vector<Outgoing>& send);
 
@@ -41,20 +47,24 @@ private:
     };
     struct File {
         std::map<Node, Token> tokens;
-        std::uint64_t group = 0;  // of those that are `collective`
+        std::uint64_t group = 0;      // of those that are `collective`
+        std::vector<Parent> reading;  // those that have `read`, in the order of their grants
         std::deque<Asked> wishes;
         std::optional<Revoking> revoking;
         auto operator<=>(const File&) const noexcept = default;
     };
 
     static void take_back(File& file, Node from, const Message& message);
+    static void give(File& file, Node node, Token token);
+    [[nodiscard]] Parent parent_of_next(const File& file) const noexcept;
     [[nodiscard]] static bool in_the_way(Node node, Token token, const File& file,
                                          const Asked& wish) noexcept;
     [[nodiscard]] Revoking revoke(FileKey key, const File& file, const Asked& wish,
                                   std::vector<Outgoing>& send);
-    static void grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send);
+    void grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send);
     void go_on(FileKey key, File& file, std::vector<Outgoing>& send);
 
+    std::uint32_t readers_;
     std::map<FileKey, File> files_;
     std::uint64_t next_number_ = 1;
 };

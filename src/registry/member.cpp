@@ -19,7 +19,8 @@ void append(std::vector<std::uint64_t>& to, std::vector<std::uint64_t> from) {
 
 }  // namespace
 
-Member::Member(Node self, std::uint32_t nodes) : self_{self}, tokens_{self, nodes} {
+Member::Member(Node self, std::uint32_t nodes, std::uint32_t readers)
+    : self_{self}, tokens_{self, nodes}, home_{readers} {
     for (Node node = 0; node < nodes; ++node) {
         if (node != self) {
             others_.insert(node);
@@ -236,6 +237,26 @@ void Member::obey(FileKey file, const Tokens::Heard& heard) {
     if (heard.tickets.empty()) {
         tidy(file);  // nobody waits for it any more
     }
+}
+
+Parent Member::parent_of(FileKey file) const {
+    const Parent parent = tokens_.place_of(file).parent;
+    return !bereaved_ && others_.contains(parent.node) ? parent : Parent{};
+}
+
+Member::PassedOn Member::passed_on(FileKey file, std::uint64_t grant) const {
+    if (bereaved_ || grant == 0) {
+        return {};
+    }
+    if (!tokens_.has_heard_of(file, grant)) {
+        return {.slots = {}, .later = true};
+    }
+    const auto known = known_.find(file);
+    if (known == known_.end() || tokens_.place_of(file).grant != grant) {
+        return {};
+    }
+    const auto& [slots, entering, revoked, leaving, draining] = known->second;
+    return {.slots = {slots.begin(), slots.end()}, .later = slots.empty() && entering > 0};
 }
 
 void Member::lost(Node node) {

@@ -57,7 +57,8 @@ struct Actions {
 
 class Member {
 public:
-    Member(Node self, std::uint32_t nodes);
+    // `readers`: see Home; all members are given the same.
+    Member(Node self, std::uint32_t nodes, std::uint32_t readers = 0);
 
     // A client opens the file. nullopt: its ticket comes back in Actions::again. Otherwise the
     // answer holds until entered() or not_entered(), one of which has to follow if it is not a
@@ -82,6 +83,15 @@ public:
     void closed_down(const std::vector<FileKey>& stuck);
 
     void hear(Node from, const Message& message);
+    // Who passes the file on to this node, which may read it ahead. Grant 0: nobody does.
+    [[nodiscard]] Parent parent_of(FileKey file) const;
+    // Whether this node passes the file on, by that grant.
+    struct PassedOn {
+        std::vector<std::uint32_t> slots;  // of the file; none: it does not, or not yet
+        bool later = false;                // it is still being told, or opening the file
+    };
+    [[nodiscard]] PassedOn passed_on(FileKey file, std::uint64_t grant) const;
+
     // Its connection ended. Where it had said farewell, nothing of it is lost.
     void lost(Node node);
     // Whoever waits for an answer of another daemon is refused: one has been silent for too long.

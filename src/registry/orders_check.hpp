@@ -44,7 +44,7 @@ constexpr Parts all_of(std::int64_t version) { return {version, version, version
 
 // A client of a node.
 struct Visitor {
-    enum class Stage : std::uint8_t { outside, waiting, entering, inside, settling, done };
+    enum class Stage : std::uint8_t { outside, waiting, entering, inside, asking, settling, done };
     Script script;
     std::size_t at = 0;
     Stage stage = Stage::outside;
@@ -54,6 +54,15 @@ struct Visitor {
     std::optional<Parts>
         owed;  // what had been acknowledged when it asked for the rest to be drained
     auto operator<=>(const Visitor&) const noexcept = default;
+};
+
+// What a client's node asks of the one that passes a file on, and its answer.
+struct Passing {
+    std::size_t visitor = 0;
+    Parent parent;
+    bool answered = false;
+    std::optional<Parts> bytes;  // nullopt: it does not pass it on (any more)
+    auto operator<=>(const Passing&) const noexcept = default;
 };
 
 // A file as a node's pool knows it.
@@ -73,7 +82,8 @@ public:
         Node node = 0;
         Script script;
     };
-    Job(std::uint32_t nodes, const std::vector<Client>& clients) {
+    // `readers`: see Home.
+    Job(std::uint32_t nodes, const std::vector<Client>& clients, std::uint32_t readers = 0) {
         for (const Client& client : clients) {
             for (const Visit& visit : client.script) {
                 stored_[visit.file] = nothing;
@@ -81,7 +91,7 @@ public:
         }
         latest_ = stored_;
         for (Node node = 0; node < nodes; ++node) {
-            hosts_.push_back(Host{.member = Member{node, nodes}, .pool = {}});
+            hosts_.push_back(Host{.member = Member{node, nodes, readers}, .pool = {}});
         }
         for (const Client& one : clients) {
             visitors_.push_back(
@@ -101,7 +111,8 @@ public:
             settled,
             close,
             lost,
-            die
+            die,
+            pass
         };
         Kind kind = Kind::visitor;
         std::uint32_t a = 0;  // a visitor, a node, or who sent the message
@@ -118,6 +129,11 @@ public:
         for (const auto& [link, messages] : links_) {
             if (!hosts_[link.second].dead && !messages.empty()) {
                 steps.push_back({Step::Kind::message, link.first, link.second});
+            }
+        }
+        for (std::uint32_t i = 0; i < passing_.size(); ++i) {
+            if (can_pass(passing_[i])) {
+                steps.push_back({Step::Kind::pass, i, 0});
             }
         }
         for (Node node = 0; node < hosts_.size(); ++node) {
@@ -152,6 +168,7 @@ public:
                 hosts_[step.b].member.lost(node);
                 break;
             case Step::Kind::die: die(node); break;
+            case Step::Kind::pass: right = pass(step.a); break;
         }
         for (Node one = 0; one < hosts_.size(); ++one) {
             obey(one);
@@ -176,6 +193,8 @@ public:
     void nobody_settles() noexcept { settles_ = false; }
     // Between daemons so far.
     [[nodiscard]] std::int64_t messages() const noexcept { return messages_; }
+    // Nodes that had bytes of a file from another one.
+    [[nodiscard]] std::int64_t passed() const noexcept { return passed_; }
     // Somebody was admitted who may cache the file.
     [[nodiscard]] std::int64_t cached() const noexcept { return cached_; }
 
@@ -195,7 +214,7 @@ private:
     [[nodiscard]] bool can_go_on(std::size_t number) const {
         const Visitor& one = visitors_[number];
         if (one.stage == Visitor::Stage::done || one.stage == Visitor::Stage::waiting ||
-            one.stage == Visitor::Stage::settling) {
+            one.stage == Visitor::Stage::settling || one.stage == Visitor::Stage::asking) {
             return false;
         }
         if (one.stage != Visitor::Stage::inside) {
@@ -275,7 +294,7 @@ private:
             return true;
         }
         return now.kind == Visit::Kind::together ? use_together(visitor, node, file)
-                                                 : use(visitor, file);
+                                                 : use(visitor, host, file);
     }
 
     void come(Visitor& visitor, Host& host) {
@@ -300,7 +319,7 @@ private:
     }
 
     // Writes, reads.
-    [[nodiscard]] bool use(Visitor& visitor, Pooled& file) {
+    [[nodiscard]] bool use(Visitor& visitor, const Host& host, Pooled& file) {
         const std::uint64_t number = visitor.script[visitor.at].file;
         if (visitor.used++ == 0) {
             ++version_;
@@ -309,8 +328,18 @@ private:
             return true;
         }
         if (file.cached && !file.clean) {
+            if (const Parent parent = host.member.parent_of({number}); parent.grant != 0) {
+                visitor.stage = Visitor::Stage::asking;
+                const auto index = static_cast<std::size_t>(&visitor - visitors_.data());
+                passing_.push_back({.visitor = index, .parent = parent, .bytes = {}});
+                return true;
+            }
             file.clean = stored_[number];
         }
+        return read(number, file);
+    }
+
+    [[nodiscard]] bool read(std::uint64_t number, const Pooled& file) {
         const Parts below = file.clean.value_or(stored_[number]);
         for (std::size_t part = 0; part < parts_max; ++part) {
             seen_ = file.deposit[part] != 0 ? file.deposit[part] : below[part];
@@ -320,6 +349,46 @@ private:
             }
         }
         return true;
+    }
+
+    [[nodiscard]] bool can_pass(const Passing& one) const {
+        const Visitor& visitor = visitors_[one.visitor];
+        const Host& host = hosts_[one.parent.node];
+        return one.answered || host.dead || visitor.stage != Visitor::Stage::asking ||
+               !host.member.passed_on({visitor.script[visitor.at].file}, one.parent.grant).later;
+    }
+
+    // The node that is asked answers; then the one that asked hears it, and its client reads.
+    [[nodiscard]] bool pass(std::size_t which) {
+        Passing& now = passing_[which];
+        Visitor& visitor = visitors_[now.visitor];
+        if (visitor.stage != Visitor::Stage::asking) {  // it has died
+            passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
+            return true;
+        }
+        const std::uint64_t number = visitor.script[visitor.at].file;
+        if (!std::exchange(now.answered, true)) {
+            Host& host = hosts_[now.parent.node];
+            const auto known = host.pool.find(number);
+            if (!host.dead && known != host.pool.end() && known->second.cached &&
+                !host.member.passed_on({number}, now.parent.grant).slots.empty()) {
+                if (!known->second.clean) {
+                    known->second.clean = stored_[number];
+                }
+                now.bytes = known->second.clean;
+            }
+            return true;
+        }
+        const std::optional<Parts> bytes = now.bytes;
+        passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
+        passed_ += bytes ? 1 : 0;
+        visitor.stage = Visitor::Stage::inside;
+        Pooled& file =
+            hosts_[node_of_[static_cast<std::size_t>(&visitor - visitors_.data())]].pool.at(number);
+        if (file.cached && !file.clean) {
+            file.clean = bytes.value_or(stored_[number]);
+        }
+        return read(number, file);
     }
 
     // Writes its own part, has all settled, and reads past the pools.
@@ -455,6 +524,7 @@ private:
     std::vector<Host> hosts_;
     std::vector<Visitor> visitors_;
     std::vector<Node> node_of_;
+    std::vector<Passing> passing_;
     std::map<Link, std::deque<Message>> links_;
     std::set<Link> lost_;                    // of a dead daemon, to one that does not know
     std::map<std::uint64_t, Parts> stored_;  // by the file system
@@ -466,6 +536,7 @@ private:
     std::int64_t expected_ = 0;
     std::int64_t messages_ = 0;
     std::int64_t cached_ = 0;
+    std::int64_t passed_ = 0;
 };
 
 }  // namespace forebay::registry

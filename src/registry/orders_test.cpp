@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
+#include <span>
 
 namespace forebay::registry {
 namespace {
@@ -24,6 +25,7 @@ struct Seen {
     std::size_t states = 0;
     std::int64_t messages_max = 0;
     std::int64_t cached_max = 0;
+    std::int64_t passed_max = 0;
     std::string problem;
 };
 
@@ -39,6 +41,7 @@ Seen every_order_of(const Job& begin, std::size_t states_max = 2'000'000) {
         if (steps.empty()) {
             seen.messages_max = std::max(seen.messages_max, now.messages());
             seen.cached_max = std::max(seen.cached_max, now.cached());
+            seen.passed_max = std::max(seen.passed_max, now.passed());
             seen.problem = !now.over()         ? "somebody waits for ever"
                            : !now.all_stored() ? "something was not drained"
                                                : "";
@@ -208,6 +211,79 @@ TEST(Orders, TwoNodesThatWriteTogetherAndOneThatDoesNotInEveryOrder) {
     three_nodes(together, writes, together);
 }
 
+// One node reads for all.
+class WhereOneNodeReads : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(WhereOneNodeReads, InEveryOrder) {
+    const Script one = scripts_of_two_visits().at(GetParam());
+    for (const Script& other : scripts_of_two_visits()) {
+        const Seen seen = every_order_of(Job{2, {{0, one}, {1, other}}, 1});
+        ASSERT_EQ(seen.problem, "") << seen.states << " states";
+    }
+}
+
+TEST_P(WhereOneNodeReads, WhileAnyDaemonMayDie) {
+    const Script one = scripts_of_two_visits().at(GetParam());
+    for (const Script& other : scripts_of_one_visit()) {
+        for (const Node node : {0U, 1U}) {
+            Job job{2, {{0, one}, {1, other}}, 1};
+            job.allow_death(node);
+            const Seen seen = every_order_of(job);
+            ASSERT_EQ(seen.problem, "") << seen.states << " states";
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, WhereOneNodeReads, testing::Range<std::size_t>(0, slow ? 4 : 16));
+
+TEST(Orders, OfThreeNodesOneReadsInEveryOrder) {
+    const Script reads{{0, Visit::Kind::reads}};
+    const Script again{{0, Visit::Kind::reads}, {0, Visit::Kind::reads}};
+    const Script writes{{0, Visit::Kind::writes}};
+    const std::vector<Script> all{reads, again, writes};
+    for (const Script& home : std::span{all}.first(slow ? 1 : 3)) {
+        const Seen seen = every_order_of(Job{3, {{0, home}, {1, reads}, {2, reads}}, 1});
+        ASSERT_EQ(seen.problem, "") << seen.states << " states";
+        EXPECT_GT(seen.passed_max, 0);
+    }
+}
+
+// The shape of the tree: with k readers, and two children each.
+TEST(Home, EachNodeIsToldWhoPassesTheFileOn) {
+    Home home{2};
+    std::vector<Outgoing> said;
+    for (Node node = 0; node < 10; ++node) {
+        home.hear(node, {.kind = Message::Kind::ask, .token = Token::read, .file = {7}}, said);
+    }
+    ASSERT_EQ(said.size(), 10U);
+    std::vector<Node> parents;
+    for (std::size_t i = 2; i < said.size(); ++i) {
+        const Parent parent = said[i].message.parent;
+        EXPECT_EQ(parent.grant, said[parent.node].message.grant);
+        EXPECT_LT(parent.grant, said[i].message.grant);
+        parents.push_back(parent.node);
+    }
+    EXPECT_EQ(said[0].message.parent, Parent{});
+    EXPECT_EQ(said[1].message.parent, Parent{});
+    EXPECT_EQ(parents, (std::vector<Node>{0, 0, 1, 1, 2, 2, 3, 3}));
+}
+
+// Else two nodes might wait for each other.
+TEST(Home, WhoComesAgainIsBehindThoseThatStayed) {
+    Home home{1};
+    std::vector<Outgoing> said;
+    const Message ask{.kind = Message::Kind::ask, .token = Token::read, .file = {7}};
+    home.hear(0, ask, said);
+    home.hear(1, ask, said);
+    home.hear(0, {.kind = Message::Kind::forgotten, .file = {7}}, said);
+    home.hear(0, ask, said);
+    home.hear(2, ask, said);
+    ASSERT_EQ(said.size(), 4U);
+    EXPECT_EQ(said[2].message.parent, (Parent{1, said[1].message.grant}));
+    EXPECT_NE(said[2].message.grant, said[0].message.grant);
+    EXPECT_EQ(said[3].message.parent, (Parent{1, said[1].message.grant}));
+}
+
 // Random steps of larger jobs: several clients a node, more files.
 std::string one_order_of(std::uint32_t seed, bool with_death) {
     std::mt19937 random{seed};
@@ -224,7 +300,7 @@ std::string one_order_of(std::uint32_t seed, bool with_death) {
         }
         clients.push_back({i % nodes, script});
     }
-    Job job{nodes, clients};
+    Job job{nodes, clients, below(3)};
     if (with_death) {
         job.allow_death(below(nodes));
     }

@@ -18,6 +18,11 @@
 //                                 ◀─────────────────────────── given_back(collective)
 //   ◀──────────────────── grant(settled)
 //
+// Where few nodes are to read a file for all of them, those that have the token *read* form a tree,
+// in the order of their grants: the first few read the file from the file system, and each further
+// one is told with its grant which node passes the file on to it. No node waits for one that came
+// later, so that none waits for itself.
+//
 // Messages from one daemon to another arrive in the order in which they were sent.
 #pragma once
 
@@ -61,6 +66,14 @@ struct Wish {
     auto operator<=>(const Wish&) const noexcept = default;
 };
 
+// The node from which another one has the bytes of a file: as long as it still holds the token of
+// this grant.
+struct Parent {
+    Node node = 0;
+    std::uint64_t grant = 0;  // 0: there is none; the file system is read
+    auto operator<=>(const Parent&) const noexcept = default;
+};
+
 struct Message {
     enum class Kind : std::uint8_t {
         ask = 1,     // to the home: this token (read, write, collective, settled) is wished for
@@ -80,6 +93,9 @@ struct Message {
     // revoke, given_back: the same in both; so it is in ask and grant of `settled`. Where
     // `collective` is asked for: the group.
     std::uint64_t number = 0;
+    // Of a grant of `read`, where few nodes read for all: which one it is, and the node's parent.
+    std::uint64_t grant = 0;
+    Parent parent{};
     auto operator<=>(const Message&) const noexcept = default;
 };
 

@@ -81,6 +81,11 @@ Tokens::Heard Tokens::hear(const Message& message, std::vector<Outgoing>& send) 
         one.token = message.token;
         one.nowhere = false;
         one.group = message.token == Token::collective ? asked.group : 0;
+        one.grant = message.grant;
+        one.parent = message.parent;
+        if (message.grant != 0) {
+            last_grants_[home_of(message.file, nodes_)] = message.grant;
+        }
         heard.through = message.token == Token::through;
     }
     return heard;
@@ -125,6 +130,8 @@ void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
     if (left != Token::refused) {
         one.token = left;
         one.nowhere = false;
+        one.grant = 0;
+        one.parent = {};
     }
     erase_if_empty(file);
 }
@@ -145,6 +152,8 @@ void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
         }
         found->second.token = Token::none;
         found->second.nowhere = false;
+        found->second.grant = 0;
+        found->second.parent = {};
         erase_if_empty(file);
     }
 }
@@ -165,6 +174,17 @@ std::vector<std::uint64_t> Tokens::drop_waiting() {
 Token Tokens::token_of(FileKey file) const {
     const auto found = files_.find(file);
     return found == files_.end() ? Token::none : found->second.token;
+}
+
+Tokens::Place Tokens::place_of(FileKey file) const {
+    const auto found = files_.find(file);
+    const bool reads = found != files_.end() && found->second.token == Token::read;
+    return reads ? Place{found->second.grant, found->second.parent} : Place{};
+}
+
+bool Tokens::has_heard_of(FileKey file, std::uint64_t grant) const {
+    const auto last = last_grants_.find(home_of(file, nodes_));
+    return last != last_grants_.end() && last->second >= grant;
 }
 
 std::size_t Tokens::waiting() const noexcept {

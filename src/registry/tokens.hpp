@@ -46,6 +46,15 @@ public:
     [[nodiscard]] std::vector<std::uint64_t> drop_waiting();
 
     [[nodiscard]] Token token_of(FileKey file) const;
+    // Of its token `read`: which grant it is, and who passes the file on to this node. Zero where
+    // there is no such token, or each node reads for itself.
+    struct Place {
+        std::uint64_t grant = 0;
+        Parent parent;
+    };
+    [[nodiscard]] Place place_of(FileKey file) const;
+    // The file's home has given this grant, or a later one, to this node.
+    [[nodiscard]] bool has_heard_of(FileKey file, std::uint64_t grant) const;
     [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
     [[nodiscard]] std::size_t waiting() const noexcept;
     auto operator<=>(const Tokens&) const noexcept = default;
@@ -53,9 +62,11 @@ public:
 private:
     struct File {
         Token token = Token::none;
-        bool nowhere = false;        // it is through, and no node has anything of it any more
-        std::uint64_t group = 0;     // where it is `collective`, …
-        Wish asked;                  // … or will be; a question is under way
+        bool nowhere = false;     // it is through, and no node has anything of it any more
+        std::uint64_t group = 0;  // where it is `collective`, …
+        Wish asked;               // … or will be; a question is under way
+        std::uint64_t grant = 0;  // of `read`
+        Parent parent;
         std::uint64_t revoking = 0;  // number; 0: nobody wants it back, nor drained
         std::vector<std::uint64_t> tickets;
         std::map<std::uint64_t, std::uint64_t> settling;  // tickets, by the number of the question
@@ -70,6 +81,7 @@ private:
     std::uint32_t nodes_;
     std::uint64_t next_number_ = 1;  // of questions for `settled`
     std::map<FileKey, File> files_;
+    std::map<Node, std::uint64_t> last_grants_;  // by home
 };
 
 }  // namespace forebay::registry

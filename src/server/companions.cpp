@@ -10,7 +10,10 @@
 namespace forebay::server {
 
 Companions::Companions(const Job& job, pool::Pool& pool, const pool::Directory& directory)
-    : post_{job.post}, pool_{pool}, directory_{directory}, member_{job.self, job.nodes} {}
+    : post_{job.post},
+      pool_{pool},
+      directory_{directory},
+      member_{job.self, job.nodes, job.readers} {}
 
 std::optional<registry::Admission> Companions::settle(registry::FileKey file,
                                                       std::uint64_t ticket) {

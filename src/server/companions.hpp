@@ -21,6 +21,7 @@ public:
         Post& post;
         registry::Node self = 0;
         std::uint32_t nodes = 1;
+        std::uint32_t readers = 0;  // nodes that read a file for all; 0: each for itself
     };
     // Both outlive it.
     Companions(const Job& job, pool::Pool& pool, const pool::Directory& directory);
@@ -34,6 +35,15 @@ public:
     void entered(registry::FileKey file, std::uint32_t slot);
     void not_entered(registry::FileKey file);
     void abandon(registry::FileKey file, std::uint64_t ticket);
+
+    // See registry::Member: parent_of, passed_on.
+    [[nodiscard]] registry::Parent parent_of(registry::FileKey file) const {
+        return member_.parent_of(file);
+    }
+    [[nodiscard]] registry::Member::PassedOn passed_on(registry::FileKey file,
+                                                       std::uint64_t grant) const {
+        return member_.passed_on(file, grant);
+    }
 
     // Hears what has arrived, and does what follows. True when anything was done.
     bool turn();

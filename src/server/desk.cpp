@@ -128,7 +128,11 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
              .journal = journal_.writer.get()},
             shared_if(options.pool, post != nullptr)} {
     if (post != nullptr) {
-        companions_.emplace(Companions::Job{*post, options.node, options.nodes}, pool_, directory_);
+        companions_.emplace(Companions::Job{*post, options.node, options.nodes, options.readers},
+                            pool_, directory_);
+        passed_.emplace(*post, *companions_);
+        passing_.emplace(*post, *companions_, pool_);
+        directory_.header.readers.store(options.readers, relaxed);
     }
     directory_.header.format.store(pool::format, relaxed);
     directory_.header.nodes.store(options.nodes, relaxed);
@@ -303,6 +307,19 @@ void Desk::turn_away(Answer& answer, int error) {
     }
 }
 
+// Where few nodes read a file for all of them.
+void Desk::read_by_others(pool::OpenFile& file) {
+    if (!passed_ || options_.readers == 0 || !file.open_for_reading) {
+        return;
+    }
+    file.open_for_reading = [open = std::move(file.open_for_reading), &passed = *passed_,
+                             key = registry::FileKey{file.identity.inode}](
+                                const auto& seen) -> std::unique_ptr<ports::Storage> {
+        std::unique_ptr<ports::Storage> own = open(seen);
+        return own ? std::make_unique<PassedStorage>(std::move(own), passed, key, seen) : nullptr;
+    };
+}
+
 // The file that was opened becomes known to the pool.
 void Desk::enter(Session& session, Answer& answer) {
     const std::shared_ptr<Opening> opening = std::exchange(answer.opening, {});
@@ -321,6 +338,7 @@ void Desk::enter(Session& session, Answer& answer) {
     if (file->storage) {
         file->storage = std::make_unique<MeteredStorage>(std::move(file->storage), meter, clock_);
     }
+    read_by_others(*file);
     const pool::Access access = opening->access();
     const Result<pool::Opened> opened = pool_.open(*session.client, std::move(*file), access);
     if (!opened) {
@@ -481,13 +499,15 @@ void Desk::leave(Session& session) {
 }
 
 bool Desk::advance() {
-    bool did = pool_.advance();
+    bool did = passed_ && passed_->turn();
+    did = pool_.advance() || did;
     if (companions_) {
         did = companions_->turn() || did;
         if (companions_->closes_down()) {
             close_down(pool::Reason::node_lost);
             companions_->draining_all(pool_.drain_all());
         }
+        did = passing_->turn() || did;
     }
     std::erase_if(departing_, [&](std::uint32_t client) {
         const bool gone = pool_.departed(client);
@@ -514,7 +534,9 @@ std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
     const Moment moment{.now_ns = clock_.now_ns(),
                         .started_ns = started_ns_,
                         .ended = ended,
-                        .notes = journal_.notes};
+                        .notes = journal_.notes,
+                        .from_nodes = passed_ ? passed_->bytes() : 0,
+                        .to_nodes = passing_ ? passing_->bytes() : 0};
     return status_document(directory_, memory_, history_, moment, rescued);
 }
 

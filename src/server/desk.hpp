@@ -13,6 +13,8 @@
 #include "server/journal.hpp"
 #include "server/life.hpp"
 #include "server/memory.hpp"
+#include "server/passed.hpp"
+#include "server/passing.hpp"
 #include "server/session.hpp"
 #include "server/status.hpp"
 #include "wire/messages.hpp"
@@ -38,6 +40,7 @@ struct DeskOptions {
     // Of daemons of a job, which each have a pool; see companions.hpp.
     registry::Node node = 0;
     std::uint32_t nodes = 1;
+    std::uint32_t readers = 0;  // see Companions::Job
 };
 
 struct Clocks {
@@ -73,7 +76,8 @@ public:
     bool advance();
     [[nodiscard]] std::vector<pool::Done> done();
     [[nodiscard]] bool idle() const {
-        return pool_.idle() && opening_ == 0 && (!companions_ || companions_->idle());
+        return pool_.idle() && opening_ == 0 && (!companions_ || companions_->idle()) &&
+               (!passing_ || passing_->idle());
     }
     // What its log says makes no sense.
     [[nodiscard]] bool distrusts(std::uint32_t client) const { return pool_.distrusted(client); }
@@ -118,6 +122,7 @@ private:
     void knock(Session& session, Answer& answer, std::uint64_t ticket);
     void begin_opening(Session& session, Answer& answer);
     void enter(Session& session, Answer& answer);
+    void read_by_others(pool::OpenFile& file);
     void turn_away(Answer& answer, int error);
     void ask(const Session& session, const wire::Question& question, Answer& answer);
     void settle(const Session& session, const wire::Question& question, Answer& answer);
@@ -147,8 +152,11 @@ private:
     adapters::ErrandThreads openings_;
     std::uint64_t next_opening_ = first_opening;
     std::int64_t opening_ = 0;  // openings that are under way
-    pool::Pool pool_;
+    // Made behind the pool, whose files use them to their end.
     std::optional<Companions> companions_;
+    std::optional<Passed> passed_;
+    pool::Pool pool_;
+    std::optional<Passing> passing_;
     // Files of openings that have not ended, by ticket; and whether the other daemons admitted
     // them.
     struct Coming {

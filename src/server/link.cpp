@@ -2,8 +2,6 @@
 // first of these proves that the other side knows the secret.
 #include "server/link.hpp"
 
-#include "wire/peers.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -17,7 +15,10 @@ namespace forebay::server {
 namespace {
 
 constexpr std::uint64_t magic = 0x3159'4142'4552'4F46;  // "FOREBAY1"
-constexpr std::size_t frame_bytes = wire::peer_bytes + crypto_secretstream_xchacha20poly1305_ABYTES;
+constexpr std::size_t more_bytes = crypto_secretstream_xchacha20poly1305_ABYTES;
+constexpr std::size_t at_once = std::size_t{64} << 10;   // asked of the socket
+constexpr std::size_t in_a_turn = std::size_t{4} << 20;  // read before others have their turn
+using FrameLength = std::uint32_t;
 using Key = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_KEYBYTES>;
 using Header = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_HEADERBYTES>;
 using Nonce = std::array<unsigned char, 32>;
@@ -68,6 +69,10 @@ void Link::greet() {
     cipher_->own.nodes = seat_.nodes;
     randombytes_buf(cipher_->own.nonce.data(), cipher_->own.nonce.size());
     const auto bytes = std::as_bytes(std::span{&cipher_->own, 1});
+    put(bytes);
+}
+
+void Link::put(std::span<const std::byte> bytes) {
     out_.insert(out_.end(), bytes.begin(), bytes.end());
 }
 
@@ -95,34 +100,39 @@ void Link::turn() {
 }
 
 void Link::read() {
-    std::array<std::byte, 4096> part;
-    for (;;) {
-        const ssize_t got = ::recv(socket_.get(), part.data(), part.size(), MSG_DONTWAIT);
-        if (got < 0 && (errno == EAGAIN || errno == ENOTCONN)) {
+    std::size_t total = 0;
+    while (total < in_a_turn) {
+        const std::size_t before = in_.size();
+        in_.resize(before + at_once);
+        const ssize_t got = ::recv(socket_.get(), in_.data() + before, at_once, MSG_DONTWAIT);
+        const int error = errno;
+        in_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+        if (got < 0 && (error == EAGAIN || error == ENOTCONN)) {
             return;
         }
-        if (got < 0 && errno == EINTR) {
+        if (got < 0 && error == EINTR) {
             continue;
         }
         if (got > 0) {
-            in_.insert(in_.end(), part.begin(), part.begin() + got);
+            total += static_cast<std::size_t>(got);
             while (state_ != State::refused && (take_greeting() || take_header() || take_frame())) {
             }
+            in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(taken_));
+            taken_ = 0;
         } else {
-            fail(got < 0 ? errno : 0);
+            fail(got < 0 ? error : 0);
         }
         if (state_ != State::greeting && state_ != State::established) {
             return;
         }
     }
+    stirred_ = true;  // there may be more
 }
 
 void Link::write() {
-    while (!out_.empty()) {
-        std::array<std::byte, 4096> part;
-        const std::size_t bytes = std::min(out_.size(), part.size());
-        std::copy_n(out_.begin(), bytes, part.begin());
-        const ssize_t put = ::send(socket_.get(), part.data(), bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (!out_.empty() || say_next_part()) {
+        const ssize_t put = ::send(socket_.get(), out_.data() + sent_, out_.size() - sent_,
+                                   MSG_DONTWAIT | MSG_NOSIGNAL);
         if (put < 0 && (errno == EAGAIN || errno == ENOTCONN)) {
             return;
         }
@@ -130,18 +140,47 @@ void Link::write() {
             fail(errno);
             return;
         }
-        out_.erase(out_.begin(), out_.begin() + std::max<ssize_t>(put, 0));
+        sent_ += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
+        if (sent_ == out_.size()) {
+            out_.clear();
+            sent_ = 0;
+        }
     }
 }
 
-std::optional<std::vector<std::byte>> Link::take(std::size_t bytes) {
-    if (in_.size() < bytes) {
+// False: there is none.
+bool Link::say_next_part() {
+    if (passing_.empty()) {
+        return false;
+    }
+    Passing& now = passing_.front();
+    const std::size_t end =
+        std::min(now.begin + std::size_t{wire::part_bytes_max}, now.bytes.size());
+    const auto at = [&](std::size_t place) {
+        return now.bytes.begin() + static_cast<std::ptrdiff_t>(place);
+    };
+    encrypt(wire::Part{.number = now.number,
+                       .whole = static_cast<std::uint32_t>(now.bytes.size()),
+                       .begin = static_cast<std::uint32_t>(now.begin),
+                       .bytes = {at(now.begin), at(end)}});
+    now.begin = end;
+    if (end == now.bytes.size()) {
+        passing_.pop_front();
+    }
+    return true;
+}
+
+std::optional<std::span<const std::byte>> Link::look(std::size_t bytes) const {
+    if (in_.size() - taken_ < bytes) {
         return std::nullopt;
     }
-    const auto end = in_.begin() + static_cast<std::ptrdiff_t>(bytes);
-    std::vector<std::byte> taken(in_.begin(), end);
-    in_.erase(in_.begin(), end);
-    return taken;
+    return std::span{in_}.subspan(taken_, bytes);
+}
+
+std::optional<std::span<const std::byte>> Link::take(std::size_t bytes) {
+    const auto found = look(bytes);
+    taken_ += found ? bytes : 0;
+    return found;
 }
 
 bool Link::take_greeting() {
@@ -168,10 +207,10 @@ bool Link::take_greeting() {
     Header header{};
     crypto_secretstream_xchacha20poly1305_init_push(&cipher_->push, header.data(), key.data());
     const auto said = std::as_bytes(std::span{header});
-    out_.insert(out_.end(), said.begin(), said.end());
-    send({});  // alive: the proof
-    for (const registry::Message& message : std::exchange(early_, {})) {
-        send(message);
+    put(said);
+    send(registry::Message{});  // alive: the proof
+    for (const wire::PeerWord& word : std::exchange(early_, {})) {
+        send(word);
     }
     return true;
 }
@@ -202,52 +241,72 @@ bool Link::take_frame() {
     if (!cipher_->header_came) {
         return false;
     }
-    const auto bytes = take(frame_bytes);
-    if (!bytes) {
+    FrameLength length = 0;
+    const auto head = look(sizeof length);
+    if (!head) {
         return false;
     }
-    wire::PeerBytes plain{};
+    std::memcpy(&length, head->data(), sizeof length);
+    if (length < more_bytes || length > wire::peer_bytes_max + more_bytes) {
+        refuse("what it says is no message");
+        return false;
+    }
+    const auto frame = take(sizeof length + length);
+    if (!frame) {
+        return false;
+    }
+    const std::span<const std::byte> bytes = frame->subspan(sizeof length);
+    std::vector<std::byte> plain(bytes.size() - more_bytes);
     unsigned char tag = 0;
     const int opened = crypto_secretstream_xchacha20poly1305_pull(
         &cipher_->pull, reinterpret_cast<unsigned char*>(plain.data()), nullptr, &tag,
-        reinterpret_cast<const unsigned char*>(bytes->data()), bytes->size(), nullptr, 0);
-    const auto message = opened == 0 ? wire::message_of(plain) : std::nullopt;
-    if (!message) {
+        reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), nullptr, 0);
+    auto word = opened == 0 ? wire::peer_word_of(plain) : std::nullopt;
+    if (!word) {
         refuse(opened == 0 ? "what it says is no message" : "it does not know the job's secret");
         return false;
     }
     if (state_ == State::greeting) {
         state_ = State::established;
     } else {
-        messages_.push_back(*message);
+        words_.push_back(std::move(*word));
     }
     return true;
 }
 
-void Link::send(const registry::Message& message) {
+void Link::encrypt(const wire::PeerWord& word) {
+    const std::vector<std::byte> plain = wire::bytes_of(word);
+    const auto length = static_cast<FrameLength>(plain.size() + more_bytes);
+    put(std::as_bytes(std::span{&length, 1}));
+    const std::size_t before = out_.size();
+    out_.resize(before + length);
+    crypto_secretstream_xchacha20poly1305_push(
+        &cipher_->push, reinterpret_cast<unsigned char*>(out_.data() + before), nullptr,
+        reinterpret_cast<const unsigned char*>(plain.data()), plain.size(), nullptr, 0, 0);
+}
+
+void Link::send(const wire::PeerWord& word) {
     if (!cipher_->greeted) {
-        early_.push_back(message);
+        early_.push_back(word);
         return;
     }
-    const wire::PeerBytes plain = wire::bytes_of(message);
-    std::array<unsigned char, frame_bytes> frame{};
-    crypto_secretstream_xchacha20poly1305_push(&cipher_->push, frame.data(), nullptr,
-                                               reinterpret_cast<const unsigned char*>(plain.data()),
-                                               plain.size(), nullptr, 0, 0);
-    const auto bytes = std::as_bytes(std::span{frame});
-    out_.insert(out_.end(), bytes.begin(), bytes.end());
-    if (out_.size() > waiting_max) {
+    encrypt(word);
+    if (out_.size() - sent_ > waiting_max) {
         fail(ETIMEDOUT);
     }
 }
 
-std::optional<registry::Message> Link::next() {
-    if (messages_.empty()) {
+void Link::pass(std::uint64_t number, std::vector<std::byte> bytes) {
+    passing_.push_back({.number = number, .bytes = std::move(bytes)});
+}
+
+std::optional<wire::PeerWord> Link::next() {
+    if (words_.empty()) {
         return std::nullopt;
     }
-    const registry::Message message = messages_.front();
-    messages_.pop_front();
-    return message;
+    wire::PeerWord word = std::move(words_.front());
+    words_.pop_front();
+    return word;
 }
 
 }  // namespace forebay::server

@@ -2,10 +2,14 @@
 // and what is said is encrypted and in order (libsodium: keyed BLAKE2b, and the secretstream of
 // XChaCha20-Poly1305). What was recorded from another connection cannot be said again in this one:
 // both sides choose a part of the key.
+//
+// A frame: the length of what is encrypted, in clear, and that. Bytes of files wait until the words
+// that were said before or meanwhile have gone.
 #pragma once
 
 #include "base/own_fd.hpp"
 #include "registry/token.hpp"
+#include "wire/peers.hpp"
 
 #include <array>
 #include <cstddef>
@@ -13,6 +17,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,22 +55,34 @@ public:
     [[nodiscard]] const std::string& why() const noexcept { return why_; }
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     // There is something to be sent that the socket does not take now.
-    [[nodiscard]] bool blocked() const noexcept { return !out_.empty(); }
+    [[nodiscard]] bool blocked() const noexcept { return !out_.empty() || !passing_.empty(); }
 
     // The kernel has told something of the socket.
     void stir() noexcept { stirred_ = true; }
     // Reads and writes what can be without waiting.
     void turn();
-    void send(const registry::Message& message);
-    [[nodiscard]] std::optional<registry::Message> next();
+    void send(const wire::PeerWord& word);
+    // Bytes of a file, in parts with this number.
+    void pass(std::uint64_t number, std::vector<std::byte> bytes);
+    [[nodiscard]] std::optional<wire::PeerWord> next();
 
 private:
     struct Cipher;
+    struct Passing {
+        std::uint64_t number = 0;
+        std::vector<std::byte> bytes;
+        std::size_t begin = 0;  // of what is not said yet
+    };
 
     void greet();
     void read();
     void write();
-    [[nodiscard]] std::optional<std::vector<std::byte>> take(std::size_t bytes);
+    bool say_next_part();
+    void encrypt(const wire::PeerWord& word);
+    void put(std::span<const std::byte> bytes);
+    // What has come and was not taken; nullopt: not so much has.
+    [[nodiscard]] std::optional<std::span<const std::byte>> look(std::size_t bytes) const;
+    [[nodiscard]] std::optional<std::span<const std::byte>> take(std::size_t bytes);
     bool take_greeting();
     bool take_header();
     bool take_frame();
@@ -80,9 +97,12 @@ private:
     std::string why_;
     bool stirred_ = true;
     std::vector<std::byte> in_;
-    std::deque<std::byte> out_;
-    std::deque<registry::Message> messages_;
-    std::vector<registry::Message> early_;  // to be sent when the key is there
+    std::size_t taken_ = 0;  // of in_
+    std::vector<std::byte> out_;
+    std::size_t sent_ = 0;  // of out_
+    std::deque<Passing> passing_;
+    std::deque<wire::PeerWord> words_;
+    std::vector<wire::PeerWord> early_;  // to be sent when the key is there
     std::unique_ptr<Cipher> cipher_;
 };
 

@@ -24,8 +24,9 @@ Secret secret(unsigned char byte) {
     return made;
 }
 
-Message message(std::uint64_t number) {
-    return {.kind = Message::Kind::revoke, .token = Token::none, .file = {7}, .number = number};
+wire::PeerWord message(std::uint64_t number) {
+    return Message{
+        .kind = Message::Kind::revoke, .token = Token::none, .file = {7}, .number = number};
 }
 
 void let_talk(Link& one, Link& other) {
@@ -142,6 +143,43 @@ TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
     EXPECT_EQ(zero.next(), message(5));
     EXPECT_FALSE(zero.next());
     EXPECT_EQ(zero.state(), Link::State::refused);
+}
+
+// Bytes of a file go in parts; what is said later does not wait for the rest of them.
+TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    Link one{std::move(right), {1, 2}, secret(1)};
+    let_talk(zero, one);
+    std::vector<std::byte> bytes(std::size_t{1} << 20);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(i * 2654435761U >> 13U);
+    }
+    const wire::Wanted wanted{.file = {7}, .grant = 3, .number = 11, .at = 4096, .bytes = 4096};
+    one.send(wanted);
+    zero.pass(11, bytes);
+    zero.turn();  // the socket takes a part of it
+    zero.send(message(1));
+    std::vector<std::byte> got;
+    std::size_t before_message = 0;
+    for (int i = 0; i < 100 && (got.size() < bytes.size() || before_message == 0); ++i) {
+        let_talk(zero, one);
+        while (const auto word = one.next()) {
+            if (const auto* const part = std::get_if<wire::Part>(&*word)) {
+                EXPECT_EQ(part->number, 11U);
+                EXPECT_EQ(part->whole, bytes.size());
+                EXPECT_EQ(part->begin, got.size());
+                got.insert(got.end(), part->bytes.begin(), part->bytes.end());
+            } else {
+                EXPECT_EQ(*word, message(1));
+                before_message = got.size();
+            }
+        }
+    }
+    EXPECT_EQ(got, bytes);
+    EXPECT_LT(before_message, bytes.size());
+    EXPECT_FALSE(zero.blocked());
+    EXPECT_EQ(zero.next(), wire::PeerWord{wanted});
 }
 
 TEST(Link, GarbageIsSentAway) {

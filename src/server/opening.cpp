@@ -147,7 +147,8 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
                   .modified_ns = nanoseconds_of(found.st_mtim),
                   .changed_ns = nanoseconds_of(found.st_ctim)};
     // The descriptor lives as long as the file's control.
-    file.open_for_reading = [from = control.get(), path = wish.path, preference] {
+    file.open_for_reading = [from = control.get(), path = wish.path,
+                             preference](const auto& /*seen*/) {
         return open_for_reading(from, path, preference);
     };
     if (writes) {

@@ -92,6 +92,7 @@ DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
     desk.pool.files_at_once =
         static_cast<std::int32_t>(settings.number(Setting::pool_files_at_once));
     desk.pool.read_ahead_bytes = settings.number(Setting::pool_read_ahead);
+    desk.readers = static_cast<std::uint32_t>(settings.number(Setting::pool_readers));
     desk.pool.consistency =
         static_cast<pool::Consistency>(settings.number(Setting::pool_consistency));
     // The choices stand in the order of the enum, here and above.

@@ -266,7 +266,7 @@ void Peers::turn() {
         Peer& peer = peers_[node];
         if (peer.link) {
             if (beats) {
-                peer.link->send({});
+                peer.link->send(registry::Message{});
             }
             look_at(peer, node);
         }
@@ -308,11 +308,9 @@ void Peers::adopt(std::unique_ptr<Link> link) {
 
 void Peers::look_at(Peer& peer, registry::Node node) {
     peer.link->turn();
-    while (const auto message = peer.link->next()) {
+    while (auto word = peer.link->next()) {
         peer.heard_ns = clock_.now_ns();
-        if (message->kind != registry::Message::Kind::alive) {
-            letters_.push_back({node, *message});
-        }
+        take(node, std::move(*word));
     }
     const Link::State state = peer.link->state();
     const bool over = state == Link::State::ended || state == Link::State::refused;
@@ -322,6 +320,17 @@ void Peers::look_at(Peer& peer, registry::Node node) {
         if (state == Link::State::refused) {
             complaints_.push_back("a daemon of the job talks nonsense (" + peer.link->why() + ")");
         }
+    }
+}
+
+void Peers::take(registry::Node from, wire::PeerWord word) {
+    if (auto* const wanted = std::get_if<wire::Wanted>(&word)) {
+        requests_.push_back({from, *wanted});
+    } else if (auto* const part = std::get_if<wire::Part>(&word)) {
+        passed_.push_back({from, std::move(*part)});
+    } else if (const auto& message = std::get<registry::Message>(word);
+               message.kind != registry::Message::Kind::alive) {
+        letters_.push_back({from, message});
     }
 }
 
@@ -341,13 +350,38 @@ void Peers::flush() {
     }
 }
 
-void Peers::send(registry::Node to, const registry::Message& message) {
-    Peer& peer = peers_[to];
-    if (peer.link && peer.link->state() == Link::State::established) {
-        peer.link->send(message);
-        peer.link->turn();
+// Null: it has gone.
+Link* Peers::link_to(registry::Node node) {
+    Peer& peer = peers_[node];
+    const bool there = peer.link && peer.link->state() == Link::State::established;
+    return there ? peer.link.get() : nullptr;
+}
+
+void Peers::say(registry::Node to, const wire::PeerWord& word) {
+    if (Link* const link = link_to(to)) {
+        link->send(word);
+        link->turn();
     }
 }
+
+void Peers::send(registry::Node to, const registry::Message& message) { say(to, message); }
+
+void Peers::ask(registry::Node of, const wire::Wanted& wanted) { say(of, wanted); }
+
+void Peers::refuse(registry::Node to, std::uint64_t number) {
+    say(to, wire::Part{.number = number, .refused = true});
+}
+
+void Peers::pass(registry::Node to, std::uint64_t number, std::vector<std::byte> bytes) {
+    if (Link* const link = link_to(to)) {
+        link->pass(number, std::move(bytes));
+        link->turn();
+    }
+}
+
+std::vector<Post::Request> Peers::requests() { return std::exchange(requests_, {}); }
+
+std::vector<Post::Passed> Peers::passed() { return std::exchange(passed_, {}); }
 
 std::vector<Post::Letter> Peers::arrived() { return std::exchange(letters_, {}); }
 
@@ -355,10 +389,17 @@ std::vector<registry::Node> Peers::gone() { return std::exchange(gone_, {}); }
 
 bool Peers::anybody_silent() {
     const std::int64_t now = clock_.now_ns();
-    return std::ranges::any_of(peers_, [&](const Peer& one) {
-        return one.link && !one.told_gone &&
-               (one.link->state() == Link::State::cut || now - one.heard_ns > silent_ns);
-    });
+    return std::ranges::any_of(peers_, [&](const Peer& one) { return silent(one, now); });
+}
+
+bool Peers::silent(const Peer& peer, std::int64_t now_ns) const {
+    return peer.link && !peer.told_gone &&
+           (peer.link->state() == Link::State::cut || now_ns - peer.heard_ns > silent_ns);
+}
+
+bool Peers::reachable(registry::Node node) {
+    return node < peers_.size() && link_to(node) != nullptr &&
+           !silent(peers_[node], clock_.now_ns());
 }
 
 std::vector<std::string> Peers::complaints() { return std::exchange(complaints_, {}); }

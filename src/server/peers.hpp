@@ -55,6 +55,12 @@ public:
     [[nodiscard]] std::vector<Letter> arrived() override;
     [[nodiscard]] std::vector<registry::Node> gone() override;
     [[nodiscard]] bool anybody_silent() override;
+    void ask(registry::Node of, const wire::Wanted& wanted) override;
+    [[nodiscard]] std::vector<Request> requests() override;
+    void pass(registry::Node to, std::uint64_t number, std::vector<std::byte> bytes) override;
+    void refuse(registry::Node to, std::uint64_t number) override;
+    [[nodiscard]] std::vector<Passed> passed() override;
+    [[nodiscard]] bool reachable(registry::Node node) override;
 
 private:
     struct Peer {
@@ -71,6 +77,10 @@ private:
     void adopt(std::unique_ptr<Link> link);
     void look_at_strangers();
     void look_at(Peer& peer, registry::Node node);
+    void take(registry::Node from, wire::PeerWord word);
+    void say(registry::Node to, const wire::PeerWord& word);
+    [[nodiscard]] Link* link_to(registry::Node node);
+    [[nodiscard]] bool silent(const Peer& peer, std::int64_t now_ns) const;
     [[nodiscard]] bool complete() const;
 
     OwnFd door_;
@@ -88,6 +98,8 @@ private:
     std::vector<Stranger> strangers_;
     std::string unmet_;  // why one that this daemon connected to is not met
     std::vector<Letter> letters_;
+    std::vector<Request> requests_;
+    std::vector<Passed> passed_;
     std::vector<registry::Node> gone_;
     std::vector<std::string> complaints_;
     std::int64_t said_alive_ns_ = 0;

@@ -124,6 +124,8 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
                            {"high", header.high.load(relaxed)},
                            {"read_ahead_held", header.clean_bytes.load(relaxed)},
                            {"read_ahead", header.fetched_bytes.load(relaxed)},
+                           {"read_from_nodes", moment.from_nodes},
+                           {"passed_to_nodes", moment.to_nodes},
                            {"lag", lag},
                            {"oldest_seconds", oldest},
                            {"clients", std::move(clients)},

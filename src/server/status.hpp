@@ -25,6 +25,8 @@ struct Moment {
     std::int64_t started_ns = 0;
     bool ended = false;
     std::vector<std::string> notes = {};  // for people
+    std::int64_t from_nodes = 0;          // bytes of files that other nodes passed on to this one,
+    std::int64_t to_nodes = 0;            // … and this one to others
 };
 
 [[nodiscard]] std::string status_document(const pool::Directory& directory, const Memory& memory,

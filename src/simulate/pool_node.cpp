@@ -170,7 +170,7 @@ pool::OpenFile PoolNode::file_of(const Wanted& wanted) const {
     file.stripes = shape_.stripes;
     file.path = fmt::format("file-{}", wanted.number);
     file.stamp.bytes = wanted.bytes;
-    file.open_for_reading = [this, place] { return ports_.life.file(place); };
+    file.open_for_reading = [this, place](const auto& /*seen*/) { return ports_.life.file(place); };
     return file;
 }
 

@@ -3,11 +3,13 @@ happens when one of them dies, hangs, cannot be reached, or is no part of the jo
 
 from __future__ import annotations
 
+import array
 import contextlib
 import errno
 import signal
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -24,9 +26,11 @@ REFUSED = errno.errorcode[errno.EREMOTEIO]
 
 
 @contextlib.contextmanager
-def nodes(folder: Path, count: int) -> Iterator[tuple[list[Pool], list[Conversation]]]:
+def nodes(
+    folder: Path, count: int, settings: Mapping[str, str] = KEPT
+) -> Iterator[tuple[list[Pool], list[Conversation]]]:
     """Nodes whose daemons drain only when they must, with a program on each."""
-    with pools(folder, count, KEPT) as daemons, contextlib.ExitStack() as stack:
+    with pools(folder, count, settings) as daemons, contextlib.ExitStack() as stack:
         yield daemons, [stack.enter_context(conversation(one)) for one in daemons]
 
 
@@ -102,6 +106,103 @@ def test_of_two_nodes_that_write_one_stripe_the_later_wins(times: int, folder: P
     last = times - 1
     found = path.read_bytes()[last % 3 * 32 :][:64]
     ensure(found == last.to_bytes(4, "little") * 16, "the last write is not there")
+
+
+TREE_BYTES = 24 << 20
+
+
+def startup_file(folder: Path) -> Path:
+    """Which all nodes read. Different in all places that could be mistaken for one another."""
+    path = folder / "input"
+    words = array.array(
+        "Q", (number * 0x9E3779B97F4A7C15 & (1 << 64) - 1 for number in range(TREE_BYTES // 8))
+    )
+    path.write_bytes(words.tobytes())
+    return path
+
+
+READ_AND_SUM = (
+    "(lambda parts: (sum(map(len, parts)), __import__('zlib').crc32(b''.join(parts))))"
+    "([os.pread({fd}, {piece}, at) for at in range(0, {whole}, {piece})])"
+)
+
+
+def read_as_a_whole(fd: int, piece: int = 1 << 18) -> str:
+    return READ_AND_SUM.format(fd=fd, piece=piece, whole=TREE_BYTES)
+
+
+def opened_to_read(program: Conversation, path: Path) -> int:
+    return int(program.ask(f"os.open({str(path)!r}, os.O_RDONLY)"))
+
+
+def read_by(daemons: list[Pool]) -> list[tuple[int, int, int]]:
+    """Of each node: bytes read ahead, of these from other nodes, and passed to other nodes."""
+    found = []
+    for pool in daemons:
+        status = pool.status()
+        found.append((status.read_ahead, status.read_from_nodes, status.passed_to_nodes))
+    return found
+
+
+@pytest.mark.parametrize("readers", [1, 2])
+def test_few_nodes_read_a_file_for_all(readers: int, folder: Path) -> None:
+    """All begin at once: the file system delivers the file once to each reader."""
+    path = startup_file(folder)
+    wanted = repr((TREE_BYTES, zlib.crc32(path.read_bytes())))
+    settings = {**KEPT, "pool_readers": str(readers)}
+    with nodes(folder, 4, settings) as (daemons, programs):
+        fds = [opened_to_read(program, path) for program in programs]
+        for program, fd in zip(programs, fds, strict=True):
+            program.tell(read_as_a_whole(fd))
+        for program in programs:
+            read = program.answer()
+            ensure(read == wanted, f"{read} instead of {wanted}")
+        counts = read_by(daemons)
+        delivered = sum(ahead - from_nodes for ahead, from_nodes, _ in counts)
+        ensure(delivered == readers * TREE_BYTES, f"{counts}")
+        ensure(sum(count[1] for count in counts) == sum(count[2] for count in counts), f"{counts}")
+        ensure(all(0 < count[0] <= TREE_BYTES for count in counts), f"{counts}")
+
+
+def test_what_was_passed_on_is_forgotten_when_somebody_writes(folder: Path) -> None:
+    path = startup_file(folder)
+    with nodes(folder, 3, {**KEPT, "pool_readers": "1"}) as (daemons, (one, two, three)):
+        place = 5 << 20
+        for part in range(1, 7):
+            fds = [opened_to_read(program, path) for program in (one, two, three)]
+            for program, fd in zip((one, two, three), fds, strict=True):
+                read = program.ask(f"os.pread({fd}, 4, {place})")
+                if part > 1:
+                    ensure(read == repr((part - 1).to_bytes(4, "little")), f"{part}: {read}")
+            if part % 2 == 0:  # else they have it open while it is written
+                for program, fd in zip((one, two, three), fds, strict=True):
+                    closed(program, fd)
+            writer = opened(two, path)
+            written(two, writer, part.to_bytes(4, "little"), place)
+            closed(two, writer)
+            if part % 2 == 1:
+                for program, fd in zip((one, two, three), fds, strict=True):
+                    read = program.ask(f"os.pread({fd}, 4, {place})")
+                    ensure(read == repr(part.to_bytes(4, "little")), f"{part}: {read}")
+                    closed(program, fd)
+        counts = read_by(daemons)
+        ensure(sum(count[1] for count in counts) > 0, f"nothing was passed on: {counts}")
+
+
+def test_where_who_passes_a_file_on_dies_the_rest_read_it(folder: Path) -> None:
+    path = startup_file(folder)
+    wanted = repr((TREE_BYTES, zlib.crc32(path.read_bytes())))
+    settings = {**KEPT, "pool_readers": "1"}
+    with nodes_that_may_die(folder, 3, settings) as (daemons, (one, two, three)):
+        opened_to_read(one, path)
+        fds = [opened_to_read(two, path), opened_to_read(three, path)]
+        daemons[0].process.send_signal(signal.SIGSTOP)
+        for program, fd in zip((two, three), fds, strict=True):
+            program.tell(read_as_a_whole(fd))
+        daemons[0].kill()
+        for program in (two, three):
+            read = program.answer()
+            ensure(read == wanted, f"{read} instead of {wanted}")
 
 
 def test_what_a_dead_daemon_had_is_lost_on_its_node_only(folder: Path) -> None:
@@ -199,7 +300,9 @@ def test_an_order_of_a_job_that_makes_no_sense(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def nodes_that_may_die(folder: Path, count: int) -> Iterator[tuple[list[Pool], list[Conversation]]]:
+def nodes_that_may_die(
+    folder: Path, count: int, settings: Mapping[str, str] = KEPT
+) -> Iterator[tuple[list[Pool], list[Conversation]]]:
     """How their daemons and programs end is not looked at."""
-    with pools(folder, count, KEPT, judged=False) as daemons, contextlib.ExitStack() as stack:
+    with pools(folder, count, settings, judged=False) as daemons, contextlib.ExitStack() as stack:
         yield daemons, [stack.enter_context(conversation(one)) for one in daemons]

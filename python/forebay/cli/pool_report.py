@@ -52,6 +52,7 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
         "cap": status.cap if status else None,
         "high": status.high if status else None,
         "read_ahead": status.read_ahead if status else None,
+        "read_from_nodes": status.read_from_nodes if status else None,
         "files": [file_as_json(file) for file in status.files] if status else [],
         "files_dropped": status.files_dropped if status else 0,
         "notes": list(status.notes) if status else [],
@@ -71,7 +72,9 @@ def outcome_lines(outcome: PoolOutcome) -> Iterator[str]:
     if status is not None:
         yield headline(status, outcome.end, since="the program's end")
         if status.read_ahead:
-            yield f"  {human_bytes(status.read_ahead)} were read ahead"
+            passed = human_bytes(status.read_from_nodes)
+            whence = f", {passed} of it from other nodes" if status.read_from_nodes else ""
+            yield f"  {human_bytes(status.read_ahead)} were read ahead{whence}"
         yield from files_lines(status.files)
         if status.files_dropped:
             yield f"  and {counted(status.files_dropped, 'more file')} that nobody kept count of"

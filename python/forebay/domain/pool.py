@@ -149,6 +149,10 @@ class PoolStatus:
     rescued: tuple[Rescued, ...]
     notes: tuple[str, ...] = ()
     """What people are to know of its journal."""
+    read_from_nodes: int = 0
+    """Of the bytes read ahead, those that other nodes passed on to this one."""
+    passed_to_nodes: int = 0
+    """Bytes that this node passed on to others."""
 
     @property
     def taken(self) -> int:

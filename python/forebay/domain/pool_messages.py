@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from forebay.domain.frozen import frozen
 
-FORMAT = 0x666F726562617907
+FORMAT = 0x666F726562617908
 PATH_BYTES = 256
 _QUESTION = struct.Struct(f"=QIIIIqQQ{PATH_BYTES}s")
 _REPLY = struct.Struct("=QIiIIIIq")

@@ -17,6 +17,7 @@ public:
     // Before anything else, at each read: a daemon does not change its way, but there may be
     // another one.
     void use(Consistency way) noexcept { paper_way_ = way == Consistency::paper; }
+    void leave_to_daemon() noexcept { own_.leave_to_daemon(); }
 
     // As in ReadAhead.
     [[nodiscard]] Wishes note(const Extent& read, std::int32_t share) noexcept {

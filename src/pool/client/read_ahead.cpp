@@ -103,7 +103,13 @@ Wishes ReadAhead::note(const Extent& read, std::int32_t share) noexcept {
     }
     begin_ = read.begin.bytes();
     end_ = read.end().bytes();
-    if (!sure() || !worthwhile() || share <= 0) {
+    if (!worthwhile() || share <= 0) {
+        return wishes;
+    }
+    if (!sure()) {
+        if (left_to_daemon_) {
+            ask_for_itself(wishes);
+        }
         return wishes;
     }
     const std::int32_t most = std::min(share, window_max);
@@ -118,6 +124,12 @@ Wishes ReadAhead::note(const Extent& read, std::int32_t share) noexcept {
         window_ = std::min(2 * window_, most);
     }
     return wishes;
+}
+
+// Where a block begins, the rest of it is likely to follow.
+void ReadAhead::ask_for_itself(Wishes& wishes) noexcept {
+    asked_ = between(down(begin_, grain), up(end_, begin_ % block == 0 ? block : grain));
+    wishes.ranges[wishes.count++] = asked_;
 }
 
 // Asks when half of what was asked for is read.

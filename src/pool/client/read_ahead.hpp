@@ -30,12 +30,17 @@ public:
 
     constexpr ReadAhead() noexcept = default;
 
+    // From now on everything is worth it, also what is read for the first time or here and there: a
+    // few nodes read the file for all of them.
+    void leave_to_daemon() noexcept { left_to_daemon_ = true; }
     // A read begins. What is to be fetched for it and behind it, at most `share` blocks ahead.
     [[nodiscard]] Wishes note(const Extent& read, std::int32_t share) noexcept;
     // What was read from the file system itself, in so many nanoseconds: what the kernel had in its
     // cache anyway is not worth to be fetched. True: it was not.
     bool direct(std::int64_t bytes, std::int64_t took_ns) noexcept;
-    [[nodiscard]] bool worthwhile() const noexcept { return worth_ >= worth_enough; }
+    [[nodiscard]] bool worthwhile() const noexcept {
+        return left_to_daemon_ || worth_ >= worth_enough;
+    }
     // Somebody had it fetched.
     void found() noexcept { worth_ = worth_max; }
     // It was wished for.
@@ -65,6 +70,7 @@ private:
     [[nodiscard]] bool sure() const noexcept;
     // 1, -1: from block to block in this direction; 0: in steps that leave blocks out.
     [[nodiscard]] int direction() const noexcept;
+    void ask_for_itself(Wishes& wishes) noexcept;
     void ask_along(int direction, std::int64_t window, Wishes& wishes) noexcept;
     void ask_in_steps(std::int64_t window, Wishes& wishes) noexcept;
     [[nodiscard]] bool next_of(Coming& coming) const noexcept;
@@ -79,6 +85,7 @@ private:
     std::int32_t confidence_ = 0;
     std::int32_t window_ = 1;  // blocks
     std::int32_t worth_ = 0;
+    bool left_to_daemon_ = false;
     Extent asked_;           // what was asked for along, or lastly in steps
     Coming coming_;          // the first read that was not asked for
     std::int32_t left_ = 0;  // reads before it; 0: none was asked for

@@ -135,6 +135,21 @@ TEST(ReadAhead, ReadsOfDifferentLengthThatFollowOneAnotherAreForeseen) {
     }
 }
 
+// Where few nodes read a file for all of them, its daemon fetches everything, also what the kernel
+// would give at once.
+TEST(ReadAhead, WhatIsLeftToTheDaemonIsAskedForAtOnce) {
+    ReadAhead ahead;
+    ahead.leave_to_daemon();
+    const auto asked = [&](const Extent& read) {
+        const Wishes wishes = ahead.note(read, share);
+        return wishes.count == 1 ? wishes.ranges[0] : Extent{};
+    };
+    EXPECT_EQ(asked(at(0, 100)), at(0, mib));
+    EXPECT_TRUE(ahead.asked(50));
+    EXPECT_EQ(asked(at(7 * mib + 70 * kib, 100)), at(7 * mib + 64 * kib, 64 * kib));
+    EXPECT_EQ(asked(at(3 * mib, 2 * mib)), at(3 * mib, 2 * mib));
+}
+
 TEST(ReadAhead, ASurpriseMakesTheWindowShort) {
     Guess guess;
     for (const Extent& read : steps(0, mib, mib, 64)) {

@@ -136,18 +136,15 @@ std::size_t Reader::clean(const Source& source, std::int64_t offset,
     while (source.slot.state.load(relaxed) == FileState::pooled) {
         const CleanFound found =
             find_clean(directory_, {source.file.slot, source.file.generation, offset / block});
-        if (found.number == no_clean) {
+        const CleanSlot& slot = directory_.clean[found.number];
+        const std::uint32_t begin = slot.begin.load(relaxed);
+        const std::uint32_t end = std::min<std::uint32_t>(slot.end.load(relaxed), block_bytes);
+        if (found.number == no_clean || within < begin || within >= end) {
             if (caught_up || !catch_up_with(ahead_.client)) {
                 return 0;
             }
             caught_up = true;  // now the daemon has heard the wish
             continue;
-        }
-        const CleanSlot& slot = directory_.clean[found.number];
-        const std::uint32_t begin = slot.begin.load(relaxed);
-        const std::uint32_t end = std::min<std::uint32_t>(slot.end.load(relaxed), block_bytes);
-        if (within < begin || within >= end) {
-            return 0;
         }
         if (clean_state(found.word) == CleanState::fetching) {
             if (!daemon_.alive()) {
@@ -294,6 +291,9 @@ std::int64_t Reader::read(FileId file, Backing& backing, Foresight* guess, std::
     const Source source{file, slot, backing, ahead_.blocks == nullptr ? nullptr : guess};
     if (source.guess != nullptr) {
         source.guess->use(consistency_);
+        if (directory_.header.readers.load(relaxed) > 0) [[unlikely]] {
+            source.guess->leave_to_daemon();
+        }
     }
     std::size_t done = 0;
     std::size_t told = 0;

@@ -152,6 +152,7 @@ struct DirectoryHeader {
     pthread_mutex_t alive;
     std::atomic<std::uint32_t> closing;  // no more deposits: write through
     std::atomic<std::uint32_t> nodes;    // of the job, with a daemon each
+    std::atomic<std::uint32_t> readers;  // nodes that read a file for all; 0: each for itself
     std::atomic<std::uint32_t> extents_used;
     std::atomic<Consistency> consistency;
     std::atomic<Durability> durability;
