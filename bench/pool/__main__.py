@@ -14,6 +14,8 @@ collective  collective writes of 256 B and 1 KiB pieces, blocking and not: when 
             when all is written, beside those of the MPIs
 opens       microseconds to make and open a file: plain, and with 1, 2 and 4 daemons of a job
 nodes       burst with 1, 2 and 4 daemons of a job, which stand for nodes
+readers     one file of 256 MiB that a program on each of four nodes reads: plain, by each node for
+            itself, and by one and two of them for all (pool_readers)
 journal     128 KiB writes with pool_durability=node, 1, 4 and 16 writers, beside plain writes to
             the device of the journal with fdatasync each 8 MiB and each 128 KiB, and beside writes
             that are durable one by one over bytes that are there (O_DIRECT, O_DSYNC)
@@ -52,6 +54,7 @@ WAYS = {
     "journal": journal.journal,
     "opens": nodes.opens,
     "nodes": nodes.nodes,
+    "readers": nodes.readers,
 }
 
 

@@ -15,9 +15,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from bench.pool.places import places, tmpfs
-from bench.pool.runs import BUILD, Programs, ratio_of
+from bench.pool.places import drop_caches, places, tmpfs
+from bench.pool.runs import BUILD, Programs, ratio_of, run_in
 from bench.tables import TextTable
 from forebay.domain.frozen import frozen
 
@@ -26,26 +27,30 @@ DAEMONS = (1, 2, 4)
 OPENS = 2000
 PLAIN = 0
 """In the place of a number of daemons: without a pool."""
+NODES, SHARED_BYTES = 4, 256 * MIB
+READERS = (PLAIN, -1, 1, 2)
+"""-1: each node reads for itself."""
 
 
 @frozen
 class Fleet:
-    """Daemons that know each other, and what programs need to find the first one."""
+    """Daemons that know each other, and what programs need to find each of them."""
 
     processes: tuple[subprocess.Popen[str], ...]
-    environment: Mapping[str, str]
+    environments: tuple[Mapping[str, str], ...]
 
-    def end(self) -> None:
-        """All at once; what they have is drained then."""
+    def end(self) -> list[Mapping[str, Any]]:
+        """All at once; what they have is drained then. What they report."""
         for one in self.processes:
             one.terminate()
-        for one in self.processes:
-            one.communicate()  # each prints its report
+        reports = [one.communicate()[0] for one in self.processes]
+        return [json.loads(text.splitlines()[-1]) for text in reports]
 
 
 @contextlib.contextmanager
-def fleet(count: int, at: Path) -> Iterator[Fleet]:
+def fleet(count: int, at: Path, **settings: str) -> Iterator[Fleet]:
     """Killed behind, unless they have ended."""
+    variables = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         processes = []
@@ -58,17 +63,21 @@ def fleet(count: int, at: Path) -> Iterator[Fleet]:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
+                env={**os.environ, **variables},
             )
             stack.callback(process.wait)
             stack.callback(process.kill)
             processes.append(process)
         _introduce(processes)
-        environment = {
-            "LD_PRELOAD": str(BUILD / "lib" / "libforebay_posix.so"),
-            "FOREBAY_POOL_SOCKET": str(folder / "0" / "s"),
-            "FOREBAY_POOL_PATHS": str(at.resolve()),
-        }
-        yield Fleet(processes=tuple(processes), environment=environment)
+        environments = [
+            {
+                "LD_PRELOAD": str(BUILD / "lib" / "libforebay_posix.so"),
+                "FOREBAY_POOL_SOCKET": str(folder / str(node) / "s"),
+                "FOREBAY_POOL_PATHS": str(at.resolve()),
+            }
+            for node in range(count)
+        ]
+        yield Fleet(processes=tuple(processes), environments=tuple(environments))
 
 
 def _introduce(processes: Sequence[subprocess.Popen[str]]) -> None:
@@ -107,7 +116,7 @@ def _run(programs: Programs, words: Sequence[str], at: Path, daemons: int) -> tu
             check=True,
             capture_output=True,
             text=True,
-            env={**os.environ, **(through.environment if through else {})},
+            env={**os.environ, **(through.environments[0] if through else {})},
         )
         if through:
             through.end()
@@ -177,6 +186,70 @@ def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         header=(
             "file system", "daemons", "output, s", "all written after, s",
             "output by that with one", "all written by that with one",
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def _read_by_all(programs: Programs, folder: Path, readers: int) -> tuple[float, float]:
+    """Seconds from the first read to the last, and MiB that the file system delivered."""
+    words = [str(programs.loads), "once", str(folder), "1", str(SHARED_BYTES), "cached"]
+    with contextlib.ExitStack() as stack:
+        through = (
+            stack.enter_context(fleet(NODES, folder, pool_readers=str(max(readers, 0))))
+            if readers != PLAIN
+            else None
+        )
+        drop_caches()
+        begin = time.monotonic()
+        programs_of_nodes = [
+            subprocess.Popen(
+                words,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, **(through.environments[node] if through else {})},
+            )
+            for node in range(NODES)
+        ]
+        if any([one.wait() != 0 for one in programs_of_nodes]):  # noqa: C419  all of them
+            raise RuntimeError("a program could not read the file. See what it said.")
+        seconds = time.monotonic() - begin
+        if not through:
+            return seconds, NODES * SHARED_BYTES / MIB
+        delivered = sum(one["read_ahead"] - one["read_from_nodes"] for one in through.end())
+        return seconds, delivered / MIB
+
+
+def readers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """One file that a program on each of four nodes reads; each way in turn."""
+    rows = []
+    for name in chosen.on:
+        found: dict[int, list[tuple[float, float]]] = {way: [] for way in READERS}
+        with contextlib.ExitStack() as stack:
+            place = stack.enter_context(places(programs.slow_fs, chosen.ceph)[name]())
+            text = stack.enter_context(tempfile.TemporaryDirectory(dir=place.folder))
+            folder = Path(text).resolve()
+            run_in(programs, ["transfers", "1", str(SHARED_BYTES), str(MIB), "sequential",
+                       "write"], folder, None)  # fmt: skip
+            for _ in range(chosen.pairs):
+                for way in random.sample(READERS, len(READERS)):
+                    found[way].append(_read_by_all(programs, folder, way))
+        alone = [one[0] for one in found[-1]]
+        for way in READERS:
+            seconds = [one[0] for one in found[way]]
+            rows.append(
+                (
+                    name,
+                    {PLAIN: "plain", -1: "pool, each node"}.get(way, f"pool, {way} of {NODES}"),
+                    f"{median(seconds):.2f}",
+                    "1" if way == -1 else ratio_of(alone, seconds),
+                    f"{median(one[1] for one in found[way]):.0f}",
+                )
+            )
+    return TextTable(
+        title=f"A file of 256 MiB, read on each of {NODES} nodes, {chosen.pairs} times",
+        header=(
+            "file system", "who reads it there", "s", "as fast as each node for itself",
+            "MiB from the file system",
         ),
         rows=tuple(rows),
     )  # fmt: skip

@@ -146,6 +146,18 @@ def test_a_file_that_all_read_is_read_by_one_of_each_node() -> None:
     assert any("fetch the same bytes" in text for one in advice.items for text in one.reasons)
 
 
+def test_a_file_that_all_read_by_themselves_may_be_fetched_by_one_node_for_all() -> None:
+    read = writers(direction=Direction.READ, file_bytes=GIB, same_bytes=True, collective=False)
+
+    def says(workload: Workload) -> bool:
+        return any("pool_readers=1" in text for text in advised(workload).notes)
+
+    assert says(read)
+    assert not says(replace(read, collective=True))
+    assert not says(replace(read, nodes=1))
+    assert not says(replace(read, same_bytes=False))
+
+
 def test_without_a_portrait_rules_decide_and_nothing_is_predicted() -> None:
     advice = advised(writers(file_bytes=512 * GIB, ranks=2048, nodes=64), portrait=None)
     assert advice.gain is None

@@ -104,7 +104,7 @@ void Home::go_on(FileKey key, File& file, std::vector<Outgoing>& send) {
             file.wishes.pop_front();
             file.revoking = revoke(key, file, wish, send);
         }
-        if (!file.revoking || !file.revoking->awaited.empty()) {
+        if (!file.revoking || !file.revoking->awaited.empty() || revoke_own(key, file, send)) {
             return;
         }
         const Revoking ended = *std::exchange(file.revoking, std::nullopt);
@@ -112,13 +112,32 @@ void Home::go_on(FileKey key, File& file, std::vector<Outgoing>& send) {
     }
 }
 
+bool Home::is_shared(const File& file) noexcept {
+    return std::ranges::any_of(file.tokens,
+                               [](const auto& one) { return one.second == Token::through; });
+}
+
+// Who reads the file ahead, and will be told that it is through, drops what it has before anybody
+// else writes. False: there is no need to.
+bool Home::revoke_own(FileKey key, File& file, std::vector<Outgoing>& send) {
+    Revoking& now = *file.revoking;
+    const auto own = file.tokens.find(now.wish.node);
+    if (now.refused || now.wish.token == Token::settled || own == file.tokens.end() ||
+        own->second != Token::read || !is_shared(file)) {
+        return false;
+    }
+    now.awaited.insert(now.wish.node);
+    send.push_back(
+        {now.wish.node,
+         {.kind = Message::Kind::revoke, .token = Token::none, .file = key, .number = now.number}});
+    return true;
+}
+
 void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send) {
     const bool settles = ended.wish.token == Token::settled;
-    const bool shared = std::ranges::any_of(
-        file.tokens, [](const auto& one) { return one.second == Token::through; });
-    const Token token = ended.refused        ? Token::refused
-                        : shared && !settles ? Token::through
-                                             : ended.wish.token;
+    const Token token = ended.refused                 ? Token::refused
+                        : is_shared(file) && !settles ? Token::through
+                                                      : ended.wish.token;
     if (token == Token::collective) {
         file.group = ended.wish.number;
     }

@@ -61,6 +61,8 @@ private:
                                          const Asked& wish) noexcept;
     [[nodiscard]] Revoking revoke(FileKey key, const File& file, const Asked& wish,
                                   std::vector<Outgoing>& send);
+    [[nodiscard]] static bool is_shared(const File& file) noexcept;
+    [[nodiscard]] static bool revoke_own(FileKey key, File& file, std::vector<Outgoing>& send);
     void grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send);
     void go_on(FileKey key, File& file, std::vector<Outgoing>& send);
 

@@ -95,12 +95,16 @@ std::optional<Admission> Member::admit_bereaved(FileKey file, std::uint64_t tick
     return Admission::through;
 }
 
-void Member::entered(FileKey file, std::uint32_t slot) {
+bool Member::entered(FileKey file, std::uint32_t slot) {
+    // It was asked back while the file was being opened here, and was known to others of this node;
+    // these may have closed it meanwhile, so that nobody remembers that it has left.
+    const bool may_cache = tokens_.token_of(file) != Token::through;
     Known& known = known_[file];
     --known.entering;
     known.slots.insert(slot);
     by_slot_[slot] = file;
     give_back_if_nobody_enters(file);
+    return may_cache;
 }
 
 void Member::not_entered(FileKey file) {

@@ -69,7 +69,9 @@ public:
     // collective calls: what was deposited before, on whatever node, has to be in the file.
     // nullopt: the ticket comes back in Actions::again. Otherwise it is there, or that is refused.
     [[nodiscard]] std::optional<Admission> settle(FileKey file, std::uint64_t ticket);
-    void entered(FileKey file, std::uint32_t slot);
+    // False: another node was let in since the answer. Nothing of the file may be cached, from
+    // before the client is told that it is open.
+    [[nodiscard]] bool entered(FileKey file, std::uint32_t slot);
     void not_entered(FileKey file);
     // In the place of asking again: nobody wants the file any more.
     void abandon(FileKey file, std::uint64_t ticket);

@@ -61,6 +61,7 @@ struct Passing {
     std::size_t visitor = 0;
     Parent parent;
     bool answered = false;
+    bool dropped = false;        // somebody of the node that asked has written there since
     std::optional<Parts> bytes;  // nullopt: it does not pass it on (any more)
     auto operator<=>(const Passing&) const noexcept = default;
 };
@@ -278,11 +279,12 @@ private:
         Pooled& file = host.pool[now.file];
         if (visitor.stage == Visitor::Stage::entering) {
             ++file.opens;
-            if (!visitor.cached || host.closes) {
+            const bool may_cache =
+                host.member.entered({now.file}, static_cast<std::uint32_t>(now.file));
+            if (!visitor.cached || !may_cache || host.closes) {
                 file.cached = false;
                 file.clean.reset();
             }
-            host.member.entered({now.file}, static_cast<std::uint32_t>(now.file));
             visitor.stage = Visitor::Stage::inside;
             visitor.used = now.kind == Visit::Kind::reads ? 1 : 0;
             return true;
@@ -323,6 +325,7 @@ private:
         const std::uint64_t number = visitor.script[visitor.at].file;
         if (visitor.used++ == 0) {
             ++version_;
+            drop_what_comes(node_of_[index_of(visitor)], number);
             (file.cached ? file.deposit : stored_[number]) = all_of(version_);
             latest_[number] = all_of(version_);
             return true;
@@ -330,13 +333,26 @@ private:
         if (file.cached && !file.clean) {
             if (const Parent parent = host.member.parent_of({number}); parent.grant != 0) {
                 visitor.stage = Visitor::Stage::asking;
-                const auto index = static_cast<std::size_t>(&visitor - visitors_.data());
-                passing_.push_back({.visitor = index, .parent = parent, .bytes = {}});
+                passing_.push_back({.visitor = index_of(visitor), .parent = parent, .bytes = {}});
                 return true;
             }
             file.clean = stored_[number];
         }
         return read(number, file);
+    }
+
+    [[nodiscard]] std::size_t index_of(const Visitor& visitor) const {
+        return static_cast<std::size_t>(&visitor - visitors_.data());
+    }
+
+    // As blocks that are being read are dropped where something is deposited.
+    void drop_what_comes(Node node, std::uint64_t number) {
+        for (Passing& one : passing_) {
+            const Visitor& asks = visitors_[one.visitor];
+            one.dropped = one.dropped ||
+                          (node_of_[one.visitor] == node && asks.stage == Visitor::Stage::asking &&
+                           asks.script[asks.at].file == number);
+        }
     }
 
     [[nodiscard]] bool read(std::uint64_t number, const Pooled& file) {
@@ -379,13 +395,13 @@ private:
             }
             return true;
         }
+        const bool dropped = now.dropped;
         const std::optional<Parts> bytes = now.bytes;
         passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
         passed_ += bytes ? 1 : 0;
         visitor.stage = Visitor::Stage::inside;
-        Pooled& file =
-            hosts_[node_of_[static_cast<std::size_t>(&visitor - visitors_.data())]].pool.at(number);
-        if (file.cached && !file.clean) {
+        Pooled& file = hosts_[node_of_[index_of(visitor)]].pool.at(number);
+        if (file.cached && !file.clean && !dropped) {
             file.clean = bytes.value_or(stored_[number]);
         }
         return read(number, file);

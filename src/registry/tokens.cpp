@@ -26,7 +26,7 @@ void Tokens::say(const Message& message, std::vector<Outgoing>& send) const {
 std::optional<Token> Tokens::want(FileKey file, const Wish& wish, std::uint64_t ticket,
                                   std::vector<Outgoing>& send) {
     File& one = files_[file];
-    if (enough({one.token, one.group}, wish)) {
+    if (enough({one.token, one.group}, wish) && !one.others_may_cache) {
         return one.token;
     }
     one.tickets.push_back(ticket);
@@ -79,6 +79,7 @@ Tokens::Heard Tokens::hear(const Message& message, std::vector<Outgoing>& send) 
     heard.tickets = std::exchange(one.tickets, {});
     if (!heard.refused) {
         one.token = message.token;
+        one.others_may_cache = false;
         one.nowhere = false;
         one.group = message.token == Token::collective ? asked.group : 0;
         one.grant = message.grant;
@@ -129,6 +130,7 @@ void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
         send);
     if (left != Token::refused) {
         one.token = left;
+        one.others_may_cache = left == Token::through;
         one.nowhere = false;
         one.grant = 0;
         one.parent = {};
@@ -151,6 +153,7 @@ void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
                 send);
         }
         found->second.token = Token::none;
+        found->second.others_may_cache = false;
         found->second.nowhere = false;
         found->second.grant = 0;
         found->second.parent = {};

@@ -62,6 +62,9 @@ public:
 private:
     struct File {
         Token token = Token::none;
+        // It is through here, since another node wanted it: others may still have bytes of it,
+        // until the home has answered once more.
+        bool others_may_cache = false;
         bool nowhere = false;     // it is through, and no node has anything of it any more
         std::uint64_t group = 0;  // where it is `collective`, …
         Wish asked;               // … or will be; a question is under way

@@ -30,10 +30,11 @@ std::optional<registry::Admission> Companions::want(registry::FileKey file,
     return admission;
 }
 
-void Companions::entered(registry::FileKey file, std::uint32_t slot) {
+bool Companions::entered(registry::FileKey file, std::uint32_t slot) {
     slots_[slot] = file;
-    member_.entered(file, slot);
+    const bool may_cache = member_.entered(file, slot);
     obey();
+    return may_cache;
 }
 
 void Companions::not_entered(registry::FileKey file) {

@@ -32,7 +32,7 @@ public:
                                                           std::uint64_t ticket);
     [[nodiscard]] std::optional<registry::Admission> settle(registry::FileKey file,
                                                             std::uint64_t ticket);
-    void entered(registry::FileKey file, std::uint32_t slot);
+    [[nodiscard]] bool entered(registry::FileKey file, std::uint32_t slot);
     void not_entered(registry::FileKey file);
     void abandon(registry::FileKey file, std::uint64_t ticket);
 

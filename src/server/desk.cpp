@@ -130,7 +130,8 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
     if (post != nullptr) {
         companions_.emplace(Companions::Job{*post, options.node, options.nodes, options.readers},
                             pool_, directory_);
-        passed_.emplace(*post, *companions_);
+        passed_.emplace(*post,
+                        [this](registry::FileKey file) { return companions_->parent_of(file); });
         passing_.emplace(*post, *companions_, pool_);
         directory_.header.readers.store(options.readers, relaxed);
     }
@@ -345,8 +346,9 @@ void Desk::enter(Session& session, Answer& answer) {
         turn_away(answer, errno_of(opened.error()));
         return;
     }
-    if (answer.admitted) {
-        companions_->entered(*answer.file, opened->slot);
+    if (answer.admitted && !companions_->entered(*answer.file, opened->slot) &&
+        answer.leaves == pool::Reason::none) {
+        answer.leaves = pool::Reason::other_nodes;
     }
     history_.opened(opened->slot, identity, std::move(meter));
     if (access != pool::Access::read) {

@@ -300,6 +300,14 @@ void Link::pass(std::uint64_t number, std::vector<std::byte> bytes) {
     passing_.push_back({.number = number, .bytes = std::move(bytes)});
 }
 
+std::size_t Link::bytes_to_pass() const noexcept {
+    std::size_t bytes = 0;
+    for (const Passing& one : passing_) {
+        bytes += one.bytes.size() - one.begin;
+    }
+    return bytes;
+}
+
 std::optional<wire::PeerWord> Link::next() {
     if (words_.empty()) {
         return std::nullopt;

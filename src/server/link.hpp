@@ -64,6 +64,8 @@ public:
     void send(const wire::PeerWord& word);
     // Bytes of a file, in parts with this number.
     void pass(std::uint64_t number, std::vector<std::byte> bytes);
+    // Of these, what has not been said yet.
+    [[nodiscard]] std::size_t bytes_to_pass() const noexcept;
     [[nodiscard]] std::optional<wire::PeerWord> next();
 
 private:

@@ -8,7 +8,7 @@
 namespace forebay::server {
 
 std::optional<std::uint64_t> Passed::ask(const Wish& wish) {
-    const registry::Parent parent = companions_.parent_of(wish.file);
+    const registry::Parent parent = parents_(wish.file);
     if (parent.grant == 0 || !post_.reachable(parent.node)) {
         return std::nullopt;
     }

@@ -5,24 +5,27 @@
 #include "ports/stamp.hpp"
 #include "ports/storage.hpp"
 #include "registry/token.hpp"
-#include "server/companions.hpp"
 #include "server/post.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
+#include <utility>
 
 namespace forebay::server {
 
 // Everything that this node has asked others for.
 class Passed {
 public:
-    // Both outlive it.
-    Passed(Post& post, const Companions& companions) : post_{post}, companions_{companions} {}
+    // Who passes a file on to this node; grant 0: nobody.
+    using Parents = std::function<registry::Parent(registry::FileKey)>;
+
+    // The post outlives it.
+    Passed(Post& post, Parents parents) : post_{post}, parents_{std::move(parents)} {}
 
     struct Wish {
         registry::FileKey file;
@@ -55,7 +58,7 @@ private:
     void take_part(registry::Node from, const wire::Part& part);
 
     Post& post_;
-    const Companions& companions_;
+    Parents parents_;
     std::map<std::uint64_t, Asked> asked_;
     std::uint64_t next_ = 1;
     std::int64_t bytes_ = 0;

@@ -43,6 +43,9 @@ bool Passing::pass_on(Waiting& one) {
     if (!post_.reachable(from)) {
         return true;
     }
+    if (!post_.takes_more(from)) {
+        return false;
+    }
     const pool::Shared shared = look(one);
     switch (shared.state) {
         case pool::Shared::State::coming: return false;

@@ -379,6 +379,11 @@ void Peers::pass(registry::Node to, std::uint64_t number, std::vector<std::byte>
     }
 }
 
+bool Peers::takes_more(registry::Node node) {
+    const Link* const link = link_to(node);
+    return link == nullptr || link->bytes_to_pass() < passing_max;
+}
+
 std::vector<Post::Request> Peers::requests() { return std::exchange(requests_, {}); }
 
 std::vector<Post::Passed> Peers::passed() { return std::exchange(passed_, {}); }

@@ -29,6 +29,7 @@ public:
     static constexpr std::int64_t heartbeat_ns = 2'000'000'000;
     static constexpr std::int64_t silent_ns = 10'000'000'000;
     static constexpr std::int64_t join_ns = 60'000'000'000;
+    static constexpr std::size_t passing_max = std::size_t{4} << 20;  // bytes on their way to one
 
     // Listens at a port that the kernel chooses. `host`: this node's name or address, as the others
     // know it. The clock outlives it.
@@ -58,6 +59,7 @@ public:
     void ask(registry::Node of, const wire::Wanted& wanted) override;
     [[nodiscard]] std::vector<Request> requests() override;
     void pass(registry::Node to, std::uint64_t number, std::vector<std::byte> bytes) override;
+    [[nodiscard]] bool takes_more(registry::Node node) override;
     void refuse(registry::Node to, std::uint64_t number) override;
     [[nodiscard]] std::vector<Passed> passed() override;
     [[nodiscard]] bool reachable(registry::Node node) override;

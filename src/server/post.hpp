@@ -34,6 +34,8 @@ public:
     virtual void ask(registry::Node of, const wire::Wanted& wanted) = 0;
     [[nodiscard]] virtual std::vector<Request> requests() = 0;
     virtual void pass(registry::Node to, std::uint64_t number, std::vector<std::byte> bytes) = 0;
+    // False: so much is on its way that more would only take memory.
+    [[nodiscard]] virtual bool takes_more(registry::Node node) = 0;
     virtual void refuse(registry::Node to, std::uint64_t number) = 0;
     // Parts of what was asked for. What has come is complete when who passed it on is gone.
     struct Passed {

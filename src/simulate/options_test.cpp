@@ -7,8 +7,7 @@ namespace forebay::sim {
 namespace {
 
 Result<Experiment> parsed(const std::vector<std::string>& words) {
-    std::vector<std::string> all{std::string{"platform="} + FOREBAY_SOURCE_DIR +
-                                 "/platforms/tsubame-2.5-thin.toml"};
+    std::vector<std::string> all{"platform=" FOREBAY_SOURCE_DIR "/platforms/tsubame-2.5-thin.toml"};
     all.insert(all.end(), words.begin(), words.end());
     return parse_options(all);
 }

@@ -185,9 +185,9 @@ void PoolNode::want(std::uint64_t ticket) {
         expects(admission != registry::Admission::refused, "no daemon is gone, or silent");
         const auto opened = pool_.open(wish.client, file_of(wish.wanted), wish.wanted.access);
         expects(opened.has_value(), "a node has room for its files");
-        member_.entered(key, opened->slot);
+        const bool may_cache = member_.entered(key, opened->slot);
         slots_.insert(opened->slot);
-        if (admission == registry::Admission::through) {
+        if (!may_cache) {
             make_leave({key, {opened->slot}, false});
         }
         *wish.id = {opened->slot, opened->generation};

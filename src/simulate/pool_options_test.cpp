@@ -7,8 +7,7 @@ namespace forebay::sim {
 namespace {
 
 Result<PoolExperiment> parsed(const std::vector<std::string>& words) {
-    std::vector<std::string> all{std::string{"platform="} + FOREBAY_SOURCE_DIR +
-                                 "/platforms/lustre-96-ost.toml"};
+    std::vector<std::string> all{"platform=" FOREBAY_SOURCE_DIR "/platforms/lustre-96-ost.toml"};
     all.insert(all.end(), words.begin(), words.end());
     return parse_pool_options(all);
 }

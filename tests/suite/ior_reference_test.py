@@ -12,7 +12,7 @@ from pathlib import Path
 
 from suite import mpi as m
 from suite.ior import DATA_WRONG, GOOD, RESULTS, SUMMARY, USAGE, Ior, lines_of, program, rows_of
-from suite.on import BENCHMARK
+from suite.on import BENCHMARK, on
 from suite.verdict import ensure
 
 REFERENCE = m.ROOT / "tests" / "reference" / "ior"
@@ -63,7 +63,7 @@ def test_command_lines(mpi: m.Mpi, folder: Path) -> None:
     Ior(mpi=mpi, folder=folder).ensure_clean()
 
 
-@BENCHMARK
+@on(m.OPEN_MPI, full=[m.MPICH])  # four ranks of MPICH spin where two fit
 def test_tables(mpi: m.Mpi, folder: Path) -> None:
     """A reader that knows names of columns reads the reference's output and ours: the same columns
     in the same order, and in those that say what was run, the same words."""

@@ -91,11 +91,12 @@ class Daemon:
         front: Sequence[str] = (),
         node: int = 0,
         nodes: int = 1,
+        host: str = "127.0.0.1",
     ) -> Iterator[Daemon]:
         """Killed behind, unless it has ended. Settings as in FOREBAY_<NAME>."""
         ensure(CAPTURE.exists(), f"no {CAPTURE} (Forebay is not built). Run `make build`.")
         variables = {f"FOREBAY_{key.upper()}": value for key, value in (settings or {}).items()}
-        job = ["--node", str(node), "--nodes", str(nodes), "--host", "127.0.0.1"]
+        job = ["--node", str(node), "--nodes", str(nodes), "--host", host]
         # A socket's name is short.
         with tempfile.TemporaryDirectory(prefix="forebay-test-", dir="/tmp") as private:
             said, socket, kept = Path(private, "said"), Path(private, "s"), rescue or Path(private)
@@ -166,6 +167,14 @@ def pool(
             made.stop()
 
 
+def introduce(daemons: Sequence[Daemon]) -> None:
+    """They are told that they are a job."""
+    addresses = [daemon.address for daemon in daemons]
+    key = secrets.token_hex(32)
+    for daemon in daemons:
+        daemon.tell(addresses, key)
+
+
 @contextlib.contextmanager
 def pools(
     folder: Path, count: int, settings: Mapping[str, str], *, judged: bool = True
@@ -176,10 +185,7 @@ def pools(
             stack.enter_context(Daemon.started(settings, node=node, nodes=count))
             for node in range(count)
         ]
-        addresses = [daemon.address for daemon in daemons]
-        key = secrets.token_hex(32)
-        for daemon in daemons:
-            daemon.tell(addresses, key)
+        introduce(daemons)
         made = [daemon.pool(folder) for daemon in daemons]
         yield made
         if judged:

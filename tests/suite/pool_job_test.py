@@ -55,13 +55,25 @@ threading.Thread(target=pass_on, daemon=True).start()
 sys.exit(max(task.wait() for task in tasks))
 """
 
-# Rank 0 writes a file and closes it, rank 1 reads it; both write one of their own.
+# Rank 0 writes a file and closes it, rank 1 reads it; both write one of their own, and read the
+# input while both have it open.
 PROGRAM = """
 import os, sys, time
 rank = int(os.environ["SLURM_PROCID"])
 def wait_for(name):
     while not os.path.exists(name):
         time.sleep(0.01)
+if rank == 1:
+    wait_for("opened")
+with open("input", "rb", buffering=0) as file:
+    words = file.read()
+    if rank == 0:
+        os.mkdir("opened")
+        wait_for("read")
+if rank == 1:
+    os.mkdir("read")
+with open(f"input-{rank}", "wb", buffering=0) as file:
+    file.write(words)
 with open(f"own-{rank}", "wb", buffering=0) as file:
     file.write(bytes([rank]) * 1_000_000)
 if rank == 0:
@@ -75,6 +87,18 @@ if rank == 1:
     with open("seen", "wb", buffering=0) as file:
         file.write(read)
 """
+
+
+INPUT = bytes(range(251)) * 12_345
+
+
+def prepared(folder: Path) -> Path:
+    """The folder of the job."""
+    work = folder / "work"
+    work.mkdir()
+    (work / "input").write_bytes(INPUT)
+    (folder / "program.py").write_text(PROGRAM)
+    return work
 
 
 @contextlib.contextmanager
@@ -104,17 +128,19 @@ def judged(report: dict[str, Any], work: Path) -> None:
     ensure((work / "seen").read_bytes() == b"from 0" * 1000, "rank 1 saw other bytes")
     for rank in (0, 1):
         ensure((work / f"own-{rank}").read_bytes() == bytes([rank]) * 1_000_000, f"rank {rank}")
+        ensure((work / f"input-{rank}").read_bytes() == INPUT, f"rank {rank} read other bytes")
+    passed = report["pool"]["read_from_nodes"]
+    ensure(passed == len(INPUT), f"one node had {passed} bytes from the other")
     taken = {Path(file["path"]).name: file["taken"] for file in report["pool"]["files"]}
     ensure(taken.get("own-0") == taken.get("own-1") == 1_000_000, f"{taken}")
 
 
 @ROOT_ONLY
 def test_a_job_on_two_nodes(folder: Path) -> None:
-    work = folder / "work"
-    work.mkdir()
-    (folder / "program.py").write_text(PROGRAM)
+    work = prepared(folder)
     with two_nodes(folder) as launcher:
         nodes = ["--set", "pool_nodes=2", "--set", f"pool_starter={launcher}"]
+        nodes += ["--set", "pool_readers=1"]
         words = ["run", "--pool", work, "--format", "json", "--set", "pool_quiet=60000", *nodes]
         program = [launcher, sys.executable, folder / "program.py"]
         text = run([*FOREBAY, *words, "--", *program], work, ENVIRONMENT)
@@ -161,12 +187,11 @@ def _text(path: Path) -> str:
 @SLURM
 def test_a_batch_job_on_two_nodes(folder: Path) -> None:
     """Started by srun --overlap, without a word about nodes."""
-    work = folder / "work"
-    work.mkdir()
-    (folder / "program.py").write_text(PROGRAM)
+    work = prepared(folder)
     batch = Batch(folder)
     out = batch.submit(
-        f"cd {work}\n{' '.join(FOREBAY)} run --pool . --set pool_quiet=60000 --format json "
+        f"cd {work}\n{' '.join(FOREBAY)} run --pool . --set pool_quiet=60000 --set pool_readers=1 "
+        "--format json "
         f"--summary {folder}/summary -- srun -n 2 {sys.executable} {folder}/program.py"
     )
     batch.ended(out)

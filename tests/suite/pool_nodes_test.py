@@ -6,10 +6,12 @@ from __future__ import annotations
 import array
 import contextlib
 import errno
+import os
 import signal
+import subprocess
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ import pytest
 from suite.conversation import Conversation, conversation, opened
 from suite.file_systems import mounted_tmpfs, until
 from suite.on import FULL
-from suite.pool import Daemon, Pool, pools
+from suite.pool import Daemon, Pool, introduce, pools
 from suite.pooled import KEPT
 from suite.verdict import ensure
 
@@ -238,29 +240,99 @@ def test_what_cannot_be_drained_is_refused_elsewhere(folder: Path) -> None:
         ensure(daemons[0].end() == 1, "nothing was lost")
 
 
+def answers_no_more_for_a_while(
+    folder: Path,
+    programs: Sequence[Conversation],
+    begin: Callable[[], object],
+    end: Callable[[], object],
+) -> None:
+    """Between them the second daemon cannot be heard, for longer than the first one waits: it
+    refuses what it would have to ask for. What is open goes on, and afterwards everything does."""
+    one, other = programs
+    mine, theirs = file_with_home(folder, 0, 2), file_with_home(folder, 1, 2)
+    fd = opened(one, mine)
+    begin()
+    try:
+        begun = time.monotonic()
+        answer = one.ask(f"os.open({str(theirs)!r}, os.O_RDWR)")
+        waited = time.monotonic() - begun
+        ensure(answer == REFUSED, f"not refused, but {answer}")
+        ensure(waited > SILENT_SECONDS / 2, f"refused after {waited:.1f} s")
+        written(one, fd, b"x" * 100)
+    finally:
+        end()
+    ensure(
+        until(lambda: one.ask(f"os.close(os.open({str(theirs)!r}, os.O_RDWR))") == "None", 30),
+        "it is still refused",
+    )
+    closed(one, fd)
+    there = opened(other, mine)
+    ensure(other.ask(f"len(os.pread({there}, 1000, 0))") == "100", "other bytes")
+
+
 @FULL
 def test_a_daemon_that_does_not_answer_refuses_opening_only(folder: Path) -> None:
-    """It is stopped for longer than the others wait. Then it goes on, and so do they."""
-    with nodes(folder, 2) as (daemons, (one, other)):
-        mine, theirs = file_with_home(folder, 0, 2), file_with_home(folder, 1, 2)
-        fd = opened(one, mine)
-        daemons[1].process.send_signal(signal.SIGSTOP)
-        try:
-            begun = time.monotonic()
-            answer = one.ask(f"os.open({str(theirs)!r}, os.O_RDWR)")
-            waited = time.monotonic() - begun
-            ensure(answer == REFUSED, f"not refused, but {answer}")
-            ensure(waited > SILENT_SECONDS / 2, f"refused after {waited:.1f} s")
-            written(one, fd, b"x" * 100)  # what is open goes on
-        finally:
-            daemons[1].process.send_signal(signal.SIGCONT)
-        ensure(
-            until(lambda: one.ask(f"os.close(os.open({str(theirs)!r}, os.O_RDWR))") == "None", 20),
-            "it is still refused",
+    with nodes(folder, 2) as (daemons, programs):
+        process = daemons[1].process
+        answers_no_more_for_a_while(
+            folder,
+            programs,
+            lambda: process.send_signal(signal.SIGSTOP),
+            lambda: process.send_signal(signal.SIGCONT),
         )
-        closed(one, fd)
-        there = opened(other, mine)
-        ensure(other.ask(f"len(os.pread({there}, 1000, 0))") == "100", "other bytes")
+
+
+HOSTS = ("192.0.2.1", "192.0.2.2")
+
+
+def ip(words: str) -> None:
+    subprocess.run(["ip", *words.split()], check=True)
+
+
+@contextlib.contextmanager
+def networks() -> Iterator[tuple[str, str]]:
+    """Two network namespaces with a link between them, whose ends are called eth0."""
+    one, other = (f"forebay-{os.getpid()}-{number}" for number in (0, 1))
+    with contextlib.ExitStack() as stack:
+        for name in (one, other):
+            ip(f"netns add {name}")
+            stack.callback(ip, f"netns del {name}")
+        ip(f"-n {one} link add name eth0 type veth peer name eth0 netns {other}")
+        for name, host in zip((one, other), HOSTS, strict=True):
+            ip(f"-n {name} addr add {host}/30 dev eth0")
+            ip(f"-n {name} link set eth0 up")
+        yield one, other
+
+
+@FULL
+@pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+def test_a_network_that_is_cut_for_a_while_refuses_opening_only(folder: Path) -> None:
+    """Two networks stand for nodes. Each daemon goes on, and neither takes the other for dead."""
+    with contextlib.ExitStack() as stack:
+        names = stack.enter_context(networks())
+        daemons = [
+            stack.enter_context(
+                Daemon.started(
+                    KEPT,
+                    node=node,
+                    nodes=2,
+                    host=HOSTS[node],
+                    front=("nsenter", f"--net=/run/netns/{name}"),
+                )
+            )
+            for node, name in enumerate(names)
+        ]
+        introduce(daemons)
+        made = [daemon.pool(folder) for daemon in daemons]
+        programs = [stack.enter_context(conversation(one)) for one in made]
+        answers_no_more_for_a_while(
+            folder,
+            programs,
+            lambda: ip(f"-n {names[1]} link set eth0 down"),
+            lambda: ip(f"-n {names[1]} link set eth0 up"),
+        )
+        for daemon in daemons:
+            ensure("died" not in daemon.said.read_text(), daemon.said.read_text())
 
 
 def test_a_slow_home_is_waited_for(folder: Path) -> None:

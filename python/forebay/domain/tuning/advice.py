@@ -453,6 +453,12 @@ def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
         told.append("the portrait is of a model: no figure of it was measured.")
     if workload.direction is Direction.READ:
         told.append("a layout is that of new files: copy the input to have it read from there.")
+    if workload.same_bytes and workload.nodes > 1 and not workload.collective:
+        told.append(
+            f"all {workload.ranks} ranks read the same bytes: `forebay run --pool DIR --set "
+            "pool_readers=1` has one node fetch them for all, with the program as it is (try it: "
+            "what it gains is not predicted)."
+        )
     if not workload.collective and Lever.PROGRAM not in question.allowed:
         told.append(
             "the number of I/O processes and the transfer size are the program's own (its calls "
