@@ -107,7 +107,8 @@ def give_way(process: subprocess.Popen[bytes]) -> None:
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """Ends a step's processes; asked first, so that it takes down what it has set up."""
-    os.killpg(process.pid, signal.SIGTERM)
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        os.killpg(process.pid, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE_SECONDS)
     with contextlib.suppress(ProcessLookupError):
