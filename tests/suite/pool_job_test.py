@@ -106,7 +106,7 @@ def two_nodes(folder: Path) -> Iterator[Path]:
     """A launcher for them."""
     hold = "mount --make-rprivate / && mount -t tmpfs none /tmp && touch /tmp/up && exec sleep 600"
     if m.ROOT.is_relative_to("/tmp"):  # what the test needs stays where it is
-        kept = f"mkdir -p '{m.ROOT}' && mount --bind /proc/self/fd/9 '{m.ROOT}'"
+        kept = f"mkdir -p '{m.ROOT}' && mount -c --bind /proc/self/fd/9 '{m.ROOT}'"
         hold = f"exec 9< '{m.ROOT}'; {hold.replace('touch', f'{kept} && exec 9<&- && touch')}"
     with contextlib.ExitStack() as stack:
         nodes = []
