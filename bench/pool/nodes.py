@@ -44,7 +44,7 @@ class Fleet:
         for one in self.processes:
             one.terminate()
         reports = [one.communicate()[0] for one in self.processes]
-        return [json.loads(text.splitlines()[-1]) for text in reports]
+        return [json.loads(text.splitlines()[-1]) for text in reports if text]
 
 
 @contextlib.contextmanager

@@ -94,6 +94,8 @@ Shared Fetch::share(File& file, const Extent& range, bool begins) {
     if (!known || !ledger_.clean.has(*known, wanted)) {
         return {};
     }
+    file.shared_ns = ledger_.now_ns();
+    ledger_.stir(file);
     if (!ledger_.clean.ready(*known)) {
         return {.state = coming};
     }

@@ -446,6 +446,8 @@ TEST(Fetch, ABlockIsReadForAnotherNode) {
                 std::ranges::equal(shared.bytes, std::span{all}.subspan(2 * mib + 50, mib - 150)));
         });
         self.close(id);
+        node.world().sleep(200'000'000);
+        EXPECT_EQ(state_now(wanted, seen, false), State::there) << "others may still read it";
     });
     node.run();
     EXPECT_LE(old.fetched(), mib);

@@ -149,6 +149,8 @@ struct File {
 
     std::map<std::int64_t, std::uint32_t> clean;  // numbers of its clean blocks, by place
     Fetching fetching;
+    // When another node last asked for something of it; never_ns: not lately.
+    std::int64_t shared_ns = never_ns;
     // When it was last opened. Whoever reads it for the pool sees when that changes.
     std::shared_ptr<Stamp> stamp = std::make_shared<Stamp>();
     std::int64_t bytes = 0;     // its length on the file system, as far as is known

@@ -13,6 +13,8 @@ namespace {
 constexpr std::int64_t room_look_ns = 1'000'000'000;
 constexpr std::int64_t room_look_bytes = std::int64_t{16} << 20;
 constexpr std::int64_t name_look_ns = 10'000'000;
+// So long after another node asked, it may ask for the rest: nodes behind this one may be slower.
+constexpr std::int64_t shared_for_ns = 500'000'000;
 
 bool read_and_written(const File& file) {
     bool reads = false;
@@ -28,7 +30,7 @@ bool read_and_written(const File& file) {
 
 bool nobody_needs(const File& file) {
     return file.clients.empty() && !file.job && file.asked.empty() && !file.errand &&
-           !file.fetching.listed;
+           !file.fetching.listed && file.shared_ns == never_ns;
 }
 
 }  // namespace
@@ -42,6 +44,10 @@ void FileLife::note_opened(Ledger& ledger, File& file) {
 
 bool FileLife::look_at(File& file) {
     judge_mixed(file);
+    if (file.shared_ns != never_ns && (ledger_.now_ns() - file.shared_ns > shared_for_ns ||
+                                       ledger_.state_of(file) != FileState::pooled)) {
+        file.shared_ns = never_ns;
+    }
     look_at_room(file);
     look_at_name(file);
     if (file.held_bytes == 0 && !file.job && !file.errand) {

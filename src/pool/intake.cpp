@@ -36,7 +36,7 @@ void close_file(Ledger& ledger, std::uint32_t client, File& file) {
         --ledger.clients[client]->writes;
     }
     file.clients.erase(opens);
-    if (file.clients.empty()) {
+    if (file.clients.empty() && file.shared_ns == never_ns) {
         ledger.clean.drop_all(file);
     }
     std::uint64_t writers = 0;

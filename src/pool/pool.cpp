@@ -71,7 +71,7 @@ bool Pool::State::look_at_files() {
             return true;
         }
         file->busy = file->held_bytes > 0 || file->job || file->errand || !file->asked.empty() ||
-                     file->news || file->mixed_ns != never_ns ||
+                     file->news || file->mixed_ns != never_ns || file->shared_ns != never_ns ||
                      !ledger.journal.nothing_of(*file) ||
                      ledger.state_of(*file) == FileState::leaving;
         return !file->busy;
