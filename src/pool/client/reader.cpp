@@ -282,6 +282,13 @@ bool Reader::still_there(const FileSlot& slot, const Extent& range,
            std::ranges::equal(before, room.deposits().first(search.found), {}, place_of, place_of);
 }
 
+void Reader::set_up(Foresight& guess) const noexcept {
+    guess.use(consistency_);
+    if (directory_.header.readers.load(relaxed) > 0) [[unlikely]] {
+        guess.leave_to_daemon();
+    }
+}
+
 std::int64_t Reader::read(FileId file, Backing& backing, Foresight* guess, std::int64_t offset,
                           std::span<std::byte> bytes) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
@@ -290,10 +297,7 @@ std::int64_t Reader::read(FileId file, Backing& backing, Foresight* guess, std::
     }
     const Source source{file, slot, backing, ahead_.blocks == nullptr ? nullptr : guess};
     if (source.guess != nullptr) {
-        source.guess->use(consistency_);
-        if (directory_.header.readers.load(relaxed) > 0) [[unlikely]] {
-            source.guess->leave_to_daemon();
-        }
+        set_up(*source.guess);
     }
     std::size_t done = 0;
     std::size_t told = 0;

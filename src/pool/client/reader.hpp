@@ -70,6 +70,7 @@ private:
         Backing& backing;
         Foresight* guess;
     };
+    void set_up(Foresight& guess) const noexcept;
     [[nodiscard]] std::int32_t share_of(const FileSlot& slot) const noexcept;
     void tell(const Source& source, const Wishes& wishes) noexcept;
     void wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept;
