@@ -192,7 +192,7 @@ def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def _read_by_all(programs: Programs, folder: Path, readers: int) -> tuple[float, float]:
-    """Seconds from the first read to the last, and MiB that the file system delivered."""
+    """Seconds from the programs' start to the last one's end, and MiB that daemons read."""
     words = [str(programs.loads), "once", str(folder), "1", str(SHARED_BYTES), "cached"]
     with contextlib.ExitStack() as stack:
         through = (
@@ -214,7 +214,7 @@ def _read_by_all(programs: Programs, folder: Path, readers: int) -> tuple[float,
             raise RuntimeError("a program could not read the file. See what it said.")
         seconds = time.monotonic() - begin
         if not through:
-            return seconds, NODES * SHARED_BYTES / MIB
+            return seconds, 0
         delivered = sum(one["read_ahead"] - one["read_from_nodes"] for one in through.end())
         return seconds, delivered / MIB
 
@@ -242,14 +242,14 @@ def readers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
                     {PLAIN: "plain", -1: "pool, each node"}.get(way, f"pool, {way} of {NODES}"),
                     f"{median(seconds):.2f}",
                     "1" if way == -1 else ratio_of(alone, seconds),
-                    f"{median(one[1] for one in found[way]):.0f}",
+                    "–" if way == PLAIN else f"{median(one[1] for one in found[way]):.0f}",
                 )
             )
     return TextTable(
         title=f"A file of 256 MiB, read on each of {NODES} nodes, {chosen.pairs} times",
         header=(
             "file system", "who reads it there", "s", "as fast as each node for itself",
-            "MiB from the file system",
+            "MiB that daemons read",
         ),
         rows=tuple(rows),
     )  # fmt: skip

@@ -83,7 +83,7 @@ Shared Fetch::share(File& file, const Extent& range, bool begins) {
     const std::int64_t begin = range.begin.bytes();
     const std::int64_t number = begin / block;
     if (begin < 0 || range.empty() || range.end().bytes() > (number + 1) * block ||
-        file.held_bytes > 0 || file.changed_here || !may_fetch(file)) {
+        file.held_bytes > 0 || file.changed_here || file.fresh || !may_fetch(file)) {
         return {};
     }
     const CleanRange wanted = range_in_block(begin, range.end().bytes());

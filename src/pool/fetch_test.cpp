@@ -453,6 +453,24 @@ TEST(Fetch, ABlockIsReadForAnotherNode) {
     EXPECT_LE(old.fetched(), mib);
 }
 
+// Its times may not show that it is changed once more.
+TEST(Fetch, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
+    Node node{{.seed = 1}};
+    OldFile old{node, mib};
+    node.changed_ns[&old.file] = 0;
+    node.daemon();
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(old.file, Access::read);
+        node.say([&] {
+            const Shared shared =
+                node.pool().share(id.slot, node.stamp_of(old.file), {Offset{0}, Length{mib}}, true);
+            EXPECT_EQ(shared.state, Shared::State::none);
+        });
+        self.close(id);
+    });
+    node.run();
+}
+
 // Also the first read, and those that nobody could foresee.
 TEST(Fetch, WhereFewNodesReadClientsReadNothingThemselves) {
     Node node{{.seed = 1}};

@@ -3,8 +3,8 @@ each took, which tests were the slowest, what failed, and the sum.
 
 A step is a shell script beside this file. It goes on after a failed step, so that one run shows
 everything; the exit status is 1 when anything failed. Logs are left in build/ci. Integration tests,
-which often wait, run beside the steps that compile, and go first: ranks that spin for each other
-would take ten times as long.
+which often wait, run beside the steps that compile, and go first: beside these, ranks that spin for
+each other take much longer.
 """
 
 import contextlib
