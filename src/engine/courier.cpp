@@ -58,6 +58,7 @@ void Courier::announce(std::int64_t number, std::uint32_t phase, std::int64_t en
     WindowControl& control = crew_.lane().control(rounds_.image_index(number));
     control.parts.store(0, std::memory_order_relaxed);
     control.imagined.store(0, std::memory_order_relaxed);
+    control.lender.store(0, std::memory_order_relaxed);
     control.expected.store(image(number).expected, std::memory_order_relaxed);
     control.end_of_file.store(end_of_file, std::memory_order_relaxed);
     control.tag.store(image_tag(crew_.call_number(), number, phase), std::memory_order_release);

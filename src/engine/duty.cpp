@@ -92,6 +92,8 @@ void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
     WindowControl& control = crew_.lane().control(one.index);
     control.parts.store(0, std::memory_order_relaxed);
     control.imagined.store(0, std::memory_order_relaxed);
+    control.lender.store(one.loan ? one.loan->lender : 0, std::memory_order_relaxed);
+    control.place.store(one.loan ? one.loan->place : 0, std::memory_order_relaxed);
     control.expected.store(one.expected, std::memory_order_relaxed);
     control.end_of_file.store(end_of_file, std::memory_order_relaxed);
     control.tag.store(window_tag(crew_.call_number(), round), std::memory_order_release);
@@ -106,7 +108,9 @@ bool AggregatorDuty::done_by_all(std::int64_t round) {
 }
 
 std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
-    return staging_.image(stage.index).first(static_cast<std::size_t>(stage.window.bytes));
+    return stage.loan
+               ? stage.loan->bytes
+               : staging_.image(stage.index).first(static_cast<std::size_t>(stage.window.bytes));
 }
 
 bool AggregatorDuty::marks_nothing() const noexcept {
@@ -123,10 +127,40 @@ std::optional<pattern::Coverage> AggregatorDuty::given(const Stage& stage) const
     return staging_.coverage(stage.index, stage.window.bytes);
 }
 
+bool WriteDuty::reached_by_all() {
+    const auto number = static_cast<std::size_t>(rounds_.aggregator(id_).on_node);
+    if (reached_ || number >= Slot::lenders_max) {
+        return reached_;
+    }
+    for (std::int32_t i = 0; i < crew_.place().locals; ++i) {
+        const Slot& slot = crew_.lane().slot(LocalRank{i});
+        if (slot.reaches[number].load(std::memory_order_acquire) != lender_->name()) {
+            return false;
+        }
+    }
+    reached_ = true;
+    return true;
+}
+
+void WriteDuty::find_memory(Stage& stage) {
+    if (lender_ != nullptr && stage.expected > 0 && reached_by_all()) {
+        stage.loan = lender_->lend(static_cast<std::size_t>(stage.window.bytes));
+        lent_ += Length{stage.loan ? stage.window.bytes : 0};
+    }
+}
+
+void WriteDuty::give_back(Stage& stage) {
+    if (stage.loan) {
+        lender_->take_back(*stage.loan);
+        stage.loan.reset();
+    }
+}
+
 bool WriteDuty::attend() {
     bool any = channel_.advance();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (finished_ < middle_ && channel_.finished(job_of(finished_))) {
+        give_back(stage(finished_));
         end(finished_++);
         any = true;
     }
@@ -145,7 +179,8 @@ bool WriteDuty::attend() {
     }
     while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
         load(opened_);
-        const Stage& one = stage(opened_);
+        Stage& one = stage(opened_);
+        find_memory(one);
         if (one.expected > 0 && !marks_nothing()) {
             staging_.coverage(one.index, one.window.bytes).clear();
         }

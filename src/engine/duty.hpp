@@ -25,13 +25,16 @@ public:
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
     [[nodiscard]] bool through() override { return idle(); }
     [[nodiscard]] bool keeps_up() override { return rounds_.remembers_after_next(opened_); }
+    // Of windows in memory that storage lent.
+    [[nodiscard]] Length lent() const noexcept { return lent_; }
 
 protected:
     struct Stage {
         plan::Window window;
-        std::size_t index = 0;       // in staging and in the lane's controls
-        std::uint32_t expected = 0;  // ranks of this node, and other nodes, that take part
-        std::int64_t begin_ns = 0;   // given to storage
+        std::size_t index = 0;            // in staging and in the lane's controls
+        std::uint32_t expected = 0;       // ranks of this node, and other nodes, that take part
+        std::int64_t begin_ns = 0;        // given to storage
+        std::optional<ports::Loan> loan;  // where the window is, if not in staging
     };
 
     [[nodiscard]] Stage& stage(std::int64_t round) noexcept {
@@ -67,6 +70,7 @@ protected:
     transfer::CutLimits limits_;
     TurnBlock* turns_;
     std::vector<Stage> stages_;
+    Length lent_;
     std::int64_t ready_ = 0;  // as told
     // finished_ ≤ middle_ ≤ opened_ ≤ finished_ + buffers
     std::int64_t opened_ = 0;    // writes: announced; reads: given to storage
@@ -77,12 +81,26 @@ private:
     [[nodiscard]] std::uint32_t participants(const plan::Window& window) const;
 };
 
+// Where storage lends memory, windows are put together there, as far as it has some and all ranks
+// of the node reach it.
 class WriteDuty final : public AggregatorDuty {
 public:
-    using AggregatorDuty::AggregatorDuty;
+    // `lender`: may be null.
+    WriteDuty(AggregatorId id, Crew& crew, const Rounds& rounds, const Staging& staging,
+              transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns,
+              ports::Lender* lender)
+        : AggregatorDuty{id, crew, rounds, staging, channel, limits, turns}, lender_{lender} {}
     bool attend() override;
     bool block() override;
     const ports::Word* concern() override;
+
+private:
+    void find_memory(Stage& stage);
+    [[nodiscard]] bool reached_by_all();
+    void give_back(Stage& stage);
+
+    ports::Lender* lender_;
+    bool reached_ = false;  // by all ranks of the node
 };
 
 class ReadDuty final : public AggregatorDuty {

@@ -141,7 +141,7 @@ void Exchange::move(const plan::Window& window, WindowControl& control, std::siz
         return;
     }
     pattern::Coverage coverage = staging_.coverage(index, window.bytes);
-    const std::span<std::byte> image = staging_.image(index);
+    const std::span<std::byte> image = staging_.announced(index, window.bytes);
     const std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
     std::int64_t at = 0;
     for (const Extent& extent : window.extents) {

@@ -73,6 +73,8 @@ private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
     Refusal prepare(Direction direction);
     plan::Ballot start(Call& call, Direction direction);
+    void offer_memory();
+    void reach_memory();
     plan::Ballot move(const Call& call, const plan::Ballot& mine, const plan::Ballot& all,
                       Direction direction);
     plan::Ballot move_bypassing(const Call& call, const Extent& span, Direction direction);
@@ -169,6 +171,9 @@ plan::Ballot File::State::start(Call& call, Direction direction) {
     if (refusal != Refusal::none) {
         return mine;
     }
+    if (own_aggregator() && direction == Direction::write) {
+        offer_memory();
+    }
     const plan::Summary asked =
         plan::summarise(*call.view, call.request, plan::memory_piece(call.memory, call.request));
     // Whether all will bypass is not known yet; opening now saves one more agreement.
@@ -185,6 +190,33 @@ plan::Ballot File::State::start(Call& call, Direction direction) {
     }
     mine.view_has_holes = call.view->contiguous() ? 0 : 1;
     return mine;
+}
+
+// What the other ranks of the node find by the name is there before they are told of it.
+void File::State::offer_memory() {
+    if (const ports::Lender* const lender = way(Direction::write).storage->lender()) {
+        crew_.lane()
+            .slot(crew_.place().local)
+            .lends.store(lender->name(), std::memory_order_release);
+    }
+}
+
+// Windows of this node's aggregators may lie where they lend it, once all of its ranks reach that.
+void File::State::reach_memory() {
+    for (const plan::Aggregator& one : aggregators_) {
+        const auto number = static_cast<std::size_t>(one.on_node);
+        if (one.node != crew_.place().node || number >= Slot::lenders_max) {
+            continue;
+        }
+        const std::uint64_t name =
+            crew_.lane().slot(one.local).lends.load(std::memory_order_acquire);
+        std::atomic<std::uint64_t>& reached =
+            crew_.lane().slot(crew_.place().local).reaches[number];
+        if (name != 0 && reached.load(std::memory_order_relaxed) != name &&
+            options_.borrower->reaches(name)) {
+            reached.store(name, std::memory_order_release);
+        }
+    }
 }
 
 // What is left after the start, and everyone's verdict on the whole call.
@@ -306,7 +338,9 @@ std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, co
                                                              Direction direction) {
     const transfer::CutLimits cut = limits(direction);
     if (direction == Direction::write) {
-        return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns);
+        ports::Lender* const lender =
+            options_.borrower != nullptr ? way(direction).storage->lender() : nullptr;
+        return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns, lender);
     }
     return std::make_unique<ReadDuty>(id, crew_, rounds, staging, channel, cut, turns);
 }
@@ -314,7 +348,10 @@ std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, co
 plan::Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
                                           const plan::Plan& plan, Direction direction) {
     Rounds rounds{plan, mine, crew_.place()};
-    const Staging staging{crew_.lane(), plan, crew_.place().nodes};
+    const Staging staging{crew_.lane(), plan, crew_.place().nodes, options_.borrower};
+    if (options_.borrower != nullptr && direction == Direction::write) {
+        reach_memory();
+    }
     const std::unique_ptr<transfer::Gate> gate = this->gate(plan, direction);
     const bool turns = plan.takes_turns;
     std::optional<transfer::Channel> channel;
@@ -353,6 +390,7 @@ plan::Ballot File::State::move_exchanging(const Call& call, const plan::Summary&
         end.end_of_file = channel->end_of_file();
         record_.requests += channel->requests();
         record_.storage_ns += channel->busy_ns();
+        record_.lent = duty->lent();
     }
     crew_.off_duty();
     turn_courier.reset();  // gives back what it found

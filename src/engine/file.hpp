@@ -13,6 +13,7 @@
 #include "ports/clock.hpp"
 #include "ports/communicator.hpp"
 #include "ports/imagined.hpp"
+#include "ports/lending.hpp"
 #include "ports/recorder.hpp"
 #include "ports/storage.hpp"
 
@@ -55,6 +56,7 @@ struct FileOptions {
     std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
     std::optional<ports::Identity> identity;  // of the file that was opened, where this rank knows
     ports::Imagined* imagined = nullptr;      // in worlds without the program's bytes
+    ports::Borrower* borrower = nullptr;      // where storage lends memory
     std::array<plan::FoundLimit, 2> known;    // what is remembered of writes and of reads
     bool only_read = false;                   // nobody may write it through this handle
 };

@@ -67,6 +67,30 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
     expect_at_most_k_in_flight(job, watched);
 }
 
+// Windows of two ranks' interleaved pieces, with holes between.
+TEST(Lending, WindowsAreWrittenFromWhereTheyAreLent) {
+    Job job;
+    job.nodes = {2};
+    job.tuning.window_bytes = job.tuning.local_write_bytes_max = 65536;
+    job.tuning.staging_bytes_max = 4 << 20;
+    for (std::int64_t r = 0; r < 2; ++r) {
+        Ask ask;
+        ask.view =
+            *pattern::View::make(Offset{r * 100}, pattern::Nest::run(90), Length{200}, Length{1});
+        ask.request = {0, 900000};
+        ask.memory.resize(900000);
+        job.asks.push_back(std::move(ask));
+    }
+    fill(job);
+    Watched watched{job, {}, {.ranks = Ranks::actors, .seed = 2}};
+    for (const Outcome& one : outcomes_of(job, watched, &File::write)) {
+        EXPECT_EQ(one.bytes.bytes(), 900000);
+    }
+    const std::vector<std::byte> expected = oracle(job, {});
+    EXPECT_TRUE(watched.file.get({Offset{0}, watched.file.size()}) == expected);
+    EXPECT_GT(watched.lent.loans, 5) << "of some thirty windows";
+}
+
 // Ranks take turns at writing `piece` bytes of one target's file; its aggregators share it.
 Job sharing_job(std::int64_t ranks, std::int64_t piece, std::int64_t bytes) {
     Job job;

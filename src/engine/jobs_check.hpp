@@ -8,6 +8,7 @@
 #include "adapters/memory/world_storage.hpp"
 #include "adapters/posix/clock.hpp"
 #include "engine/file.hpp"
+#include "engine/lending_check.hpp"
 #include "plan/domain.hpp"
 
 #include <atomic>
@@ -61,7 +62,7 @@ private:
 };
 
 // A request is in flight until its completion has been taken.
-class MeteredStorage final : public ports::Storage {
+class MeteredStorage : public ports::Storage {
 public:
     MeteredStorage(std::unique_ptr<ports::Storage> inner, Meter& meter)
         : inner_{std::move(inner)}, meter_{meter} {}
@@ -95,6 +96,17 @@ private:
     std::unique_ptr<ports::Storage> inner_;
     Meter& meter_;
     std::map<std::uint64_t, std::size_t> targets_;  // of requests by ticket
+};
+
+// And one that lends memory.
+class LendingStorage final : public MeteredStorage {
+public:
+    LendingStorage(std::unique_ptr<ports::Storage> inner, Meter& meter, LentMemory& memory)
+        : MeteredStorage{std::move(inner), meter}, lender_{memory} {}
+    [[nodiscard]] ports::Lender* lender() noexcept override { return &lender_; }
+
+private:
+    TestLender lender_;
 };
 
 // What one rank asks for, with memory that holds a recognisable stream.
@@ -281,11 +293,21 @@ struct Watched {
         if (!storage) {
             return storage;
         }
+        if (lends() && direction == Direction::write) {
+            return std::make_unique<LendingStorage>(std::move(*storage), meter, lent);
+        }
         return std::make_unique<MeteredStorage>(std::move(*storage), meter);
+    }
+    // With every other seed storage lends memory; of these, with every fourth one rank has no part
+    // in it.
+    [[nodiscard]] bool lends() const noexcept { return how.seed % 2 == 0; }
+    [[nodiscard]] bool refuses(std::size_t rank) const noexcept {
+        return how.seed % 8 == 0 && rank == 1;
     }
 
     MemoryFile file;
     Meter meter;
+    LentMemory lent;
     JobRecorder recorder;
     adapters::SteadyClock steady;
     Run how;
@@ -301,9 +323,14 @@ auto on_rank(const Job& job, Watched& watched, Body body) {
         const ports::Clock& clock = watched.world == nullptr
                                         ? static_cast<const ports::Clock&>(watched.steady)
                                         : *watched.world;
+        const std::size_t rank = communicator.place().rank.position();
+        TestBorrower borrower{watched.lent, watched.refuses(rank)};
+        FileOptions options = options_of(job);
+        options.borrower = &borrower;
         File opened{communicator, clock, watched.recorder,
-                    [&](Direction direction) { return watched.open(direction); }, options_of(job)};
-        body(opened, communicator.place().rank.position());
+                    [&](Direction direction) { return watched.open(direction); },
+                    std::move(options)};
+        body(opened, rank);
     };
 }
 
@@ -325,10 +352,11 @@ void on_ranks(const Job& job, Watched& watched, Body body) {
     if (watched.how.ranks == Ranks::actors) {
         on_actors(job, watched, std::move(body));
         ASSERT_EQ(watched.ending.kind, adapters::Ending::Kind::ended) << watched.ending.report;
-        return;
+    } else {
+        adapters::run_ranks(adapters::ClusterOptions{nodes_of(job)},
+                            on_rank(job, watched, std::move(body)));
     }
-    adapters::run_ranks(adapters::ClusterOptions{nodes_of(job)},
-                        on_rank(job, watched, std::move(body)));
+    EXPECT_EQ(watched.lent.open, 0) << "all that was lent was taken back";
 }
 
 // Faults that a file system may have without anything being wrong.

@@ -71,8 +71,9 @@ TurnBlock& Lane::turns(std::int32_t number) const noexcept {
     return turns_[static_cast<std::size_t>(number)];
 }
 
-Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes)
-    : area_{lane.staging()}, granularity_{plan.granularity} {
+Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes,
+                 ports::Borrower* borrower)
+    : lane_{&lane}, borrower_{borrower}, area_{lane.staging()}, granularity_{plan.granularity} {
     image_bytes_ = static_cast<std::size_t>(plan.window_bytes);
     words_ = pattern::Coverage::words_for(plan.window_bytes, plan.granularity);
     window_stride_ = rounded_up(image_bytes_ + words_ * sizeof(std::uint64_t), page);
@@ -85,6 +86,17 @@ Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes)
         rounded_up(pattern::encoded_bytes_max(plan.window_bytes, plan.granularity) + 64, page);
     const std::size_t needed = messages_at_ + messages * message_stride_;
     expects(needed <= area_.size(), "the plan's windows fit into staging");
+}
+
+std::span<std::byte> Staging::announced(std::size_t window, std::int64_t bytes) const {
+    const WindowControl& control = lane_->control(window);
+    const std::uint64_t lender = control.lender.load(std::memory_order_relaxed);
+    if (lender == 0) {
+        return image(window).first(static_cast<std::size_t>(bytes));
+    }
+    expects(borrower_ != nullptr, "who puts bytes into lent memory reaches it");
+    return borrower_->borrowed(lender, control.place.load(std::memory_order_relaxed),
+                               static_cast<std::size_t>(bytes));
 }
 
 std::span<std::byte> Staging::image(std::size_t window) const noexcept {

@@ -12,6 +12,7 @@
 #include "plan/summary.hpp"
 #include "plan/turns.hpp"
 #include "ports/communicator.hpp"
+#include "ports/lending.hpp"
 
 #include <array>
 #include <atomic>
@@ -25,8 +26,15 @@ namespace forebay::engine {
 enum class Moment : std::size_t { start, end };
 
 struct alignas(64) Slot {
+    // Aggregators of a node whose windows may lie in memory that their storage lends.
+    static constexpr std::size_t lenders_max = 8;
+
     std::array<plan::Ballot, 2> ballots;  // by Moment
     plan::Claims claims;
+    // By which the rank's storage lends memory (ports/lending.hpp); 0: it does not.
+    std::atomic<std::uint64_t> lends{0};
+    // What the rank can write to, by Aggregator::on_node; 0: nothing.
+    std::array<std::atomic<std::uint64_t>, lenders_max> reaches{};
 
     [[nodiscard]] plan::Ballot& ballot(Moment moment) noexcept {
         return ballots[static_cast<std::size_t>(moment)];
@@ -42,6 +50,9 @@ struct alignas(64) WindowControl {
     std::atomic<std::uint32_t> expected{0};
     std::atomic<std::int64_t> end_of_file{0};
     std::atomic<std::int64_t> imagined{0};  // bytes given that are not there
+    // Whose memory the window lies in, and where; 0: it lies in staging.
+    std::atomic<std::uint64_t> lender{0};
+    std::atomic<std::size_t> place{0};
 };
 
 // How an aggregator that shares its target and its node's leader, who carries the turns, tell each
@@ -104,14 +115,20 @@ class Staging {
 public:
     static constexpr std::size_t rounding_bytes_max = 512 << 10;  // lost to page alignment
 
-    Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes);
+    // `borrower`: reaches what storage lends; may be null where nothing does.
+    Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes,
+            ports::Borrower* borrower = nullptr);
 
     [[nodiscard]] std::span<std::byte> image(std::size_t window) const noexcept;
+    // The first `bytes` of a window that has been announced: in staging, or where it is lent.
+    [[nodiscard]] std::span<std::byte> announced(std::size_t window, std::int64_t bytes) const;
     [[nodiscard]] pattern::Coverage coverage(std::size_t window, std::int64_t image_bytes) const;
     // Room of one message between leaders; only with several nodes.
     [[nodiscard]] std::span<std::byte> message(std::size_t number) const noexcept;
 
 private:
+    const Lane* lane_;
+    ports::Borrower* borrower_;
     std::span<std::byte> area_;
     std::size_t image_bytes_ = 0;
     std::size_t words_ = 0;

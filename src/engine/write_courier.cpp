@@ -96,8 +96,8 @@ Result<std::int64_t> WriteCourier::unpack(const Awaited& one) {
     rounds_.window(one.step.round, one.step.id, window_);
     pattern::Coverage coverage = staging_.coverage(index, window_.bytes);
     if (crew_.imagined() == nullptr) {
-        const auto image = staging_.image(index).first(static_cast<std::size_t>(window_.bytes));
-        return pattern::decode_into(one.parcel->buffer, image, coverage);
+        return pattern::decode_into(one.parcel->buffer, staging_.announced(index, window_.bytes),
+                                    coverage);
     }
     Result<std::int64_t> bytes{0};
     if (!marks_) {

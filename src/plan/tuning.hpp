@@ -54,6 +54,8 @@ struct Tuning {
     std::int32_t requests_in_flight = 2;  // k; or one of the two names above
     std::int64_t request_bytes_max = 4 << 20;
     std::int64_t local_write_bytes_max = 1 << 20;
+    // Of a window that is written: what storage lends at a time (ports/lending.hpp); 0: any.
+    std::int64_t lent_bytes_max = 0;
     std::int64_t bypass_bytes_min = 256 << 10;
     Mode write = Mode::automatic;
     Mode read = Mode::automatic;
@@ -80,7 +82,10 @@ struct Tuning {
 }
 [[nodiscard]] constexpr std::int64_t window_bytes(const Tuning& tuning, const Stripes& layout,
                                                   Direction direction) noexcept {
-    return bounded(tuning.window_bytes, tuning, layout, direction);
+    const bool lent = direction == Direction::write && tuning.lent_bytes_max > 0;
+    return bounded(
+        lent ? std::min(tuning.window_bytes, tuning.lent_bytes_max) : tuning.window_bytes, tuning,
+        layout, direction);
 }
 
 }  // namespace forebay::plan

@@ -19,6 +19,7 @@ struct CallRecord {
     std::int64_t rounds = 0;
     std::int64_t requests = 0;  // given to storage by this rank
     bool bypassed = false;      // the exchange was not needed
+    Length lent;                // windows that this rank put into memory that its storage lent
     std::int64_t total_ns = 0;
     std::int64_t exchange_ns = 0;    // copying and messages
     std::int64_t storage_ns = 0;     // at least one request of this rank in flight

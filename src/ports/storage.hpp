@@ -7,6 +7,7 @@
 #include "base/direction.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "ports/lending.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +66,8 @@ public:
     [[nodiscard]] virtual Result<Identity> identity() const = 0;
     // Closes and reports a late error. Contract: nothing is in flight.
     virtual Result<void> close() = 0;
+    // Who lends memory to write from; null: this storage does not.
+    [[nodiscard]] virtual Lender* lender() noexcept { return nullptr; }
     // "direct", "uring", "posix", "memory": for records and messages.
     [[nodiscard]] virtual const char* name() const noexcept = 0;
 };

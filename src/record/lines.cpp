@@ -27,6 +27,7 @@ Json json_of(const Traffic& traffic) {
             {"rounds", traffic.rounds},
             {"requests", traffic.requests},
             {"bypassed_calls", traffic.bypassed_calls},
+            {"lent_bytes", traffic.lent_bytes},
             {"seconds", seconds(traffic.total_ns)},
             {"seconds_exchange", seconds(traffic.exchange_ns)},
             {"seconds_storage", seconds(traffic.storage_ns)},

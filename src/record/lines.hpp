@@ -30,6 +30,7 @@ struct Traffic {
     std::int64_t rounds = 0;
     std::int64_t requests = 0;
     std::int64_t bypassed_calls = 0;
+    std::int64_t lent_bytes = 0;
     std::int64_t total_ns = 0;
     std::int64_t exchange_ns = 0;
     std::int64_t storage_ns = 0;

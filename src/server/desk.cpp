@@ -176,6 +176,12 @@ Answer Desk::answer(Session& session, const wire::Question& question,
         case Ask::truncate: ask(session, question, answer); break;
         case Ask::adjust: adjust(session, question, answer); break;
         case Ask::settle: settle(session, question, answer); break;
+        case Ask::lend:
+            if (!known || !memory_.lend(*session.client, question.group)) {
+                refuse(answer, known ? EEXIST : ENOTCONN);
+            }
+            break;
+        case Ask::borrow: pass_lent_log(question, answer); break;
     }
     return answer;
 }
@@ -230,6 +236,15 @@ void Desk::pass_log(const wire::Question& question, Answer& answer) const {
         return;
     }
     pass(area.for_reading(), answer);
+}
+
+void Desk::pass_lent_log(const wire::Question& question, Answer& answer) const {
+    const Area* const area = memory_.lent(question.group);
+    if (area == nullptr || !area->made()) {
+        refuse(answer, ENOENT);
+        return;
+    }
+    pass(area->for_writing(), answer);
 }
 
 void Desk::open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,

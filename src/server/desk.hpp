@@ -117,6 +117,7 @@ private:
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
     void pass_log(const wire::Question& question, Answer& answer) const;
+    void pass_lent_log(const wire::Question& question, Answer& answer) const;
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
     void knock(Session& session, Answer& answer, std::uint64_t ticket);

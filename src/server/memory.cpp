@@ -4,6 +4,7 @@
 #include "adapters/posix/futex.hpp"
 #include "pool/shared/clean.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace forebay::server {
@@ -16,7 +17,7 @@ constexpr std::size_t place_of(std::uint32_t block) noexcept {
 
 }  // namespace
 
-Memory::Memory() : areas_(pool::clients_max) {}
+Memory::Memory() : areas_(pool::clients_max), names_(pool::clients_max, 0) {}
 
 Result<pool::Log> Memory::prepare() {
     Result<Area> made =
@@ -34,6 +35,30 @@ Result<pool::Log> Memory::prepare() {
 }
 
 void Memory::assign(std::uint32_t client) { areas_.at(client) = std::exchange(next_, Area{}); }
+
+void Memory::forget(std::uint32_t client) {
+    // Who has borrowed it may still map it.
+    if (std::exchange(names_.at(client), 0) != 0) {
+        areas_[client].release(0, pool::LogShape::bytes);
+    }
+    areas_.at(client) = Area{};
+}
+
+bool Memory::lend(std::uint32_t client, std::uint64_t name) {
+    const auto owner = std::ranges::find(names_, name);
+    if (owner != names_.end()) {
+        return owner == names_.begin() + client;
+    }
+    std::uint64_t& own = names_.at(client);
+    own = own == 0 ? name : own;
+    return own == name;
+}
+
+const Area* Memory::lent(std::uint64_t name) const {
+    const auto owner = std::ranges::find(names_, name);
+    return owner == names_.end() ? nullptr
+                                 : &areas_[static_cast<std::size_t>(owner - names_.begin())];
+}
 
 // The pool may want blocks for a client that it is about to admit.
 Area& Memory::area_of(std::uint32_t client) {

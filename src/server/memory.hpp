@@ -19,9 +19,14 @@ public:
     void assign(std::uint32_t client);
     // Nobody was admitted.
     void discard() { next_ = Area{}; }
-    void forget(std::uint32_t client) { areas_.at(client) = Area{}; }
+    void forget(std::uint32_t client);
     // Not made: there is no such client.
     [[nodiscard]] const Area& area(std::uint32_t client) const { return areas_.at(client); }
+    // Who knows the name may write to the client's log from now on. False: the client has lent it
+    // by another name, or the name is somebody else's.
+    [[nodiscard]] bool lend(std::uint32_t client, std::uint64_t name);
+    // Null: nobody has lent anything by that name.
+    [[nodiscard]] const Area* lent(std::uint64_t name) const;
 
     [[nodiscard]] bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t client, std::uint32_t block) override;
@@ -30,6 +35,7 @@ private:
     [[nodiscard]] Area& area_of(std::uint32_t client);
 
     std::vector<Area> areas_;
+    std::vector<std::uint64_t> names_;  // by which logs are lent; 0: it is not
     Area next_;
 };
 

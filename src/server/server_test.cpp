@@ -53,6 +53,38 @@ TEST(Server, GivesTheLogsOfOthersForReadingOnly) {
     EXPECT_EQ(none->reply.error, ENOENT);
 }
 
+wire::Question about_log(Ask asked, std::uint64_t name) {
+    wire::Question one = question(asked);
+    one.group = name;
+    return one;
+}
+
+TEST(Server, LetsWhoKnowsTheNameWriteToALogThatIsLent) {
+    World world;
+    const Greeted lender{world};
+    const Greeted borrower{world};
+    const auto error_of = [&](const Greeted& asks, const wire::Question& asked) {
+        const auto told = world.ask(asks.socket, asked);
+        return told ? told->reply.error : -1;
+    };
+    EXPECT_EQ(error_of(borrower, about_log(Ask::borrow, 7)), ENOENT);
+    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 7)), 0);
+    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 7)), 0) << "it may say so again";
+    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 8)), EEXIST);
+    EXPECT_EQ(error_of(borrower, about_log(Ask::lend, 7)), EEXIST);
+    EXPECT_EQ(error_of(borrower, about_log(Ask::borrow, 8)), ENOENT);
+
+    const auto told = world.ask(borrower.socket, about_log(Ask::borrow, 7));
+    ASSERT_TRUE(told && told->reply.error == 0);
+    constexpr int writable = PROT_READ | PROT_WRITE;
+    void* const at = ::mmap(nullptr, pool::LogShape::bytes, writable, MAP_SHARED | MAP_NORESERVE,
+                            told->descriptors.at(0).get(), 0);
+    ASSERT_NE(at, MAP_FAILED);
+    pool::Log{static_cast<std::byte*>(at)}.block(0)[5] = std::byte{42};
+    EXPECT_EQ(lender.log().block(0)[5], std::byte{42});
+    ::munmap(at, pool::LogShape::bytes);
+}
+
 TEST(Server, WhoWatchesIsNoClient) {
     World world;
     const OwnFd socket = world.connect();
@@ -61,8 +93,9 @@ TEST(Server, WhoWatchesIsNoClient) {
     EXPECT_EQ(told->reply.number, static_cast<std::int64_t>(sizeof(pool::Directory)));
     EXPECT_EQ(told->descriptors.size(), 1U);
     EXPECT_THAT(world.status(), HasSubstr(R"("clients":[])"));
-    for (const Ask asked : {Ask::open, Ask::close, Ask::sync, Ask::leave, Ask::truncate}) {
-        const auto refused = world.ask(socket, question(asked));
+    for (const Ask asked :
+         {Ask::open, Ask::close, Ask::sync, Ask::leave, Ask::truncate, Ask::lend}) {
+        const auto refused = world.ask(socket, about_log(asked, 7));
         ASSERT_TRUE(refused);
         EXPECT_EQ(refused->reply.error, ENOTCONN);
     }

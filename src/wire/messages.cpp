@@ -11,7 +11,7 @@ namespace forebay::wire {
 
 namespace {
 
-bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::settle; }
+bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::borrow; }
 
 // The number means a different thing in each question.
 std::int64_t most(Ask ask) noexcept {
@@ -22,6 +22,8 @@ std::int64_t most(Ask ask) noexcept {
         default: return std::numeric_limits<std::int64_t>::max();
     }
 }
+
+bool names_log(Ask ask) noexcept { return ask == Ask::lend || ask == Ask::borrow; }
 
 }  // namespace
 
@@ -35,7 +37,7 @@ std::optional<Question> question_of(std::span<const std::byte> bytes) noexcept {
         std::find(question.path.begin(), question.path.end(), '\0') != question.path.end();
     if (question.format != pool::format || !known(question.ask) || !ends ||
         question.slot >= pool::files_max || question.number < 0 ||
-        question.number > most(question.ask)) {
+        question.number > most(question.ask) || (names_log(question.ask) && question.group == 0)) {
         return std::nullopt;
     }
     return question;

@@ -23,6 +23,9 @@
 //               window in bytes, 0: as it is             keeps the file out of the pool
 //   settle      slot, generation                         error: of draining, on whatever node;
 //                                                        EREMOTEIO: as for open
+//   lend        group: a name that the client chose      error: EEXIST where it has lent by another
+//                                                        name, or the name is somebody else's
+//   borrow      group: such a name                       the log of that client, for writing
 #pragma once
 
 #include "pool/shared/limits.hpp"
@@ -49,6 +52,8 @@ enum class Ask : std::uint32_t {
     stop,
     adjust,
     settle,
+    lend,
+    borrow,
 };
 
 // Bits of Question::flags.
@@ -66,6 +71,7 @@ struct Question {
     std::int64_t number = 0;
     std::uint64_t inode = 0;
     // Of ranks on several nodes that write the file together, by collective calls only; 0: none.
+    // lend, borrow: the name of a log.
     std::uint64_t group = 0;
     std::array<char, pool::path_bytes> path{};  // ends with a zero
 };

@@ -20,6 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         must(question->ask != wire::Ask::leave ||
                  question->number <= static_cast<std::int64_t>(pool::Reason::closing),
              "the reason is one");
+        must(question->ask != wire::Ask::borrow || question->group != 0, "a log has a name");
     }
     if (const auto reply = wire::reply_of(bytes)) {
         must(size == sizeof(wire::Reply), "a reply has its size");

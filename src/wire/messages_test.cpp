@@ -40,7 +40,7 @@ TEST(Question, IsNoneOutsideOfItsBounds) {
     EXPECT_FALSE(refused([](Question&) {}));
     EXPECT_TRUE(refused([](Question& one) { one.format ^= 1; }));
     EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(0); }));
-    EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(14); }));
+    EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(16); }));
     EXPECT_TRUE(refused([](Question& one) { one.slot = pool::files_max; }));
     EXPECT_TRUE(refused([](Question& one) { one.number = -1; }));
     EXPECT_TRUE(refused([](Question& one) { one.path.fill('x'); }));
@@ -51,6 +51,11 @@ TEST(Question, IsNoneOutsideOfItsBounds) {
     EXPECT_TRUE(refused([](Question& one) {
         one.ask = Ask::leave;
         one.number = static_cast<std::int64_t>(pool::Reason::closing) + 1;
+    }));
+    EXPECT_TRUE(refused([](Question& one) { one.ask = Ask::borrow; }));
+    EXPECT_FALSE(refused([](Question& one) {
+        one.ask = Ask::borrow;
+        one.group = 1;
     }));
     const Question whole;
     EXPECT_FALSE(question_of(bytes_of(whole).first(sizeof whole - 1)));

@@ -86,13 +86,14 @@ def test_killed_while_programs_write_and_it_drains(after: int, folder: Path) -> 
     with pool(files, settings) as one, told(one) as program, told(one) as other:
         # Each prints how many it has written, when it cannot go on.
         code = (
-            "[(f := os.open({path!r}, os.O_CREAT | os.O_RDWR, 0o644)), (n := [0]), "
-            '(exec(\'try:\\n while True:\\n  os.pwrite(f, n[0].to_bytes(4, "big") * 5000, '
-            "n[0] * 20000)\\n  n[0] += 1\\nexcept OSError: pass')), n[0]][-1]"
+            '[(n := [0]), (exec(\'try:\\n while True:\\n  os.pwrite({fd}, n[0].to_bytes(4, "big") '
+            "* 5000, n[0] * 20000)\\n  n[0] += 1\\nexcept OSError: pass')), n[0]][-1]"
         )
         paths = [files / "one", files / "two"]
-        for writer, path in zip((program, other), paths, strict=True):
-            writer.tell(code.format(path=str(path)))
+        # Both have met the daemon before it is killed.
+        fds = [opened(writer, path) for writer, path in zip((program, other), paths, strict=True)]
+        for writer, fd in zip((program, other), fds, strict=True):
+            writer.tell(code.format(fd=fd))
         ensure(until(lambda: one.taken() >= after * 20000, 60), "nothing is written")
         one.kill()
         counts = [int(program.answer()), int(other.answer())]

@@ -26,6 +26,7 @@ class FileLine:
     writes: int
     reads: int
     written: int
+    lent: int  # bytes of windows that were put together in memory of the pool
     left: tuple[Left, ...]
     errors: tuple[dict[str, str], ...]
     found_requests_in_flight: int  # of writes
@@ -121,6 +122,7 @@ def _file(line: dict[str, Any]) -> FileLine:
         nodes=line["nodes"],
         writes=line["write"]["calls"],
         reads=line["read"]["calls"],
+        lent=line["write"]["lent_bytes"],
         written=line["write"]["bytes"],
         errors=tuple(line["errors"]),
         left=tuple(

@@ -131,7 +131,7 @@ def _file(line: Mapping[str, Any]) -> FileRecord:
 
 
 def _traffic(line: Mapping[str, Any]) -> Traffic:
-    return decoded(Traffic, line, later={"found_requests_in_flight"})
+    return decoded(Traffic, line, later={"found_requests_in_flight", "lent_bytes"})
 
 
 def _passed(line: Mapping[str, Any]) -> PassedThrough:

@@ -36,6 +36,8 @@ class Traffic:
     """To storage."""
     bypassed_calls: int = 0
     """Calls that needed no exchange."""
+    lent_bytes: int = 0
+    """Put together in memory of the pool, gaps included, and so copied once."""
     seconds: float = 0.0
     """In these calls. The next three are parts of it, each of its slowest rank; they overlap."""
     seconds_exchange: float = 0.0

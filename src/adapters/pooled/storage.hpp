@@ -26,4 +26,11 @@ namespace forebay::adapters {
                                                                 const std::string& path,
                                                                 std::uint64_t group);
 
+// The most that is lent at a time.
+inline constexpr std::int64_t lent_bytes_max = std::int64_t{1} << 20;
+
+// Reaches what other processes' storages of this kind lend. Kept for as long as the process lives:
+// what it has mapped stays mapped. `calls` outlives it.
+[[nodiscard]] std::unique_ptr<ports::Borrower> borrower_of(const pool::PoolCalls& calls);
+
 }  // namespace forebay::adapters

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "adapters/mpi/communicator.hpp"
+#include "ports/lending.hpp"
 #include "settings/settings.hpp"
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct Circle {
     std::uint64_t label = 0;
     CircleNeeds needs;
     std::unique_ptr<adapters::MpiCommunicator> group;  // null: it could not be made, on all ranks
+    std::unique_ptr<ports::Borrower> borrower;         // made by the first file that needs it
     std::int64_t files = 0;                            // open ones that use it
     bool kept = false;                                 // when no file uses it any more
 };

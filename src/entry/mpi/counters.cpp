@@ -23,7 +23,8 @@ constexpr std::array<Field, 8> largest{
     &record::Traffic::total_ns, &record::Traffic::exchange_ns, &record::Traffic::storage_ns,
     &record::Traffic::wait_ns,  &record::Traffic::found_limit,
 };
-constexpr std::array<Field, 2> summed{&record::Traffic::bytes, &record::Traffic::requests};
+constexpr std::array<Field, 3> summed{&record::Traffic::bytes, &record::Traffic::requests,
+                                      &record::Traffic::lent_bytes};
 
 constexpr std::size_t largest_count = 2 * largest.size();  // of writes and of reads
 
@@ -96,6 +97,7 @@ void Counters::call(const ports::CallRecord& record) {
     traffic.rounds += record.rounds;
     traffic.requests += record.requests;
     traffic.bypassed_calls += record.bypassed ? 1 : 0;
+    traffic.lent_bytes += record.lent.bytes();
     traffic.total_ns += record.total_ns;
     traffic.exchange_ns += record.exchange_ns;
     traffic.storage_ns += record.storage_ns;

@@ -79,6 +79,9 @@ engine::File& OpenFile::engine() {
     if (facts_.group != 0) {
         options.tuning.write = plan::Mode::enable;  // each stripe has one node, whoever writes it
     }
+    if (facts_.pooled) {
+        borrow(options);
+    }
     options.aggregators_per_node_max = known.aggregators_per_node;
     options.known = known.limits;
     options.only_read = (facts_.amode & MPI_MODE_RDONLY) != 0;
@@ -100,6 +103,19 @@ engine::File& OpenFile::engine() {
     };
     engine_ = std::make_unique<engine::File>(*circle_->group, clock_, *counters_, opener, options);
     return *engine_;
+}
+
+// Windows are put together in the pool's memory, where that is possible.
+void OpenFile::borrow(engine::FileOptions& options) {
+    const pool::PoolCalls* const pool = adapters::pool_calls();
+    if (!settings_.flag(Setting::pool_lends_windows)) {
+        return;
+    }
+    options.tuning.lent_bytes_max = adapters::lent_bytes_max;
+    if (pool != nullptr && !circle_->borrower) {
+        circle_->borrower = adapters::borrower_of(*pool);
+    }
+    options.borrower = circle_->borrower.get();
 }
 
 // What only this rank knows against the call; the engine makes it everyone's.

@@ -111,6 +111,7 @@ private:
     [[nodiscard]] engine::Refusal refusal_of(const Access& access,
                                              Direction direction) const noexcept;
     engine::File& engine();
+    void borrow(engine::FileOptions& options);
     int pass(const Access& access, engine::Refusal refusal, PassOn pass);
     template <class Tell>
     int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);

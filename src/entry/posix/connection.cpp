@@ -8,6 +8,7 @@
 
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -267,6 +268,11 @@ void Connection::forget() noexcept {
         unmap(old, pool::LogShape::bytes);
         old = nullptr;
     }
+    for (LentLog& lent : lent_logs_) {
+        unmap(lent.base, pool::LogShape::bytes);
+        lent = {};
+    }
+    own_name_.store(0, relaxed);
     directory_ = nullptr;
     log_ = pool::Log{};
     clean_ = nullptr;
@@ -441,6 +447,59 @@ std::byte* Connection::map_log(std::uint32_t client) noexcept {
     }
     errno = before;
     return base;
+}
+
+std::uint64_t Connection::lend_log() noexcept {
+    if (own_name_.load(std::memory_order_acquire) != 0) {
+        return own_name_.load(relaxed);
+    }
+    wire::Question question;
+    question.ask = wire::Ask::lend;
+    if (::getrandom(&question.group, sizeof question.group, 0) !=
+        static_cast<ssize_t>(sizeof question.group)) {
+        return 0;
+    }
+    question.group |= 1U;
+    const auto reply = ask(question);
+    // Another thread may have been first.
+    if (reply && reply->error == 0) {
+        own_name_.store(question.group, std::memory_order_release);
+    }
+    return own_name_.load(std::memory_order_acquire);
+}
+
+std::byte* Connection::reach_log(std::uint64_t name) noexcept {
+    if (name == own_name_.load(std::memory_order_acquire)) {
+        return name == 0 ? nullptr : log_.base();
+    }
+    const int before = errno;
+    const Turn turn{*this};
+    LentLog* room = nullptr;
+    for (LentLog& one : lent_logs_) {
+        if (one.name == name) {
+            return one.base;
+        }
+        room = room == nullptr && one.name == 0 ? &one : room;
+    }
+    if (room != nullptr) {
+        wire::Question question;
+        question.ask = wire::Ask::borrow;
+        question.group = name;
+        const Received received = exchange(question, -1);
+        std::byte* const base = received.came && received.reply.error == 0
+                                    ? map_whole(received.descriptors[0],
+                                                {pool::LogShape::bytes, PROT_READ | PROT_WRITE})
+                                    : nullptr;
+        for (const int fd : received.descriptors) {
+            close_if_open(fd);
+        }
+        if (base != nullptr) {
+            *room = {.name = name, .base = base};
+        }
+        errno = before;
+        return base;
+    }
+    return nullptr;
 }
 
 // Somebody may still copy from it: it stays mapped until nobody but the caller reads.

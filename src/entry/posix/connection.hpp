@@ -76,6 +76,12 @@ public:
     [[nodiscard]] pool::Log log_of(std::uint32_t client) noexcept override;
     void prepare(std::byte* begin, std::size_t bytes) noexcept override;
 
+    // Where it was reached: lets others write to the own log, by a name; 0: that cannot be done.
+    [[nodiscard]] std::uint64_t lend_log() noexcept;
+    // The log that is lent by this name, to be written to; null: there is none, or too many are
+    // mapped.
+    [[nodiscard]] std::byte* reach_log(std::uint64_t name) noexcept;
+
     // While it lives, reads are under way: logs of others stay mapped.
     class Reading {
     public:
@@ -106,6 +112,12 @@ private:
         std::atomic<std::uint64_t> number;  // as in ClientSlot::log
     };
 
+    struct LentLog {
+        std::uint64_t name = 0;
+        std::byte* base = nullptr;
+    };
+    static constexpr std::size_t lent_logs_max = 64;
+
     [[nodiscard]] const char* connect_and_greet() noexcept;
     [[nodiscard]] const char* map(Received& greeting) noexcept;
     void disconnect() noexcept;
@@ -131,6 +143,8 @@ private:
     std::array<OtherLog, pool::clients_max> others_{};
     std::atomic<std::uint32_t> readings_{0};
     std::array<std::byte*, 16> retired_{};
+    std::atomic<std::uint64_t> own_name_{0};          // by which the own log is lent
+    std::array<LentLog, lent_logs_max> lent_logs_{};  // of others; changed by whose turn it is
 };
 
 }  // namespace forebay::entry

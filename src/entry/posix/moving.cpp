@@ -4,6 +4,7 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
+#include "entry/posix/lending.hpp"
 #include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
 
@@ -91,13 +92,15 @@ std::int64_t write_far(Place place, std::span<const std::byte> bytes, std::int64
     return moved < 0 ? -errno : moved;
 }
 
-// Bytes written, or minus an errno.
-std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
+// `put` hands the bytes to the pool. Bytes written, or minus an errno.
+template <class Put>
+std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t at,
+                     const Put& put) noexcept {
     if (at > sure_max - static_cast<std::int64_t>(bytes.size())) {
         return write_far(place, bytes, at);
     }
     const pool::FileId file = place.file.file();
-    const pool::Written written = connection.depositor().put(file, at, bytes);
+    const pool::Written written = put(file);
     const auto taken = static_cast<std::int64_t>(written.taken);
     int error = 0;
     switch (written.rest) {
@@ -155,10 +158,24 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
             }
             // What lies before the first byte that cannot be read is written, as the kernel does.
             const std::size_t there = state.memory.readable(memory, want);
+            const std::span bytes{static_cast<const std::byte*>(memory), there};
             return there == 0 ? -EFAULT
-                              : deposit(place, {static_cast<const std::byte*>(memory), there},
-                                        at + before);
+                              : deposit(place, bytes, at + before, [&](pool::FileId file) noexcept {
+                                    return connection.depositor().put(file, at + before, bytes);
+                                });
         });
+    return moved > 0 ? made_durable(place, moved) : moved;
+}
+
+// As write_at, of bytes that lie in the log already.
+std::int64_t write_lent_at(Place place, const pool::Loan& part, std::int64_t at,
+                           bool& taken) noexcept {
+    place.file.wrote.store(true, relaxed);
+    const std::int64_t moved = deposit(place, part.bytes, at, [&](pool::FileId file) noexcept {
+        const pool::Written written = connection.depositor().put_lent(file, at, part);
+        taken = written.taken > 0;
+        return written;
+    });
     return moved > 0 ? made_durable(place, moved) : moved;
 }
 
@@ -399,5 +416,17 @@ ssize_t pread_chk(int fd, void* to, size_t bytes, off_t at, size_t room) noexcep
 }
 
 }  // namespace captured
+
+ssize_t write_lent(int fd, const pool::LentBytes* part, off_t at, bool* taken) noexcept {
+    *taken = false;
+    return on(
+        fd, [&]() noexcept { return real::pwrite(fd, part->begin, part->bytes, at); },
+        [&](Place place) noexcept -> ssize_t {
+            const pool::Loan loan{.position = part->position,
+                                  .place = part->place,
+                                  .bytes = {part->begin, part->bytes}};
+            return may_write(place) ? told(write_lent_at(place, loan, at, *taken)) : fail(EBADF);
+        });
+}
 
 }  // namespace forebay::entry

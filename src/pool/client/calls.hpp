@@ -9,8 +9,16 @@
 
 namespace forebay::pool {
 
-inline constexpr std::uint32_t calls_version = 2;
+inline constexpr std::uint32_t calls_version = 3;
 inline constexpr const char* calls_symbol = "forebay_pool_calls";
+
+// Bytes of this process' log that are lent; see Loan in pool/client/depositor.hpp.
+struct LentBytes {
+    std::uint64_t position;
+    std::size_t place;
+    std::byte* begin;
+    std::size_t bytes;
+};
 
 // As libc's calls: results, errno, and what they do to files that are not pooled.
 //
@@ -37,6 +45,20 @@ struct PoolCalls {
     bool (*knows)(dev_t device, ino_t inode);
     // All nodes have drained the file. -1 and errno: what one of them has cannot be had.
     int (*settle)(dev_t device, ino_t inode);
+    // Lets other processes write to this process' log: the name by which they reach it; 0: it
+    // cannot be lent.
+    std::uint64_t (*lend_log)();
+    // The log of that name, to be written to where it is lent; null: there is none.
+    std::byte* (*reach_log)(std::uint64_t name);
+    // So many bytes of the own log, for the file. False: none are free at the moment.
+    bool (*lend)(int fd, std::size_t bytes, LentBytes* lent);
+    // As pwrite of bytes of a loan. `taken`: whether the pool has them, so that they are no part of
+    // the loan any more; else the file has them, or nobody.
+    ssize_t (*write_lent)(int fd, const LentBytes* part, off_t at, bool* taken);
+    // Part of a loan that was not taken.
+    void (*give_back)(const LentBytes* part);
+    // Bytes of a reached log will be written for the first time.
+    void (*prepare)(std::byte* begin, std::size_t bytes);
 };
 
 }  // namespace forebay::pool

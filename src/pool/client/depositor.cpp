@@ -129,11 +129,16 @@ Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byt
         entry.waited_ns.fetch_add(sleep(self.progress, seen), relaxed);
     }
     std::memcpy(memory_at(piece.position), bytes, piece.length);
+    commit(number, piece);
+    return heard() ? Written::Rest::none : Written::Rest::lost;
+}
+
+void Depositor::commit(std::uint64_t number, const Piece& piece) noexcept {
     committed_bytes_.fetch_add(piece.length, relaxed);
-    entry.state.store(stated(number, EntryState::committed), std::memory_order_release);
+    log_.entry(number).state.store(stated(number, EntryState::committed),
+                                   std::memory_order_release);
     // Before the look whether anybody listens: who stops listening looks in the other order.
     log_.header().commits.fetch_add(1, std::memory_order_seq_cst);
-    return heard() ? Written::Rest::none : Written::Rest::lost;
 }
 
 Written Depositor::write(FileId file, std::int64_t offset,
@@ -207,6 +212,78 @@ Written Depositor::put(FileId file, std::int64_t offset,
         written.error = directory_.files[file.slot].error.load(relaxed);
     }
     return written;
+}
+
+std::optional<Loan> Depositor::lend(FileId file, std::size_t bytes) noexcept {
+    const DirectoryHeader& header = directory_.header;
+    const bool lends = header.consistency.load(relaxed) == Consistency::pool &&
+                       header.cap.load(relaxed) >= lending_cap_least;
+    if (!lends || bytes == 0 || bytes > block_bytes || standing(file) != Written::Rest::none) {
+        return std::nullopt;
+    }
+    const ClientSlot& self = directory_.clients[client_];
+    std::uint64_t position = log_.header().reserved.load(relaxed);
+    for (;;) {
+        const std::uint64_t left = block_bytes - position % block_bytes;
+        const std::uint64_t skipped = left < bytes ? left : 0;
+        if (position + skipped + bytes > self.credit.load(std::memory_order_acquire)) {
+            daemon_.kick();  // the next one shall be luckier
+            return std::nullopt;
+        }
+        if (log_.header().reserved.compare_exchange_weak(position, position + skipped + bytes,
+                                                         relaxed)) {
+            if (skipped > 0) {
+                give_back({.position = position, .bytes = {memory_at(position), skipped}});
+            }
+            std::byte* const memory = memory_at(position + skipped);
+            return Loan{.position = position + skipped,
+                        .place = static_cast<std::size_t>(memory - log_.base()),
+                        .bytes = {memory, bytes}};
+        }
+    }
+}
+
+Written Depositor::put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept {
+    Piece piece{.offset = offset,
+                .position = part.position,
+                .length = static_cast<std::uint32_t>(part.bytes.size())};
+    Written written;
+    written.rest = wait_for_window(file, part.bytes.size(), piece.waited_ns);
+    if (written.rest == Written::Rest::none) {
+        piece.time_ns = daemon_.now_ns();
+        written.rest = deposit_lent(file, piece);
+    }
+    if (written.rest == Written::Rest::none) {
+        written.taken = part.bytes.size();
+    } else if (written.rest == Written::Rest::failed) {
+        written.error = directory_.files[file.slot].error.load(relaxed);
+    }
+    return written;
+}
+
+Written::Rest Depositor::deposit_lent(FileId file, Piece piece) noexcept {
+    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
+    if (!fill_in(number, file, EntryKind::deposit, piece)) {
+        return Written::Rest::lost;
+    }
+    Entry& entry = log_.entry(number);
+    entry.state.store(stated(number, EntryState::reserved), std::memory_order_seq_cst);
+    const Written::Rest rest = standing(file);
+    if (rest != Written::Rest::none) {
+        // The bytes are still wanted, by who writes them to the file. The entry has to be about
+        // something: a byte that nobody will use.
+        entry.position.store(log_.header().reserved.fetch_add(1, relaxed), relaxed);
+        entry.length.store(1, relaxed);
+        entry.state.store(stated(number, EntryState::abandoned), std::memory_order_release);
+        return rest;
+    }
+    commit(number, piece);
+    return heard() ? Written::Rest::none : Written::Rest::lost;
+}
+
+void Depositor::give_back(const Loan& part) noexcept {
+    abandon({},
+            {.position = part.position, .length = static_cast<std::uint32_t>(part.bytes.size())});
 }
 
 void Depositor::tell(FileId file, EntryKind kind, std::int64_t offset,

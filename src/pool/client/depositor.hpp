@@ -1,6 +1,9 @@
 // Writing into the pool: reserve, copy, commit (pool/shared/log.hpp). Safe in several threads at
 // once, in signal handlers, and in a forked child that shares the log. Allocates nothing, and makes
 // no system call while there is credit.
+//
+// What several processes put together, such as a window of a collective write, need not be copied
+// once more: lend() reserves memory of the log that all of them fill, and put_lent() commits it.
 #pragma once
 
 #include "pool/client/daemon.hpp"
@@ -9,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace forebay::pool {
@@ -26,8 +30,19 @@ struct Written {
     int error = 0;
 };
 
+// A stretch of the own log, in one block, that is reserved and not committed yet.
+struct Loan {
+    std::uint64_t position = 0;  // in the log
+    std::size_t place = 0;       // of its memory, from the beginning of the log's mapping
+    std::span<std::byte> bytes;
+};
+
 class Depositor {
 public:
+    // Where the node's pool may have less, nothing is lent: loans that wait for other processes
+    // could be all that there is.
+    static constexpr std::int64_t lending_cap_least = std::int64_t{128} << 20;
+
     // The client is admitted.
     Depositor(const Directory& directory, Log log, std::uint32_t client, Daemon& daemon) noexcept
         : directory_{directory},
@@ -49,6 +64,14 @@ public:
                               std::span<const std::byte> bytes) noexcept;
     // Everything that this process has put is durable: none; else failed or lost.
     [[nodiscard]] Written make_durable(FileId file) noexcept;
+    // Memory for bytes of the file. nullopt: there is none at the moment, more is asked for than a
+    // block has, or the file is not pooled. Does not wait for memory.
+    [[nodiscard]] std::optional<Loan> lend(FileId file, std::size_t bytes) noexcept;
+    // As put() of these bytes, which lie in a loan. Contract: each byte of a loan is taken once at
+    // most.
+    [[nodiscard]] Written put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept;
+    // What of a loan was not taken. Nobody may look at it any more.
+    void give_back(const Loan& part) noexcept;
     // Tells the daemon something that holds no bytes. It is forgotten where the log is full.
     void tell(FileId file, EntryKind kind, std::int64_t offset, std::uint32_t length) noexcept;
     // Sleeps until the file may be written directly. Its `rest` is never none.
@@ -78,7 +101,9 @@ private:
     [[nodiscard]] std::int64_t sleep(const Word& word, std::uint32_t seen) noexcept;
     [[nodiscard]] Written::Rest deposit(FileId file, const Piece& piece,
                                         const std::byte* bytes) noexcept;
+    [[nodiscard]] Written::Rest deposit_lent(FileId file, Piece piece) noexcept;
     void abandon(FileId file, const Piece& piece) noexcept;
+    void commit(std::uint64_t number, const Piece& piece) noexcept;
     [[nodiscard]] bool fill_in(std::uint64_t number, FileId file, EntryKind kind,
                                const Piece& piece) noexcept;
     [[nodiscard]] std::byte* memory_at(std::uint64_t position) noexcept;

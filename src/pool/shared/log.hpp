@@ -84,6 +84,7 @@ public:
     explicit Log(std::byte* base) noexcept : base_{base} {}
 
     [[nodiscard]] bool mapped() const noexcept { return base_ != nullptr; }
+    [[nodiscard]] std::byte* base() const noexcept { return base_; }
     [[nodiscard]] LogHeader& header() const noexcept {
         return *reinterpret_cast<LogHeader*>(base_);
     }

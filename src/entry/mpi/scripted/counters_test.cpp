@@ -39,7 +39,9 @@ protected:
 };
 
 TEST_F(CountersOf, CallsAddUpByDirection) {
-    counters_.call(written(100));
+    ports::CallRecord first = written(100);
+    first.lent = Length{1024};
+    counters_.call(first);
     counters_.call(written(11));
     ports::CallRecord read = written(5);
     read.direction = Direction::read;
@@ -51,6 +53,7 @@ TEST_F(CountersOf, CallsAddUpByDirection) {
     EXPECT_EQ(told.write.requests, 4);
     EXPECT_EQ(told.write.total_ns, 20);
     EXPECT_EQ(told.write.bypassed_calls, 0);
+    EXPECT_EQ(told.write.lent_bytes, 1024);
     EXPECT_EQ(told.read.bytes, 5);
     EXPECT_EQ(told.read.bypassed_calls, 1);
 }

@@ -3,6 +3,7 @@
 
 #include "capture/captured.hpp"
 #include "entry/posix/groups.hpp"
+#include "entry/posix/lending.hpp"
 #include "entry/posix/look.hpp"
 
 extern "C" {
@@ -22,5 +23,11 @@ const forebay::pool::PoolCalls forebay_pool_calls{
     .open_part = &forebay::entry::open_part,
     .knows = &forebay::entry::knows,
     .settle = &forebay::entry::settle,
+    .lend_log = &forebay::entry::lend_log,
+    .reach_log = &forebay::entry::reach_log,
+    .lend = &forebay::entry::lend,
+    .write_lent = &forebay::entry::write_lent,
+    .give_back = &forebay::entry::give_back,
+    .prepare = &forebay::entry::prepare,
 };
 }

@@ -1,0 +1,21 @@
+// Memory of this process' log that other processes of the node write to; see pool/client/calls.hpp.
+#pragma once
+
+#include "pool/client/calls.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/types.h>
+
+namespace forebay::entry {
+
+[[nodiscard]] std::uint64_t lend_log() noexcept;
+[[nodiscard]] std::byte* reach_log(std::uint64_t name) noexcept;
+[[nodiscard]] bool lend(int fd, std::size_t bytes, pool::LentBytes* lent) noexcept;
+// In moving.cpp, with all other writes.
+[[nodiscard]] ssize_t write_lent(int fd, const pool::LentBytes* part, off_t at,
+                                 bool* taken) noexcept;
+void give_back(const pool::LentBytes* part) noexcept;
+void prepare(std::byte* begin, std::size_t bytes) noexcept;
+
+}  // namespace forebay::entry
