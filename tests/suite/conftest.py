@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from suite import mpi as m
 from suite import sanitized
 
 _PASSED = pytest.StashKey[bool]()
+_MEMORY = Path("/dev/shm")
 
 
 def _name_of(item: pytest.Item) -> str:
@@ -21,12 +23,19 @@ def _name_of(item: pytest.Item) -> str:
 
 @pytest.fixture
 def folder(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """An empty folder of the test's own; it stays when the test fails."""
-    path = m.BUILD / "work" / _name_of(request.node)
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True)
+    """An empty folder of the test's own; it stays when the test fails. Marked `memory`, it is one
+    for which no disk is waited for: programs that sync each file many times take a minute on a disk
+    that others keep busy."""
+    kept = m.BUILD / "work" / _name_of(request.node)
+    shutil.rmtree(kept, ignore_errors=True)
+    in_memory = request.node.get_closest_marker("memory") is not None and _MEMORY.is_dir()
+    path = Path(tempfile.mkdtemp(prefix="forebay-test-", dir=_MEMORY)) if in_memory else kept
+    path.mkdir(parents=True, exist_ok=True)
     yield path
-    if request.node.stash.get(_PASSED, False):
+    passed = request.node.stash.get(_PASSED, False)
+    if in_memory and not passed:
+        shutil.copytree(path, kept, symlinks=True, ignore_dangling_symlinks=True)
+    if in_memory or passed:
         shutil.rmtree(path, ignore_errors=True)
 
 

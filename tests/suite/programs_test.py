@@ -25,6 +25,8 @@ from suite.programs import (
 from suite.record import Record
 from suite.verdict import ensure
 
+pytestmark = pytest.mark.memory
+
 # A program, and with it ranks and variants on each Debian MPI. In `make test` each program meets
 # each number of ranks, and each variant on each MPI, but not each pair of those. Seven ranks of
 # MPICH take a minute on two cores, since they spin: one program there.
