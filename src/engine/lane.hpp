@@ -1,7 +1,8 @@
 // The node-shared memory through which the ranks of one node work together: a header, a slot per
 // rank, a summary per node, control blocks and the staging area. Everything here is plain bytes
-// and atomics at the same place for every rank; zero is a valid start, and nothing but `tag`s and
-// the meeting's words outlives a call, so that files can take turns in one lane.
+// and atomics at the same place for every rank; zero is a valid start, and nothing but `tag`s, what
+// is lent, and the words of meetings and attendances outlives a call, so that files can take turns
+// in one lane.
 #pragma once
 
 #include "base/units.hpp"
@@ -79,6 +80,10 @@ struct Header {
     plan::Ballot verdict;
     plan::Claims round;
     alignas(64) std::array<ports::Word, 64> gates{};  // requests in flight of bypassing ranks
+    // Who has come to non-blocking calls, as plan::Attendance; and a word that changes with each.
+    static constexpr std::size_t attendances_max = 16;
+    alignas(64) std::array<std::atomic<std::uint64_t>, attendances_max> attendances{};
+    ports::Word attendance_bell{0};
 };
 
 class Lane {

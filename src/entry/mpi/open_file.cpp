@@ -50,7 +50,8 @@ OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* 
       held_(handle, facts_.name, facts_.amode, inquiry),
       disabled_at_open_{settings_.text(Setting::collective_write) == "disable",
                         settings_.text(Setting::collective_read) == "disable"},
-      own_part_(facts_.pool, clock_, facts_.path, facts_.identity) {}
+      own_part_(facts_.pool, clock_, facts_.path, facts_.identity),
+      number_(circle != nullptr ? ++circle->opened : 0) {}
 
 engine::File& OpenFile::engine() {
     if (engine_) {

@@ -3,6 +3,7 @@
 
 #include "adapters/posix/clock.hpp"
 #include "engine/file.hpp"
+#include "engine/rendezvous.hpp"
 #include "entry/mpi/access.hpp"
 #include "entry/mpi/circle.hpp"
 #include "entry/mpi/counters.hpp"
@@ -107,6 +108,9 @@ private:
     int start_by_mpi(const Access& access, const plan::Choice& choice, const Starting& starting);
     int move_own_part(const Access& access, Direction direction, const Asked& ask,
                       MPI_Request& request);
+    [[nodiscard]] static pattern::Memory memory_of(const Asked& ask) noexcept;
+    [[nodiscard]] bool all_come(const Asked& ask, engine::Refusal own);
+    int write_together(const Access& access, const Asked& ask, MPI_Request& request);
     Result<void> close_own_part();
     [[nodiscard]] engine::Refusal refusal_of(const Access& access,
                                              Direction direction) const noexcept;
@@ -146,6 +150,8 @@ private:
     bool mpi_under_way_ = false;  // see plan::SharedFacts; the same on all ranks
     bool by_itself_ = false;      // some call was done by each rank itself; the same on all ranks
     OwnPart own_part_;
+    std::uint32_t number_;                          // among the circle's files
+    std::optional<engine::Rendezvous> rendezvous_;  // made by the first non-blocking write
     // What the pools of several nodes may have, as this rank knows it, and how often something was
     // added. Threads may access the file independently meanwhile: under the mutex.
     std::mutex undrained_mutex_;

@@ -1,6 +1,7 @@
 // The part of an open file that does non-blocking collective calls: each rank for itself, and done
 // when the call returns, where that needs nobody else (decision 0021).
 #include "entry/mpi/completed_request.hpp"
+#include "entry/mpi/guard.hpp"
 #include "entry/mpi/open_file.hpp"
 #include "entry/mpi/status.hpp"
 
@@ -8,6 +9,13 @@
 #include <fmt/format.h>
 
 namespace forebay::entry {
+
+// Where its datatype lies now.
+pattern::Memory OpenFile::memory_of(const Asked& ask) noexcept {
+    pattern::Memory memory = ask.call.memory;
+    memory.nest = &ask.memory.nest;
+    return memory;
+}
 
 // Nothing here may differ between the ranks.
 plan::SharedFacts OpenFile::shared_facts(Direction direction) const noexcept {
@@ -37,10 +45,46 @@ int OpenFile::start(const Access& access, Direction direction, const Starting& s
     if (own == engine::Refusal::none && ask.call.request.length > 0) {
         own = own_part_.open(direction);
     }
+    if (direction == Direction::write && all_come(ask, own)) {
+        return guarded(handle_, waiting(),
+                       [&] { return write_together(access, ask, *starting.request); });
+    }
     choice = plan::choose_course(facts, own);
     return choice.course == plan::Course::itself
                ? move_own_part(access, direction, ask, *starting.request)
                : start_by_mpi(access, choice, starting);
+}
+
+// Whether all ranks are in this call at the moment: then it is written as a blocking one, which is
+// faster where pieces are short.
+bool OpenFile::all_come(const Asked& ask, engine::Refusal own) {
+    if (!rendezvous_) {
+        rendezvous_.emplace(*circle_->group, clock_, number_);
+    }
+    const bool may = own == engine::Refusal::none;
+    const std::int64_t memory_piece =
+        may ? plan::memory_piece(memory_of(ask), ask.call.request) : 0;
+    return rendezvous_->all_come(
+        may ? plan::patience_ns(plan::summarise(*ask.call.view, ask.call.request, memory_piece),
+                                memory_piece)
+            : 0);
+}
+
+// Where a rank turns out to be unable to, all of them go on alone.
+int OpenFile::write_together(const Access& access, const Asked& ask, MPI_Request& request) {
+    counters_->now_in(access.function);
+    engine::Call call = ask.call;
+    call.memory = memory_of(ask);
+    const engine::Outcome outcome = engine().write(call);
+    if (outcome.passed != engine::Refusal::none) {
+        return move_own_part(access, Direction::write, ask, request);
+    }
+    if (outcome.span.length.bytes() == 0 && !outcome.error) {
+        counters_->call(ports::CallRecord{});  // the engine does not count what moves nothing
+    }
+    request = MPI_REQUEST_NULL;
+    const int code = complete(access, outcome);
+    return code == MPI_SUCCESS ? completed_request(outcome.bytes.bytes(), &request) : code;
 }
 
 // Where some rank holds its view from the MPI, no rank may make a collective call of the MPI.
@@ -68,8 +112,7 @@ int OpenFile::move_own_part(const Access& access, Direction direction, const Ask
     const std::int64_t begin = clock_.now_ns();
     transfer::OwnMove move;
     if (ask.call.request.length > 0) {
-        transfer::OwnRequest own{ask.call.view, ask.call.request, ask.call.memory};
-        own.memory.nest = &ask.memory.nest;
+        const transfer::OwnRequest own{ask.call.view, ask.call.request, memory_of(ask)};
         move = own_part_.move(own, direction);
     }
     ports::CallRecord record;

@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
         Pattern{"RowsOfSteps", rows(30, 4, 5 * mib, 100 * mib, 64 * kib), 16, 20 * mib},
         Pattern{"RowsOfReadsInARow", rows(60, 8, 64 * kib, 20 * mib, 64 * kib), 32, 140 * mib},
         Pattern{"TwoPlacesInTurn", rows(200, 2, 300 * mib, mib, mib), 8, 450 * mib}),
-    [](const auto& info) { return std::string{info.param.name}; });
+    [](const auto& one) { return std::string{one.param.name}; });
 
 TEST(ReadAhead, RandomReadsAskForNothing) {
     std::mt19937_64 dice{7};
