@@ -48,15 +48,20 @@ std::int64_t used_by(const Client& client) noexcept {
 
 bool Credit::round() {
     Lending lending = survey();
-    touches_left_ = std::clamp(lending.writers, touched_least, touched_most);
+    touches_left_ = ledger_.journal.waited_for()
+                        ? touched_least
+                        : std::clamp(lending.writers, touched_least, touched_most);
     look_at_demand(lending);
     for (const std::uint32_t number : ledger_.admitted) {
         release(number, *ledger_.clients[number], lending);
     }
     bool any = false;
-    for (bool more = true; more;) {
+    const std::vector<std::uint32_t>& all = ledger_.admitted;
+    turn_ = all.empty() ? 0 : (turn_ + 1) % all.size();
+    for (bool more = !all.empty(); more;) {
         more = false;
-        for (const std::uint32_t number : ledger_.admitted) {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::uint32_t number = all[(turn_ + i) % all.size()];
             more = lend(number, *ledger_.clients[number], lending) || more;
         }
         any = any || more;

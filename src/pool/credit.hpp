@@ -34,12 +34,13 @@ private:
     void let_waiting_files_leave();
 
     // Blocks of one round: to touch memory takes long, and nothing else is done meanwhile. It is
-    // one for each writer, or the first of them would get all.
+    // one for each writer; where writers wait for the journal, only the least.
     static constexpr std::int64_t touched_least = 2;
     static constexpr std::int64_t touched_most = 16;
 
     Ledger& ledger_;
     std::int64_t touches_left_ = 0;
+    std::size_t turn_ = 0;  // of the client that is given a block first; it goes round
     bool wanting_ = false;
     std::int64_t in_use_ = 0;
     std::int64_t looked_ns_ = 0;
