@@ -56,6 +56,7 @@ public:
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // What did not arrive.
     [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
+    [[nodiscard]] const pool::Directory& directory() const noexcept { return desk_->directory(); }
     // What the report says of the end, as one line of JSON.
     [[nodiscard]] const std::string& report() const noexcept { return report_; }
     // It was told to end twice: something may hang in the file system for ever.

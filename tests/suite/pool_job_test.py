@@ -147,6 +147,40 @@ def test_a_job_on_two_nodes(folder: Path) -> None:
     judged(json.loads(text.splitlines()[-1]), work)
 
 
+# Both write a file; then rank 1 kills the daemon of its node.
+KILLER = """
+import os, signal, socket, struct, time
+rank = int(os.environ["SLURM_PROCID"])
+fd = os.open(f"own-{rank}", os.O_CREAT | os.O_RDWR)
+os.write(fd, bytes([rank]) * 1_000_000)
+if rank == 1:
+    os.pread(fd, 1, 0)  # the daemon has seen what was written
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as daemon:
+        daemon.connect(os.environ["FOREBAY_POOL_SOCKET"])
+        peer = daemon.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    os.kill(struct.unpack("3i", peer)[0], signal.SIGKILL)
+"""
+
+
+@ROOT_ONLY
+def test_what_a_daemon_of_another_node_took_along_is_named(folder: Path) -> None:
+    work = folder / "work"
+    work.mkdir()
+    (folder / "program.py").write_text(KILLER)
+    with two_nodes(folder) as launcher:
+        words = ["run", "--pool", work, "--format", "json", "--set", "pool_quiet=60000"]
+        nodes = ["--set", "pool_nodes=2", "--set", f"pool_starter={launcher}"]
+        program = [launcher, sys.executable, folder / "program.py"]
+        text = run([*FOREBAY, *words, *nodes, "--", *program], work, ENVIRONMENT, status=74)
+    told = json.loads(text.splitlines()[-1])["pool"]
+    ensure(told["death"].startswith("on node 1, "), told["death"])
+    lost = {Path(one["path"]).name: one["bytes"] for one in told["lost"]}
+    ensure(lost == {"own-1": 1_000_000}, f"{lost}")
+    ensure((work / "own-0").read_bytes() == bytes(1_000_000), "the other node lost bytes")
+    taken = {Path(file["path"]).name: file["taken"] for file in told["files"]}
+    ensure(taken == {"own-0": 1_000_000}, f"{taken}")
+
+
 @ROOT_ONLY
 def test_a_starter_that_starts_nothing(folder: Path) -> None:
     """Nothing is run, and what it said is told."""

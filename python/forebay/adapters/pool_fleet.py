@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,13 @@ from forebay.adapters.pool_daemon import (
 from forebay.adapters.pool_document import decode_status
 from forebay.application.pool_ports import Progress
 from forebay.domain.errors import PoolError, PoolStartError
-from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus
+from forebay.domain.frozen import frozen
+from forebay.domain.pool import Lost, PoolEnd, PoolPlace, PoolStatus
 
 READY_SCHEMA = "forebay.pool.ready/1"
 JOINED_SCHEMA = "forebay.pool.joined/1"
 PEERS_SCHEMA = "forebay.pool.peers/1"
-STATUS_SCHEMA = "forebay.pool/1"
+LOST_SCHEMA = "forebay.pool.lost/1"
 
 _START_SECONDS_MAX = 120.0
 _LOOK_SECONDS = 0.1
@@ -116,13 +117,24 @@ class Fleet:
                 if arrived(_LOOK_SECONDS) is not None:
                     patience.tried()
         progress.end()
-        status = self._report()
+        lines = self._text.decode("utf-8", "replace").splitlines()
+        self._text = b""
+        reports, deaths = _reports(lines), _deaths(lines)
         return PoolEnd(
-            status=status,
+            status=together(reports) if reports else None,
             seconds=time.monotonic() - begin,
-            death=None if status else death_of(self._process.returncode),
+            death=self._death(len(reports), deaths),
+            lost=tuple(lost for one in deaths for lost in one.lost),
             messages=messages_in(log_of(self._place.socket)),
         )
+
+    def _death(self, reported: int, deaths: Sequence["_Death"]) -> str | None:
+        """None: all have said how they ended."""
+        if deaths:
+            return ", ".join(f"on node {one.node}, {one.host}" for one in deaths)
+        if reported == self._place.nodes:
+            return None
+        return f"{reported} of {self._place.nodes} reported; {death_of(self._process.returncode)}"
 
     def end(self) -> None:
         """After a start that has failed."""
@@ -141,15 +153,6 @@ class Fleet:
             return True
         self._process.wait()
         return False
-
-    def _report(self) -> PoolStatus | None:
-        """What all of them said at the end; None: one of them did not."""
-        reports = []
-        for line in self._text.decode("utf-8", "replace").splitlines():
-            with contextlib.suppress(PoolError):
-                reports.append(decode_status(line))
-        self._text = b""
-        return together(reports) if len(reports) == self._place.nodes else None
 
     def _lines(self, schema: str, deadline: float) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -186,6 +189,35 @@ class Fleet:
             f"They say: {said or 'nothing'}. They were started by: "
             f"{' '.join(starter_of(self._place))}"
         )
+
+
+@frozen
+class _Death:
+    """Of a daemon, as the process beside it told."""
+
+    node: int
+    host: str
+    lost: tuple[Lost, ...]
+
+
+def _reports(lines: Iterable[str]) -> list[PoolStatus]:
+    """Of those that ended by themselves."""
+    reports = []
+    for line in lines:
+        with contextlib.suppress(PoolError):
+            reports.append(decode_status(line))
+    return reports
+
+
+def _deaths(lines: Iterable[str]) -> list[_Death]:
+    deaths = []
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            said = json.loads(line)
+            if isinstance(said, dict) and said.get("schema") == LOST_SCHEMA:
+                lost = tuple(Lost(path=one["path"], bytes=one["bytes"]) for one in said["files"])
+                deaths.append(_Death(node=said["node"], host=said["host"], lost=lost))
+    return sorted(deaths, key=lambda one: one.node)
 
 
 def start_fleet(program: Path, place: PoolPlace) -> Fleet:

@@ -7,13 +7,15 @@
 //
 // One of several daemons of a job says in its line by which address the others reach it, and reads
 // a line from standard input that names all of them. When it has met them it says so in a line; it
-// ends when standard input does, and says then what its report says (schema/pool.md).
+// ends when standard input does, and says then what its report says. If it dies, a process beside
+// it says what it took along (schema/pool.md).
 //
 // Exit status: 0 everything arrived, 1 something did not, or it could not start, 2 wrong arguments.
 #include "adapters/posix/clock.hpp"
 #include "server/options.hpp"
 #include "server/server.hpp"
 #include "server/shape.hpp"
+#include "server/witness.hpp"
 #include "settings/settings.hpp"
 
 #include <array>
@@ -24,6 +26,7 @@
 #include <exception>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <sys/resource.h>
@@ -38,6 +41,7 @@ using forebay::Result;
 using forebay::server::Peers;
 using forebay::server::Rescued;
 using forebay::server::Server;
+using forebay::server::Witness;
 
 constexpr int all_arrived = 0;
 constexpr int not_all = 1;
@@ -162,9 +166,18 @@ int run(std::span<char* const> words) {
     if (const auto heard = (*server)->hear(std::move(signals)); !heard) {
         return fail(heard.error(), not_all);
     }
+    std::optional<Witness> witness;
+    if (*peers) {
+        auto beside = Witness::beside((*server)->directory(), options->desk.node);
+        if (!beside) {
+            return fail(beside.error(), not_all);
+        }
+        witness.emplace(std::move(*beside));
+    }
     say_ready(*options, peers->get());
     if (*peers) {
         if (const auto met = meet(**peers, options->desk.nodes); !met) {
+            witness->dismiss();
             return fail(met.error(), not_all);
         }
         say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})", options->desk.node));
@@ -173,6 +186,7 @@ int run(std::span<char* const> words) {
     (*server)->run();
     if (*peers) {
         say((*server)->report());
+        witness->dismiss();
     }
     const int status = tell(**server);
     if (status != all_arrived || (*server)->gave_up()) {
