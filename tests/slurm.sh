@@ -1,6 +1,7 @@
 #!/bin/bash
-# A real Slurm of two nodes on this machine: a mount namespace, with a /tmp of its own, stands for
-# each node. Needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
+# A real Slurm of two nodes on this machine. Namespaces stand for each node: it has a name,
+# processes, a /tmp and a /dev/shm of its own. Needs root and Debian's packages slurmctld, slurmd,
+# slurm-client and munge.
 #
 #   slurm.sh up FOLDER      begins it and prints the path of its slurm.conf, for SLURM_CONF; the
 #                           folder lies outside of /tmp
@@ -56,7 +57,7 @@ KillWait=5
 StateSaveLocation=$folder/state
 SlurmdSpoolDir=$folder/spool.%n
 SlurmctldPidFile=$folder/slurmctld.pid
-SlurmdPidFile=$folder/slurmd.%n.pid
+SlurmdPidFile=$folder/spool.%n/pid
 SlurmctldLogFile=$folder/slurmctld.log
 SlurmdLogFile=$folder/slurmd.%n.log
 PartitionName=all Nodes=ALL Default=YES MaxTime=60 State=UP OverSubscribe=FORCE:4
@@ -68,10 +69,13 @@ END
     done
     export SLURM_CONF=$conf
     slurmctld -f "$conf"
+    { cat /etc/hosts && printf '127.0.0.1 %s\n' "${nodes[@]}"; } > "$folder/hosts"
     for node in "${nodes[@]}"; do
-        unshare -m bash -c "
-            mount --make-rprivate / && mount -t tmpfs none /tmp &&
-            exec slurmd -N $node -f '$conf'"
+        unshare --mount --uts --ipc --pid --fork --kill-child --mount-proc bash -c "
+            hostname $node && mount --make-rprivate / && mount --bind '$folder/hosts' /etc/hosts &&
+            mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm &&
+            exec slurmd -D -N $node -f '$conf'" > "$folder/slurmd.$node.out" 2>&1 < /dev/null &
+        echo $! > "$folder/$node.pid"
     done
     until (($(sinfo -h -N -t idle 2> /dev/null | wc -l) == ${#nodes[@]})); do
         if ((++number > 300)); then

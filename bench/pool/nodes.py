@@ -20,6 +20,7 @@ from typing import Any
 from bench.pool.places import drop_caches, places, tmpfs
 from bench.pool.runs import BUILD, Programs, ratio_of, run_in
 from bench.tables import TextTable
+from forebay.adapters.pool_fleet import put_together
 from forebay.domain.frozen import frozen
 
 MIB = 1 << 20
@@ -44,7 +45,10 @@ class Fleet:
         for one in self.processes:
             one.terminate()
         reports = [one.communicate()[0] for one in self.processes]
-        return [json.loads(text.splitlines()[-1]) for text in reports if text]
+        if len(reports) == 1:
+            return [json.loads(text.splitlines()[-1]) for text in reports if text]
+        lines = [line for text in reports for line in text.splitlines()]
+        return [json.loads(line) for line in put_together(lines)]
 
 
 @contextlib.contextmanager

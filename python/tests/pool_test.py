@@ -1,5 +1,6 @@
 """The pool as the command sees it: messages, documents, runs in an imagined world, rescue files."""
 
+import base64
 import dataclasses
 import json
 import re
@@ -12,6 +13,7 @@ import pytest
 
 from forebay.adapters.pool_daemon import environment_of
 from forebay.adapters.pool_document import decode_ready, decode_status
+from forebay.adapters.pool_fleet import put_together
 from forebay.adapters.pools import LocalPools
 from forebay.adapters.rescue_files import RescueFiles
 from forebay.application.manage_pool import StartRequest, socket_of, start_pool
@@ -491,3 +493,18 @@ def test_what_is_no_rescue_file_is_told(tmp_path: Path, target: Path) -> None:
     damaged = tmp_path / "damaged"
     damaged.write_bytes(b"forebay.rescue/1\n{}\n")
     assert "second line is damaged" in str(finish(damaged).problem)
+
+
+def test_long_lines_of_several_daemons_are_put_together() -> None:
+    def part(node: int, number: int, of: int, text: str) -> str:
+        said = {"schema": "forebay.pool.part/1", "node": node, "part": number, "of": of}
+        return json.dumps({**said, "base64": base64.b64encode(text.encode()).decode()})
+
+    lines = [
+        part(1, 1, 2, " two"),
+        part(0, 0, 1, "whole"),
+        "srun: something else",
+        part(2, 0, 2, "not whole"),
+        part(1, 0, 2, "one"),
+    ]
+    assert put_together(lines) == ["whole", "one two"]

@@ -3,6 +3,7 @@
 
 #include "base/atomics.hpp"
 #include "kernel/calls.hpp"
+#include "server/parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,8 +23,6 @@ bool holds(const pool::FileSlot& slot) noexcept {
     return state == pool::FileState::pooled || state == pool::FileState::leaving;
 }
 
-// As long as it is not more than a page, it is written whole or not at all; more than one line is
-// nobody's who reads them.
 void print(const std::string& line) noexcept {
     std::size_t done = 0;
     while (done < line.size()) {
@@ -56,7 +55,10 @@ bool dismissed(int line) noexcept {
     if (!dismissed(own)) {
         std::array<char, 256> host{};
         static_cast<void>(::gethostname(host.data(), host.size() - 1));
-        print(told_by_witness(directory, node, host.data()));
+        for (const std::string& part :
+             in_parts(node, told_by_witness(directory, node, host.data()))) {
+            print(part + "\n");
+        }
     }
     ::_exit(0);
 }
@@ -80,7 +82,7 @@ std::string told_by_witness(const pool::Directory& directory, std::uint32_t node
     }
     const nlohmann::ordered_json line = {
         {"schema", "forebay.pool.lost/1"}, {"node", node}, {"host", host}, {"files", lost}};
-    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Result<Witness> Witness::beside(const pool::Directory& directory, std::uint32_t node) {

@@ -1,6 +1,7 @@
 """The daemons of a job's nodes: started by a step of the batch system or by an MPI's launcher, told
 of each other, and brought to an end together."""
 
+import base64
 import contextlib
 import json
 import os
@@ -32,6 +33,7 @@ READY_SCHEMA = "forebay.pool.ready/1"
 JOINED_SCHEMA = "forebay.pool.joined/1"
 PEERS_SCHEMA = "forebay.pool.peers/1"
 LOST_SCHEMA = "forebay.pool.lost/1"
+PART_SCHEMA = "forebay.pool.part/1"
 
 _START_SECONDS_MAX = 120.0
 _LOOK_SECONDS = 0.1
@@ -61,7 +63,6 @@ def starter_of(place: PoolPlace) -> tuple[str, ...]:
         f"--nodes={nodes}",
         f"--ntasks={nodes}",
         "--ntasks-per-node=1",
-        "--unbuffered",
         "--kill-on-bad-exit=0",
         "--quiet",
     )
@@ -117,7 +118,7 @@ class Fleet:
                 if arrived(_LOOK_SECONDS) is not None:
                     patience.tried()
         progress.end()
-        lines = self._text.decode("utf-8", "replace").splitlines()
+        lines = put_together(self._text.decode("utf-8", "replace").splitlines())
         self._text = b""
         reports, deaths = _reports(lines), _deaths(lines)
         return PoolEnd(
@@ -176,11 +177,7 @@ class Fleet:
     def _taken(self, schema: str) -> Iterator[dict[str, Any]]:
         """Whole lines of a schema; what is no such line is left out."""
         *lines, self._text = self._text.split(b"\n")
-        for line in lines:
-            with contextlib.suppress(ValueError):
-                said = json.loads(line)
-                if isinstance(said, dict) and said.get("schema") == schema:
-                    yield said
+        yield from _said((line.decode("utf-8", "replace") for line in lines), schema)
 
     def _complaint(self, why: str) -> str:
         said = " ".join(messages_in(log_of(self._place.socket)))
@@ -189,6 +186,21 @@ class Fleet:
             f"They say: {said or 'nothing'}. They were started by: "
             f"{' '.join(starter_of(self._place))}"
         )
+
+
+def put_together(lines: Iterable[str]) -> list[str]:
+    """The long lines of which all parts are there, in the order of nodes; other lines are left
+    out."""
+    found: dict[int, dict[int, bytes]] = {}
+    wanted: dict[int, int] = {}
+    for one in _said(lines, PART_SCHEMA):
+        found.setdefault(one["node"], {})[one["part"]] = base64.b64decode(one["base64"])
+        wanted[one["node"]] = one["of"]
+    return [
+        b"".join(some[part] for part in sorted(some)).decode("utf-8", "replace")
+        for node, some in sorted(found.items())
+        if len(some) == wanted[node]
+    ]
 
 
 @frozen
@@ -210,14 +222,23 @@ def _reports(lines: Iterable[str]) -> list[PoolStatus]:
 
 
 def _deaths(lines: Iterable[str]) -> list[_Death]:
-    deaths = []
+    return [
+        _Death(
+            node=said["node"],
+            host=said["host"],
+            lost=tuple(Lost(path=one["path"], bytes=one["bytes"]) for one in said["files"]),
+        )
+        for said in _said(lines, LOST_SCHEMA)
+    ]
+
+
+def _said(lines: Iterable[str], schema: str) -> Iterator[dict[str, Any]]:
+    """The lines of a schema; what is no such line is left out."""
     for line in lines:
         with contextlib.suppress(ValueError):
             said = json.loads(line)
-            if isinstance(said, dict) and said.get("schema") == LOST_SCHEMA:
-                lost = tuple(Lost(path=one["path"], bytes=one["bytes"]) for one in said["files"])
-                deaths.append(_Death(node=said["node"], host=said["host"], lost=lost))
-    return sorted(deaths, key=lambda one: one.node)
+            if isinstance(said, dict) and said.get("schema") == schema:
+                yield said
 
 
 def start_fleet(program: Path, place: PoolPlace) -> Fleet:

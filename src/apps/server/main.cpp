@@ -13,6 +13,7 @@
 // Exit status: 0 everything arrived, 1 something did not, or it could not start, 2 wrong arguments.
 #include "adapters/posix/clock.hpp"
 #include "server/options.hpp"
+#include "server/parts.hpp"
 #include "server/server.hpp"
 #include "server/shape.hpp"
 #include "server/witness.hpp"
@@ -185,7 +186,10 @@ int run(std::span<char* const> words) {
     }
     (*server)->run();
     if (*peers) {
-        say((*server)->report());
+        for (const std::string& part :
+             forebay::server::in_parts(options->desk.node, (*server)->report())) {
+            say(part);
+        }
         witness->dismiss();
     }
     const int status = tell(**server);
