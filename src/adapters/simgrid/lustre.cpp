@@ -37,6 +37,15 @@ double Lustre::changing_hands(Target& target, const Arrival& request) const {
     return other ? platform_.target.lock_time : 0;
 }
 
+// Whether it is of one run with the request before it. Others do not say where they lie.
+bool Lustre::continues(Target& target, const Arrival& request) noexcept {
+    const bool same = request.object >= 0 && request.object == target.object;
+    const bool follows = same && request.offset == target.end;
+    target.object = request.object;
+    target.end = request.offset + request.bytes;
+    return follows;
+}
+
 double Lustre::arrive(double now, const Arrival& request) {
     const TargetPlatform& model = platform_.target;
     Target& target = targets_.at(static_cast<std::size_t>(request.target));
@@ -56,7 +65,8 @@ double Lustre::arrive(double now, const Arrival& request) {
     const double interference =
         model.interference_per_stream * beyond(streams, model.streams_free) +
         model.interference_per_queued * beyond(queued, model.queued_free);
-    double duration = model.request_time * static_cast<double>(request.pieces) +
+    const std::int64_t runs = continues(target, request) ? 0 : request.pieces;
+    double duration = model.request_time * static_cast<double>(runs) +
                       static_cast<double>(request.bytes) / model.rate * (1 + interference);
     duration += request.object < 0 ? changing_hands(target, request) : 0;
     duration *= varied(request.target, target.number++);

@@ -100,10 +100,13 @@ private:
         std::uint64_t number = 0;
         std::unordered_map<std::int64_t, std::int32_t> holders;  // of a stripe's lock
         std::int64_t bytes = 0;
+        std::int64_t object = -1;  // of the last request of a node's client, and where that ended
+        std::int64_t end = 0;
     };
 
     double metadata(double now, double duration);
     [[nodiscard]] double varied(std::int32_t target, std::uint64_t number) const noexcept;
+    [[nodiscard]] static bool continues(Target& target, const Arrival& request) noexcept;
     [[nodiscard]] double changing_hands(Target& target, const Arrival& request) const;
     [[nodiscard]] std::size_t server_of(std::int32_t target) const noexcept {
         return static_cast<std::size_t>(target) % links_.size();

@@ -103,9 +103,20 @@ TEST(Lustre, WhatWasReadIsInTheServersMemory) {
     EXPECT_NEAR(first, 0.001 + 2 * block / 1e8, 1e-9);
     EXPECT_EQ(lustre.fetch(0.001, of_object(0, 2 * block)), first) << "it is being read";
     EXPECT_EQ(lustre.fetch(5, of_object(100, 1000)), 5);
-    EXPECT_NEAR(lustre.fetch(5, of_object(block, 2 * block)), 5 + 0.001 + block / 1e8, 1e-9)
+    EXPECT_NEAR(lustre.fetch(5, of_object(3 * block, 2 * block)), 5.001 + 2 * block / 1e8, 1e-9);
+    EXPECT_NEAR(lustre.fetch(6, of_object(block, 2 * block)), 6.001 + block / 1e8, 1e-9)
         << "half of it is there";
-    EXPECT_EQ(lustre.target_bytes().front(), 3 * block);
+    EXPECT_EQ(lustre.target_bytes().front(), 5 * block);
+}
+
+TEST(Lustre, ARequestThatContinuesTheOneBeforeItCostsItsBytes) {
+    Lustre lustre{simple(), 1, {}};
+    EXPECT_NEAR(lustre.arrive(0, of_object(0, 1000)), 0.001 + 1000 / 1e8, 1e-9);
+    EXPECT_NEAR(lustre.arrive(1, of_object(1000, 1000)), 1 + 1000 / 1e8, 1e-9);
+    EXPECT_NEAR(lustre.arrive(2, of_object(3000, 1000)), 2.001 + 1000 / 1e8, 1e-9);
+    Arrival other = of_object(4000, 1000);
+    other.object = 1;
+    EXPECT_NEAR(lustre.arrive(3, other), 3.001 + 1000 / 1e8, 1e-9);
 }
 
 TEST(Lustre, WithoutMemoryEveryReadIsTheTargets) {
