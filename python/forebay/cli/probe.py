@@ -78,7 +78,7 @@ What makes a measurement misleading is dealt with:
 
 With --simulate nothing is measured. Each probe is two runs of `forebay simulate --independent`,
 whose KEY=VALUE change the machine; where that is not built, or with --formulas, formulas over the
-platform's numbers are asked instead. Minutes for a machine of 8192 ranks; seconds by formulas.
+platform's numbers are asked instead. Half a minute or more for a machine of 8192 ranks.
 
 \b
 Exit status:
