@@ -4,8 +4,9 @@ systems, and what of real runs is called a difference where there is none.
 regret   random systems with a known optimum, drift, noise and stragglers: how far the best that
          probing finds is from the optimum, beside one factor at a time (--level, --systems)
 claims   A/A comparisons under drift: how often verification says improved or worse (--runs)
-study    the five recommendations and two scenarios of the 2020 study on lustre-96-ost: probed,
-         advised, and what the formulas say to it
+study    the five recommendations and two scenarios of the 2020 study on lustre-96-ost: simulated,
+         probed, advised, and asked of the simulator directly (minutes)
+assumed  the same questions to the simulator with each assumed number halved and doubled
 aa       A/A verifications of real runs: `aa --timings FILE -- PROGRAM …` takes them for --seconds
          and goes on where it ended (the only table that measures)
 """
@@ -24,7 +25,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.tuning_aa import aa
-from bench.tuning_study import study
+from bench.tuning_study import assumed, study
 from forebay.application.modelled_system import ModelledSystem
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.modelled import Bend, Platform, Weather, expected
@@ -299,6 +300,7 @@ _TABLES: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "regret": regret,
     "claims": claims,
     "study": study,
+    "assumed": assumed,
     "aa": aa,
 }
 

@@ -93,11 +93,15 @@ TEST(Words, AreInTheHelp) {
 }
 
 TEST(Words, AreTakenInAnyOrderWithUnits) {
-    const auto experiment = parsed({"link_rate=2 GB/s", "stripe_bytes=1 MiB", "message_time=3us"});
+    const auto experiment = parsed({"link_rate=2 GB/s", "stripe_bytes=1 MiB", "message_time=3us",
+                                    "rpc_bytes=4MiB", "server_memory=0", "grant_time=1ms"});
     ASSERT_TRUE(experiment.has_value()) << experiment.error().message;
     EXPECT_EQ(experiment->platform.node.link_rate, 2e9);
     EXPECT_EQ(experiment->platform.stripe_bytes, 1 << 20);
     EXPECT_EQ(experiment->platform.node.message_time, 3e-6);
+    EXPECT_EQ(experiment->platform.client.rpc_bytes, 4 << 20);
+    EXPECT_EQ(experiment->platform.server.memory, 0);
+    EXPECT_EQ(experiment->platform.target.grant_time, 1e-3);
 }
 
 }  // namespace

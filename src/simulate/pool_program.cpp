@@ -1,6 +1,7 @@
 #include "simulate/pool_program.hpp"
 
 #include "pool/deposit_source.hpp"
+#include "simulate/imagined_bytes.hpp"
 #include "simulate/pool_reading.hpp"
 #include "transfer/channel.hpp"
 
@@ -11,12 +12,6 @@ namespace forebay::sim {
 
 namespace {
 
-// An address that nobody looks at: the bytes are not there.
-std::span<std::byte> imagined_bytes(Length length) {
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast,performance-no-int-to-ptr)
-    return {reinterpret_cast<std::byte*>(4096), length.size()};
-}
-
 Stripes stripes_of(const PoolExperiment& experiment) {
     const auto targets = static_cast<std::int32_t>(experiment.platform.target.count);
     const std::int32_t wanted = experiment.stripe_count;
@@ -24,17 +19,6 @@ Stripes stripes_of(const PoolExperiment& experiment) {
 }
 
 }  // namespace
-
-void Meeting::meet(adapters::RankPorts& rank) {
-    rank.life.compute(0);  // what it owes has passed when it arrives
-    if (++arrived_ == ranks_) {
-        arrived_ = 0;
-        turn_.fetch_add(1);
-        rank.communicator.wake(turn_);
-        return;
-    }
-    rank.communicator.wait(turn_, turn_.load());
-}
 
 Result<std::unique_ptr<PoolWorld>> PoolWorld::make(const PoolExperiment& experiment) {
     const auto nodes = static_cast<std::size_t>(experiment.platform.node.count);

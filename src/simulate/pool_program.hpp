@@ -3,6 +3,7 @@
 
 #include "adapters/posix/mapping.hpp"
 #include "adapters/simgrid/world.hpp"
+#include "simulate/meeting.hpp"
 #include "simulate/pool_deposits.hpp"
 #include "simulate/pool_experiment.hpp"
 #include "simulate/pool_node.hpp"
@@ -15,18 +16,6 @@
 #include <vector>
 
 namespace forebay::sim {
-
-// Where all ranks wait for the last one. To meet costs nothing.
-class Meeting {
-public:
-    explicit Meeting(std::int64_t ranks) : ranks_{ranks} {}
-    void meet(adapters::RankPorts& rank);
-
-private:
-    std::int64_t ranks_;
-    std::int64_t arrived_ = 0;
-    ports::Word turn_{0};
-};
 
 // The actors of a node are its daemon, and then the ranks of the program.
 inline constexpr std::int32_t daemons_per_node = 1;

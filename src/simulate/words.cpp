@@ -16,7 +16,7 @@ struct PlatformKey {
     const char* meaning;
 };
 
-constexpr std::array<PlatformKey, 19> platform_keys{{
+constexpr std::array<PlatformKey, 28> platform_keys{{
     {"nodes", "node.count", "nodes that compute"},
     {"ranks_per_node", "node.ranks", "ranks on each"},
     {"link_rate", "node.link_rate", "of a node's interface, as in 2GB/s"},
@@ -26,7 +26,13 @@ constexpr std::array<PlatformKey, 19> platform_keys{{
     {"rank_send_rate", "node.rank_send_rate", "sending by one rank where every rank is alone"},
     {"rank_receive_rate", "node.rank_receive_rate", "taking in by one rank, likewise"},
     {"client_rate", "node.client_rate", "writing by one rank into the file system's client"},
+    {"rpc_bytes", "client.rpc", "largest request of a node's client, as in 4MiB"},
+    {"rpcs_in_flight", "client.rpcs_in_flight", "of a node's client at a target"},
+    {"dirty_bytes", "client.dirty", "that a node's client holds back for a target"},
+    {"read_ahead", "client.read_ahead", "by a node's client, for all its ranks together"},
+    {"call_time", "client.call_time", "of a node's client, a call and each stripe of it"},
     {"servers", "server.count", "storage servers"},
+    {"server_memory", "server.memory", "of each, for what nodes' clients have read"},
     {"targets", "target.count", "storage targets, over all servers"},
     {"target_rate", "target.rate", "of a target, as in 500MB/s"},
     {"request_time", "target.request_time", "a request costs a target so much"},
@@ -36,8 +42,11 @@ constexpr std::array<PlatformKey, 19> platform_keys{{
     {"interference_per_queued", "target.interference_per_queued",
      "slows a target for each request past queued_free"},
     {"queued_free", "target.queued_free", "requests that may wait at a target at full speed"},
+    {"lock_time", "target.lock_time", "a lock that another one has costs so much, as in 1ms"},
+    {"grant_time", "target.grant_time", "a node's client waits so long for a lock that is free"},
     {"jitter", "target.jitter", "a target's times vary by this share, 0 to 1"},
     {"stripe_bytes", "target.stripe", "stripe size of the file, as in 1MiB"},
+    {"object_time", "metadata.object_time", "making a file costs so much for each of its stripes"},
 }};
 
 }  // namespace

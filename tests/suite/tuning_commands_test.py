@@ -83,7 +83,7 @@ class Shell:
 
 def advised(shell: Shell, *options: str) -> Mapping[str, list[str]]:
     """For two ranks that write collectively, on a modelled machine."""
-    shell.run("forebay probe --simulate lustre-96-ost -o model.toml 2>/dev/null")
+    shell.run("forebay probe --simulate lustre-96-ost --formulas -o model.toml 2>/dev/null")
     words = "--ranks 2 --bytes 64m --collective -o advice.json --ready ."
     return printed(shell.run(f"forebay advise --portrait model.toml {words} {shlex.join(options)}"))
 

@@ -202,7 +202,8 @@ def kill_a_rank(parent: int) -> None:
 def test_layout_that_is_refused(folder: Path) -> None:
     """By a file system whose directories have no layouts, for a program that sets none itself."""
     prober = Prober(folder=folder)
-    prober.run(prober.forebay("probe", "--simulate", "lustre-96-ost", "-o", "model.toml"), status=0)
+    probing = ("probe", "--simulate", "lustre-96-ost", "--formulas", "-o", "model.toml")
+    prober.run(prober.forebay(*probing), status=0)
     words = ("--ranks", "2", "--bytes", "64m", "-o", "advice.json")
     prober.run(prober.forebay("advise", "--portrait", "model.toml", *words), status=0)
     program = [*m.MPICH.start(RANKS, {}), str(m.LIBRARIES / "mpich" / "forebay-ior")]

@@ -92,9 +92,9 @@ def prove(loop: Loop) -> None:
     ensure(not any((loop.folder / "out").iterdir()), "files were left")
 
 
-def test_loop_on_a_modelled_system(folder: Path) -> None:
+def test_loop_on_a_simulated_system(folder: Path) -> None:
     loop = loop_in(folder)
-    loop.call("probe", "--simulate", "lustre-96-ost", "-o", "model.toml")
+    loop.call("probe", "--simulate", "lustre-96-ost", "nodes=4", "-o", "model.toml")
     ensure(advised(loop, "model.toml"), "96 targets, and nothing to advise")
     with m.cores(m.MPICH, RANKS):
         prove(loop)

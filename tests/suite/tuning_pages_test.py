@@ -57,8 +57,8 @@ def forebay(folder: Path, *words: str) -> None:
 
 
 def portrait(folder: Path) -> Path:
-    probing = ("probe", "--simulate", "lustre-96-ost", "--level", "quick", "-o", "model.toml")
-    forebay(folder, *probing, "--html", "portrait.html")
+    machine = ("--simulate", "lustre-96-ost", "--formulas")
+    forebay(folder, "probe", *machine, "-o", "model.toml", "--html", "portrait.html")
     return folder / "portrait.html"
 
 

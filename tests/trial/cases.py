@@ -54,7 +54,8 @@ RIGHT = (
         "forebay pool drain --socket $S && forebay pool stop --socket $S",
         says=("daemon", "drained in"),
     ),
-    Case("forebay probe --simulate lustre-96-ost --seed 2 --drift 5% -o scratch.toml"),
+    Case("forebay probe --simulate lustre-96-ost --formulas --seed 2 --drift 5% -o scratch.toml"),
+    Case("forebay probe --simulate lustre-96-ost nodes=1 -o node.toml", says=("1 node",)),
     Case(
         "forebay probe . --seconds 20 --bytes 64m --files 100 --share 1% --targets 1 --reads "
         "--dry-run -- mpiexec -n 2",
@@ -83,6 +84,7 @@ RIGHT = (
     Case("forebay simulate laptop region_count=10 --variant placement --format json"),
     Case("forebay simulate tsubame-2.5-thin nodes=1 targets=2 region_count=4 verify=1"),
     Case("forebay simulate lustre-96-ost nodes=1 region_count=2"),
+    Case("forebay simulate --independent laptop processes=2", says=("GB/s",)),
     Case("forebay bench ior -np 2 -t 4k -b 64k -o f.ior", says=("Summary of all tests",)),
     Case("forebay bench ior --launcher 'mpiexec.mpich -n 2' -t 4k -b 64k -o f.ior"),
     Case(

@@ -87,7 +87,7 @@ def portrait_text(portrait: Portrait) -> str:
 def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
     response = choice.response
     surface = response.surface
-    how = "formulas" if identity.is_modelled else "forebay-ior"
+    how = f"the {identity.client}" if identity.is_modelled else "forebay-ior"
     source = f"fit to {surface.probes} probes of {how}"
 
     def entry(value: str, low: str, high: str) -> str:

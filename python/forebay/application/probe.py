@@ -48,6 +48,8 @@ class Ground:
     can_place: bool
     """Whether files can be put on targets one by one."""
     obstacle: str = ""
+    remarks: tuple[str, ...] = ()
+    """What is to be told of all probes, with what they found."""
 
 
 class System(Protocol):
@@ -227,7 +229,7 @@ def carry_out_probe(
         choices=choices,
         samples=tuple(taken),
         sick=sick,
-        findings=findings_of(choices, cached, sick, discarded),
+        findings=(*findings_of(choices, cached, sick, discarded), *plan.ground.remarks),
     )
 
 

@@ -4,6 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from forebay.domain.frozen import frozen
+from forebay.domain.independent_simulation import (
+    IndependentSimulation,
+    independent_words_of,
+    parse_independent_simulation,
+)
 from forebay.domain.pool_simulation import (
     PoolSimulation,
     parse_pool_simulation,
@@ -45,3 +50,11 @@ def simulate_pool(platform: str, settings: Sequence[str], simulator: Simulator) 
     """A program that computes and puts out, without and with the pool."""
     words = pool_words_of(simulator.platform(platform), settings)
     return parse_pool_simulation(simulator.run(words))
+
+
+def simulate_independent(
+    platform: str, settings: Sequence[str], simulator: Simulator
+) -> IndependentSimulation:
+    """Processes that read or write by themselves."""
+    words = independent_words_of(simulator.platform(platform), settings)
+    return parse_independent_simulation(simulator.run(words))

@@ -27,18 +27,20 @@ from forebay.application.probe import (
     carry_out_probe,
     plan_probe,
 )
+from forebay.application.simulated_system import Simulated, SimulatedSystem
 from forebay.cli.bench_world import real_bench_world
 from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.cli.portrait_report import as_json, as_text
 from forebay.domain.bench_command import Launch
-from forebay.domain.errors import HangError, UsageError
+from forebay.domain.errors import HangError, SetupError, UsageError
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
 from forebay.domain.tuning.portrait import Portrait
 from forebay.domain.tuning.search import Sample
+from forebay.domain.tuning.simulated import changed_by
 from forebay.domain.units import counted, exact_bytes, human_bytes
 
 HELP = """Find out what a file system likes, and keep that as its portrait.
@@ -54,7 +56,9 @@ Examples:
   forebay probe /scratch/me -- srun -n 64                  quick: 60 probes
   forebay probe /scratch/me --level standard --html scratch.html -- mpiexec -n 64
   forebay probe /scratch/me --resume -- mpiexec -n 64      go on after it was killed
-  forebay probe --simulate lustre-96-ost -o model.toml     a modelled machine, by formulas
+  forebay probe --simulate lustre-96-ost -o model.toml     a simulated machine
+  forebay probe --simulate lustre-96-ost nodes=8 sick_target=5 sick_slower=8
+  forebay probe --simulate lustre-96-ost --formulas        the same machine in a second
 
 \b
 What it takes is bounded, and said before it begins:
@@ -71,6 +75,10 @@ What makes a measurement misleading is dealt with:
   caches     reads that are as fast as memory and faster than writing do not count, and are told
   stragglers fits are robust; intervals are wide where probes disagree
   nothing    where probes explain nothing, it says so: keep the default
+
+With --simulate nothing is measured. Each probe is two runs of `forebay simulate --independent`,
+whose KEY=VALUE change the machine; where that is not built, or with --formulas, formulas over the
+platform's numbers are asked instead. Half a minute or more for a machine of 8192 ranks.
 
 \b
 Exit status:
@@ -110,9 +118,12 @@ def probe(
     reads: Annotated[bool, option("--reads", None, "Seek what is best for reading.")] = False,
     seed: Annotated[int, option("--seed", None, "Of the order of probes.", min=0)] = 1,
     simulate: Annotated[
-        str | None, option("--simulate", "PLATFORM", "A modelled machine instead of DIR.")
+        str | None, option("--simulate", "PLATFORM", "A simulated machine instead of DIR.")
     ] = None,
-    drift: Annotated[str, option("--drift", "P", "Of the modelled machine.")] = "10%",
+    formulas: Annotated[
+        bool, option("--formulas", None, "With --simulate: do not simulate, compute.")
+    ] = False,
+    drift: Annotated[str, option("--drift", "P", "Of the simulated machine.")] = "10%",
     dry_run: Annotated[bool, option("--dry-run", None, "Only say what it takes.")] = False,
     resume: Annotated[bool, option("--resume", None, "Go on with the journal.")] = False,
     clean: Annotated[
@@ -128,6 +139,7 @@ def probe(
     asked = _Asked(
         words=words or [],
         simulate=simulate,
+        formulas=formulas,
         journal=journal_path,
         resume=resume,
         targets=targets,
@@ -160,6 +172,7 @@ class _Asked:
 
     words: list[str]
     simulate: str | None
+    formulas: bool
     journal: Path
     resume: bool
     targets: int | None
@@ -197,20 +210,7 @@ def _system(asked: _Asked, request: ProbeRequest) -> tuple[System, Journal]:
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     words = asked.words
     if asked.simulate is not None:
-        if words:
-            raise UsageError(
-                f'"{words[0]}" is one word too many (--simulate needs neither a directory nor a '
-                "launcher). Leave it out."
-            )
-        modelled = ModelledSystem(
-            read_platform(Path(NativeSimulator().platform(asked.simulate))),
-            weather=Weather(drift=asked.drift, noise=asked.drift / 5, stragglers=asked.drift / 3),
-            seed=request.seed,
-            forebay=__version__,
-            date=date,
-            level=request.level,
-        )
-        return modelled, NoJournal()
+        return _modelled(asked, asked.simulate, request, date), NoJournal()
     if len(words) < 2:
         raise UsageError(
             "the launcher is missing (there must be ranks to probe with). Write `forebay probe "
@@ -233,6 +233,47 @@ def _system(asked: _Asked, request: ProbeRequest) -> tuple[System, Journal]:
         real_bench_world(),
     )
     return system, ProbeJournal(asked.journal, folder=folder, resume=asked.resume)
+
+
+def _modelled(asked: _Asked, name: str, request: ProbeRequest, date: str) -> System:
+    """The simulator, or formulas where it is not built."""
+    native = NativeSimulator()
+    platform = read_platform(Path(native.platform(name)))
+    drift = asked.drift
+    if not asked.formulas and _is_built(native):
+        weather = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
+        what = Simulated(
+            name=name,
+            platform=changed_by(platform, asked.words),
+            words=(*weather, *asked.words),
+            seed=request.seed,
+            forebay=__version__,
+            date=date,
+            level=request.level,
+        )
+        return SimulatedSystem(what, native)
+    if asked.words:
+        raise UsageError(
+            f'"{asked.words[0]}" is one word too many (formulas know nothing but the platform). '
+            "Leave it out."
+        )
+    return ModelledSystem(
+        platform,
+        weather=Weather(drift=drift, noise=drift / 5, stragglers=drift / 3),
+        seed=request.seed,
+        forebay=__version__,
+        date=date,
+        level=request.level,
+    )
+
+
+def _is_built(native: NativeSimulator) -> bool:
+    try:
+        native.program()
+    except SetupError as error:
+        print(f"forebay: {error} Formulas are asked instead.", file=sys.stderr)
+        return False
+    return True
 
 
 def _share(text: str, option: str) -> float:

@@ -9,11 +9,18 @@ from rich.console import Console
 from rich.table import Table
 
 from forebay.adapters.simulator import NativeSimulator
-from forebay.application.simulate import SimulateRequest, simulate, simulate_pool
+from forebay.application.simulate import (
+    SimulateRequest,
+    simulate,
+    simulate_independent,
+    simulate_pool,
+)
+from forebay.cli.independent_simulation_report import show_independent_simulation
 from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.cli.pool_simulation_report import show_pool_simulation
 from forebay.domain.errors import UsageError
+from forebay.domain.independent_simulation import INDEPENDENT_KEYS
 from forebay.domain.pool_simulation import POOL_KEYS
 from forebay.domain.simulation import KEYS, PLATFORM_KEYS, VARIANTS, Simulation
 from forebay.domain.units import counted, human_bytes
@@ -46,6 +53,14 @@ node's pool, which drains while the program computes. Shown is how long it waits
 KEY=VALUE then changes the platform, the program, or the pool:
 {_listed(POOL_KEYS)}
 
+With --independent: processes that read or write by themselves, as IOR does: each opens, makes one
+call after the other, and closes. What they read and write goes through the file system's client
+of their node.
+
+\b
+KEY=VALUE then changes the platform, or what the processes do:
+{_listed(INDEPENDENT_KEYS)}
+
 \b
 Examples:
   forebay simulate laptop
@@ -56,6 +71,8 @@ Examples:
   forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=64GiB interval=1s pool_window=64MiB
   forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=4GiB files=3 writers=1 --format json
   forebay simulate --pool lustre-96-ost nodes=8 input_bytes=256MiB
+  forebay simulate --independent lustre-96-ost processes=256 per_node=8 stripe_count=16
+  forebay simulate --independent lustre-96-ost processes=256 read=1 same=1 process_bytes=128MiB
 
 \b
 Exit status:
@@ -77,17 +94,22 @@ def simulate_command(
     pool: Annotated[
         bool, typer.Option("--pool", help="A program's output, without and with the pool.")
     ] = False,
+    independent: Annotated[
+        bool, typer.Option("--independent", help="Processes that read or write by themselves.")
+    ] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Simulates each variant and shows what came of it."""
+    _check(variant=bool(variant), pool=pool, independent=independent)
     if pool:
-        if variant:
-            raise UsageError(
-                "cannot simulate --variant with --pool (variants are of collective calls). Leave "
-                "one of them out."
-            )
         show_pool_simulation(simulate_pool(platform, settings or [], NativeSimulator()), form)
         return
+    if independent:
+        found = simulate_independent(platform, settings or [], NativeSimulator())
+        show_independent_simulation(found, form)
+        if found.error:
+            print(f"forebay: {found.error}", file=sys.stderr)
+        raise typer.Exit(2 if found.error else 0)
     request = SimulateRequest(
         platform=platform, variants=variant or ["forebay"], settings=settings or []
     )
@@ -101,6 +123,17 @@ def simulate_command(
         if result.problem:
             print(f"forebay: {result.problem}", file=sys.stderr)
     raise typer.Exit(_status(results))
+
+
+def _check(*, variant: bool, pool: bool, independent: bool) -> None:
+    """UsageError: they do not fit together."""
+    given = {"--variant": variant, "--pool": pool, "--independent": independent}
+    both = [name for name, is_there in given.items() if is_there]
+    if len(both) > 1:
+        raise UsageError(
+            f"cannot simulate {both[0]} with {both[1]} (variants are of collective calls, and the "
+            "others are programs of their own). Leave one of them out."
+        )
 
 
 def _status(results: list[Simulation]) -> int:

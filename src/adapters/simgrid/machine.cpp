@@ -34,7 +34,7 @@ std::size_t Machine::memory_bytes(const WorldOptions& options) noexcept {
 Machine::Machine(const Platform& platform, const WorldOptions& options, Mapping memory)
     : platform_{platform},
       options_{options},
-      lustre_{platform, options.seed, options.sickness},
+      lustre_{platform, options.seed, options.sickness, options.slower},
       memory_{std::move(memory)},
       memory_busy_(static_cast<std::size_t>(options.hosts)),
       out_messages_(static_cast<std::size_t>(options.hosts)),
@@ -380,9 +380,9 @@ void Machine::deliver(const Message& message) {
 // A file system's client copies every byte once, on one core for one rank, before it sends. When
 // that is done. The node's memory is not reserved for it: its queue serves one after another, and
 // copies of a few kilobytes would wait for megabytes as they do on no machine.
-double Machine::through_client(std::int32_t rank, std::int64_t bytes) {
-    return at(rank).client.serve(now(rank),
-                                 static_cast<double>(bytes) / platform_.node.client_rate);
+double Machine::through_client(std::int32_t rank, std::int64_t bytes, double seconds) {
+    const double copying = static_cast<double>(bytes) / platform_.node.client_rate;
+    return at(rank).client.serve(now(rank), copying + seconds);
 }
 
 // Each stage is entered when the one before is left, so that nothing is reserved ahead of time.
@@ -391,7 +391,7 @@ void Machine::request(std::int32_t rank, const Arrival& arrival, Direction direc
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
     if (direction == Direction::read) {
-        read(rank, arrival, std::move(through));
+        read(rank, arrival, &Lustre::arrive, std::move(through));
     } else {
         write(rank, arrival, std::move(through));
     }
@@ -400,23 +400,52 @@ void Machine::request(std::int32_t rank, const Arrival& arrival, Direction direc
 void Machine::write(std::int32_t rank, const Arrival& arrival, Through through) {
     const double copied = through_client(rank, arrival.bytes);
     Timer::set(copied, [this, rank, arrival, through = std::move(through)]() mutable {
-        Queue& interface = out_[static_cast<std::size_t>(host_of(rank))];
-        const double sent = interface.serve(clock_now(), link_time(arrival.bytes));
-        Timer::set(sent + latency(), [this, arrival, through = std::move(through)]() mutable {
-            const double there = lustre_.link(clock_now(), arrival.target, arrival.bytes);
-            Timer::set(there, [this, arrival, through = std::move(through)]() mutable {
-                const double end = lustre_.arrive(clock_now(), arrival);
-                answer(end + latency(), failure_now(arrival.target), std::move(through));
-            });
+        leave(rank, arrival, std::move(through));
+    });
+}
+
+void Machine::leave(std::int32_t rank, const Arrival& arrival, Through through) {
+    Queue& interface = out_[static_cast<std::size_t>(host_of(rank))];
+    const double sent = interface.serve(clock_now(), link_time(arrival.bytes));
+    Timer::set(sent + latency(), [this, arrival, through = std::move(through)]() mutable {
+        const double there = lustre_.link(clock_now(), arrival.target, arrival.bytes);
+        Timer::set(there, [this, arrival, through = std::move(through)]() mutable {
+            const double end = lustre_.arrive(clock_now(), arrival);
+            answer(end + latency(), failure_now(arrival.target), std::move(through));
         });
     });
 }
 
+void Machine::send_to_target(std::int32_t rank, const Arrival& arrival, Through through) {
+    ++report_.requests;
+    report_.request_bytes += arrival.bytes;
+    leave(rank, arrival, std::move(through));
+}
+
+void Machine::fetch_from_target(std::int32_t rank, const Arrival& arrival, Through through) {
+    ++report_.requests;
+    report_.request_bytes += arrival.bytes;
+    read(rank, arrival, &Lustre::fetch, std::move(through));
+}
+
+void Machine::moved(std::int64_t bytes) {
+    constexpr auto parts = static_cast<double>(WorldReport::parts);
+    moved_ += bytes;
+    const double share =
+        options_.bytes_expected == 0
+            ? 0
+            : static_cast<double>(moved_) / static_cast<double>(options_.bytes_expected);
+    while (std::size(report_.passed) < WorldReport::parts &&
+           share * parts >= static_cast<double>(report_.passed.size() + 1)) {
+        report_.passed.push_back(clock_now());
+    }
+}
+
 // The request is short; the bytes come back.
-void Machine::read(std::int32_t rank, const Arrival& arrival, Through through) {
+void Machine::read(std::int32_t rank, const Arrival& arrival, Serve serve, Through through) {
     const double there = clock_now() + latency();
-    Timer::set(there, [this, rank, arrival, through = std::move(through)]() mutable {
-        const double end = lustre_.arrive(clock_now(), arrival);
+    Timer::set(there, [this, rank, arrival, serve, through = std::move(through)]() mutable {
+        const double end = (lustre_.*serve)(clock_now(), arrival);
         const int failure = failure_now(arrival.target);
         Timer::set(end, [this, rank, arrival, failure, through = std::move(through)]() mutable {
             const double left = lustre_.link(clock_now(), arrival.target, arrival.bytes);
@@ -442,6 +471,9 @@ WorldReport Machine::report() const {
     WorldReport all = report_;
     all.seconds = clock_now();
     all.target_busy = lustre_.busy();
+    all.target_bytes = lustre_.target_bytes();
+    all.locks_asked = lustre_.locks_asked();
+    all.locks_lost = lustre_.locks_lost();
     return all;
 }
 

@@ -70,6 +70,13 @@ public:
     // Calls `through` with an errno when the request has been done.
     using Through = std::function<void(int)>;
     void request(std::int32_t rank, const Arrival& arrival, Direction direction, Through through);
+    // Of a node's client: without its copying, which is through_client().
+    void send_to_target(std::int32_t rank, const Arrival& arrival, Through through);
+    void fetch_from_target(std::int32_t rank, const Arrival& arrival, Through through);
+    // When the client has copied so many bytes for the rank, and done `seconds` of other work.
+    double through_client(std::int32_t rank, std::int64_t bytes, double seconds = 0);
+    // So many bytes have come to where they were to go.
+    void moved(std::int64_t bytes);
 
     [[nodiscard]] WorldReport report() const;
 
@@ -140,10 +147,11 @@ private:
     void signal(std::int32_t rank);
     void match(Post& post);
     void write(std::int32_t rank, const Arrival& arrival, Through through);
-    void read(std::int32_t rank, const Arrival& arrival, Through through);
+    void leave(std::int32_t rank, const Arrival& arrival, Through through);
+    using Serve = double (Lustre::*)(double, const Arrival&);
+    void read(std::int32_t rank, const Arrival& arrival, Serve serve, Through through);
     [[nodiscard]] int failure_now(std::int32_t target) const;
     static void answer(double at, int failure, Through through);
-    double through_client(std::int32_t rank, std::int64_t bytes);
     void set_off(const SharedMessage& message, std::int32_t to_host);
     void cross_network(const SharedMessage& message, std::int32_t from_host, std::int32_t to_host);
     void take_in(const SharedMessage& message, std::int32_t host);
@@ -164,6 +172,7 @@ private:
     std::vector<std::vector<std::int32_t>> brief_;  // of each node
     std::vector<std::uint64_t> node_events_;
     std::unordered_map<std::uint64_t, Post> posts_;
+    std::int64_t moved_ = 0;
     WorldReport report_;
 };
 

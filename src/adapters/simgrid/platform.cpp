@@ -48,6 +48,7 @@ constexpr Bounds rates{1, 1e15};
 constexpr Bounds times{0, 3600};
 constexpr Bounds factors{0, 1000};
 constexpr Bounds shares{0, 1};
+constexpr Bounds amounts{0, 1125899906842624.0, true};
 constexpr Bounds stripes{4096, 1099511627776.0, true};  // the engine takes none for smaller
 
 // A key of the file, what its number may be and where it goes. An empty unit: a plain number.
@@ -76,6 +77,7 @@ std::function<void(Platform&, double)> into(Part Platform::* part, std::int64_t 
 std::vector<Key> keys() {
     using P = Platform;
     using N = NodePlatform;
+    using C = ClientPlatform;
     using T = TargetPlatform;
     using M = MetadataPlatform;
     return {
@@ -90,8 +92,14 @@ std::vector<Key> keys() {
         {"node", "client_rate", "B/s", rates, into(&P::node, &N::client_rate)},
         {"node", "rank_send_rate", "B/s", rates, into(&P::node, &N::rank_send_rate)},
         {"node", "rank_receive_rate", "B/s", rates, into(&P::node, &N::rank_receive_rate)},
+        {"client", "rpc", "B", stripes, into(&P::client, &C::rpc_bytes)},
+        {"client", "rpcs_in_flight", "", counts, into(&P::client, &C::rpcs_in_flight)},
+        {"client", "dirty", "B", stripes, into(&P::client, &C::dirty_bytes)},
+        {"client", "read_ahead", "B", amounts, into(&P::client, &C::read_ahead)},
+        {"client", "call_time", "s", times, into(&P::client, &C::call_time)},
         {"server", "count", "", counts, into(&P::server, &ServerPlatform::count)},
         {"server", "link_rate", "B/s", rates, into(&P::server, &ServerPlatform::link_rate)},
+        {"server", "memory", "B", amounts, into(&P::server, &ServerPlatform::memory)},
         {"target", "count", "", counts, into(&P::target, &T::count)},
         {"target", "rate", "B/s", rates, into(&P::target, &T::rate)},
         {"target", "request_time", "s", times, into(&P::target, &T::request_time)},
@@ -102,6 +110,7 @@ std::vector<Key> keys() {
          into(&P::target, &T::interference_per_queued)},
         {"target", "queued_free", "", free_of_charge, into(&P::target, &T::queued_free)},
         {"target", "lock_time", "s", times, into(&P::target, &T::lock_time)},
+        {"target", "grant_time", "s", times, into(&P::target, &T::grant_time)},
         {"target", "jitter", "", shares, into(&P::target, &T::jitter)},
         {"target", "stripe", "B", stripes,
          [](Platform& platform, double value) { platform.stripe_bytes = std::llround(value); }},
@@ -109,6 +118,7 @@ std::vector<Key> keys() {
         {"metadata", "open_time", "s", times, into(&P::metadata, &M::open_time)},
         {"metadata", "close_time", "s", times, into(&P::metadata, &M::close_time)},
         {"metadata", "crowding", "", factors, into(&P::metadata, &M::crowding)},
+        {"metadata", "object_time", "s", times, into(&P::metadata, &M::object_time)},
     };
 }
 

@@ -28,9 +28,20 @@ struct NodePlatform {
     double rank_receive_rate = 0;
 };
 
+// A node's client of the file system, for calls that go through it (Lustre's llite and OSC). What
+// is for a target is for each target by itself; no two ranks of a node have clients of their own.
+struct ClientPlatform {
+    std::int64_t rpc_bytes = 1 << 20;     // largest request, of one object
+    std::int64_t rpcs_in_flight = 8;      // at a target
+    std::int64_t dirty_bytes = 32 << 20;  // for a target: taken from programs, not there yet
+    std::int64_t read_ahead = 64 << 20;   // of all readers of the node together
+    double call_time = 0;  // one core, per call and for each stripe that it goes on to
+};
+
 struct ServerPlatform {
-    std::int64_t count = 1;  // object storage servers
-    double link_rate = 0;    // of each, each direction
+    std::int64_t count = 1;   // object storage servers
+    double link_rate = 0;     // of each, each direction
+    std::int64_t memory = 0;  // of each: bytes that were read stay there
 };
 
 // What a storage target does with a request:
@@ -47,22 +58,26 @@ struct TargetPlatform {
     double interference_per_queued = 0;
     std::int64_t queued_free = 1;
     double lock_time = 0;
-    double jitter = 0;  // a request's time varies by ± this share, evenly
+    double jitter = 0;      // a request's time varies by ± this share, evenly
+    double grant_time = 0;  // a client waits so long for a lock of an object that nobody else has
 };
 
 // Opening and closing: `threads` at a time, each taking `open_time` that grows by
-// `crowding` for each further request that waits.
+// `crowding` for each further request that waits. Who makes a file takes `object_time` longer for
+// each of its stripes.
 struct MetadataPlatform {
     std::int64_t threads = 1;
     double open_time = 0;
     double close_time = 0;
     double crowding = 0;
+    double object_time = 0;
 };
 
 struct Platform {
     std::string name;
     std::string about;
     NodePlatform node;
+    ClientPlatform client;
     ServerPlatform server;
     TargetPlatform target;
     MetadataPlatform metadata;

@@ -3,6 +3,7 @@
 
 #include "adapters/memory/file.hpp"
 #include "adapters/simgrid/machine.hpp"
+#include "adapters/simgrid/mounted_storage.hpp"
 
 #include <algorithm>
 #include <array>
@@ -134,12 +135,38 @@ Result<void> SimulatedCommunicator::all_gather(std::span<const std::byte> mine,
     return {};
 }
 
-// This rank opens or closes.
-void ask_metadata(Machine& machine, std::int32_t rank, double (Lustre::*operation)(double)) {
+// This rank makes, opens or closes: what `operation`, at some time, does by a later one.
+template <class Operation>
+void await_metadata(Machine& machine, std::int32_t rank, Operation operation) {
     machine.settle(rank);
-    const double answered = (machine.lustre().*operation)(s4u::Engine::get_clock());
+    const double answered = operation(machine.lustre(), s4u::Engine::get_clock());
     s4u::this_actor::sleep_until(answered + 2 * machine.platform().node.link_latency);
 }
+
+void ask_metadata(Machine& machine, std::int32_t rank, double (Lustre::*operation)(double)) {
+    await_metadata(machine, rank,
+                   [operation](Lustre& lustre, double now) { return (lustre.*operation)(now); });
+}
+
+// The clients of all nodes, each from when it is first used.
+class Mounts {
+public:
+    explicit Mounts(Machine& machine)
+        : machine_{machine}, mounts_(static_cast<std::size_t>(machine.nodes())) {}
+
+    Mount& of(std::int32_t rank) {
+        const std::int32_t node = rank / machine_.per_node();
+        std::unique_ptr<Mount>& mount = mounts_[static_cast<std::size_t>(node)];
+        if (!mount) {
+            mount = std::make_unique<Mount>(machine_, node);
+        }
+        return *mount;
+    }
+
+private:
+    Machine& machine_;
+    std::vector<std::unique_ptr<Mount>> mounts_;
+};
 
 class SimulatedStorage final : public ports::Storage {
 public:
@@ -233,7 +260,7 @@ private:
     bool waits_ = false;
 };
 
-RankLife life_of(Machine& machine, std::int32_t rank) {
+RankLife life_of(Machine& machine, Mounts& mounts, std::int32_t rank) {
     RankLife life;
     life.compute = [&machine, rank](double seconds) {
         machine.charge(rank, seconds);
@@ -259,6 +286,14 @@ RankLife life_of(Machine& machine, std::int32_t rank) {
     life.ask = [&machine, rank](Metadata what) {
         ask_metadata(machine, rank, what == Metadata::open ? &Lustre::open : &Lustre::close);
     };
+    life.create = [&machine, rank](std::int64_t objects) {
+        await_metadata(machine, rank, [objects](Lustre& lustre, double now) {
+            return lustre.create(now, objects);
+        });
+    };
+    life.mounted = [&machine, &mounts, rank](const MountedFile& file) {
+        return std::make_unique<MountedStorage>(machine, mounts.of(rank), rank, file);
+    };
     life.file = [&machine, rank](const FilePlace& place) {
         return std::make_unique<SimulatedStorage>(machine, rank, place,
                                                   SimulatedStorage::Closing::is_free);
@@ -266,14 +301,14 @@ RankLife life_of(Machine& machine, std::int32_t rank) {
     return life;
 }
 
-void run_rank(Machine& machine, const std::function<void(RankPorts&)>& body) {
+void run_rank(Machine& machine, Mounts& mounts, const std::function<void(RankPorts&)>& body) {
     MPI_Init(nullptr, nullptr);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     SimulatedCommunicator communicator{machine, rank};
     const SimulatedClock clock{machine, rank};
     SimulatedImagined imagined{machine, rank};
-    const RankLife life = life_of(machine, rank);
+    const RankLife life = life_of(machine, mounts, rank);
     RankPorts ports{communicator, clock, machine.content() == nullptr ? &imagined : nullptr,
                     [&](Direction) -> Result<std::unique_ptr<ports::Storage>> {
                         ask_metadata(machine, rank, &Lustre::open);
@@ -345,6 +380,7 @@ Result<WorldReport> run_world(const Platform& platform, const WorldOptions& opti
     SMPI_init();
     const std::vector<s4u::Host*> hosts = build_hosts(platform, options);
     Machine machine{platform, options, std::move(*memory)};
+    Mounts mounts{machine};
     SMPI_app_instance_register("forebay", nullptr, machine.ranks());
     for (std::int32_t rank = 0; rank < machine.ranks(); ++rank) {
         s4u::Host* host = hosts[static_cast<std::size_t>(machine.host_of(rank))];
@@ -352,7 +388,7 @@ Result<WorldReport> run_world(const Platform& platform, const WorldOptions& opti
         actor->set_property("instance_id", "forebay");
         actor->set_property("rank", std::to_string(rank));
         machine.play(rank, actor);
-        actor->start([&machine, &body] { run_rank(machine, body); });
+        actor->start([&machine, &mounts, &body] { run_rank(machine, mounts, body); });
     }
     engine.run();
     const WorldReport report = machine.report();

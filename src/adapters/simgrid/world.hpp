@@ -38,6 +38,9 @@ struct WorldOptions {
     std::size_t node_bytes = 0;  // node memory
     std::uint64_t seed = 1;
     Sickness sickness;
+    std::vector<double> slower;  // each target's times are multiplied by; empty: all by 1
+    // That mounted files will move: WorldReport::passed says when how much of it had been.
+    std::int64_t bytes_expected = 0;
     MemoryFile* content = nullptr;  // where bytes go; nullptr: they are not there
 };
 
@@ -47,6 +50,13 @@ struct FilePlace {
     std::int64_t number = 0;
     std::int32_t first_target = 0;
     std::int32_t targets = 1;  // no more than the platform has
+};
+
+// A file as the file system's client of a node sees it.
+struct MountedFile {
+    FilePlace place;
+    std::int64_t bytes = 0;  // its length, beyond which nothing is read ahead
+    bool direct = false;     // past the client's memory, as O_DIRECT
 };
 
 enum class Metadata { open, close };
@@ -66,8 +76,14 @@ struct RankLife {
     std::function<void(Rank to, std::function<void()> arrives)> tell;
     // Waits for the metadata server.
     std::function<void(Metadata)> ask;
+    // Makes a file of so many objects, and opens it.
+    std::function<void(std::int64_t objects)> create;
     // One of many files; neither opening nor closing it asks the metadata server.
     std::function<std::unique_ptr<ports::Storage>(const FilePlace&)> file;
+    // The same through the client of the node: its memory, its locks, its RPCs. A request may go
+    // over any number of stripes, in one piece; there is one at a time. sync() waits until all
+    // that the rank has written is at the targets.
+    std::function<std::unique_ptr<ports::Storage>(const MountedFile&)> mounted;
 };
 
 // One rank's ports; they live until its body returns.
@@ -87,6 +103,13 @@ struct WorldReport {
     std::int64_t requests = 0;
     std::int64_t request_bytes = 0;
     std::vector<double> target_busy;  // seconds
+    // Of mounted files: bytes at each target, locks that were asked for and those that others lost
+    // by it, and when the first, second … of so many parts of all bytes had been moved.
+    static constexpr std::size_t parts = 32;
+    std::vector<std::int64_t> target_bytes;
+    std::int64_t locks_asked = 0;
+    std::int64_t locks_lost = 0;
+    std::vector<double> passed;
 };
 
 // Runs `body` as every rank. A deadlock ends the process with SimGrid's list of who waits for what.

@@ -1,4 +1,5 @@
 // forebay_sim: one experiment, one JSON line. Options are key=value; `forebay simulate` gives them.
+#include "simulate/independent_options.hpp"
 #include "simulate/options.hpp"
 #include "simulate/pool_options.hpp"
 
@@ -41,6 +42,11 @@ int main(int argc, char** argv) {
         if (!words.empty() && words.front() == "pool") {
             return simulate({words.begin() + 1, words.end()}, forebay::sim::pool_help(),
                             forebay::sim::parse_pool_options);
+        }
+        // Processes that read or write by themselves.
+        if (!words.empty() && words.front() == "independent") {
+            return simulate({words.begin() + 1, words.end()}, forebay::sim::independent_help(),
+                            forebay::sim::parse_independent_options);
         }
         return simulate(words, forebay::sim::help(), forebay::sim::parse_options);
     } catch (const std::exception& error) {

@@ -18,8 +18,8 @@ DAYS_FRESH = 90
 
 @frozen
 class Identity:
-    """Which file system, seen from where. `is_modelled`: nothing was measured, a platform's
-    formulas were asked."""
+    """Which file system, seen from where. `is_modelled`: nothing was measured, but the `client`
+    asked, "simulator" or "formulas", about a platform."""
 
     name: str
     directory: str

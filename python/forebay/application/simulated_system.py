@@ -1,0 +1,156 @@
+"""A simulated machine behind the prober's port: each probe is two runs of the native simulator, one
+that writes and one that reads. Its seconds are virtual."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from forebay.application.probe import PASSAGES, Ground
+from forebay.application.simulate import Simulator, simulate_independent
+from forebay.domain.errors import SimulationError
+from forebay.domain.frozen import frozen
+from forebay.domain.independent_simulation import IndependentSimulation
+from forebay.domain.tuning.modelled import Platform
+from forebay.domain.tuning.point import Direction, Point
+from forebay.domain.tuning.portrait import Identity
+from forebay.domain.tuning.search import Ask, Passage, Sample
+from forebay.domain.tuning.simulated import (
+    REQUESTS_MOST,
+    as_simulated,
+    passage_of,
+    per_node_for,
+    words_of_point,
+)
+from forebay.domain.units import MIB
+
+_START_SECONDS = 1.0
+_FILES_PLACED = 3
+_FILE_BYTES_MOST = 16 * MIB
+
+
+@frozen
+class Simulated:
+    """What is simulated. `words`: KEY=VALUE of `forebay simulate --independent`, as of the weather;
+    `platform`: with what they change."""
+
+    name: str
+    platform: Platform
+    words: tuple[str, ...]
+    seed: int
+    forebay: str = ""
+    date: str = ""
+    level: str = ""
+    stripe_count: int = 1
+
+
+class SimulatedSystem:
+    """The port System over the simulator."""
+
+    def __init__(self, what: Simulated, simulator: Simulator) -> None:
+        self._what = what
+        self._simulator = simulator
+        self._moment = 0
+
+    def ground(self) -> Ground:
+        """The platform, as if it were mounted."""
+        what, platform = self._what, self._what.platform
+        return Ground(
+            identity=Identity(
+                name=platform.name,
+                directory=f"platform {platform.name}",
+                file_system="lustre" if platform.targets > 1 else "none",
+                mount_point="",
+                host="",
+                client="simulator",
+                forebay=what.forebay,
+                date=what.date,
+                level=what.level,
+                seed=what.seed,
+                nodes=platform.nodes,
+                ranks_per_node=platform.ranks_per_node,
+                targets=platform.targets,
+                stripe_count=what.stripe_count,
+                stripe_bytes=platform.stripe_bytes,
+                is_modelled=True,
+            ),
+            free_bytes=None,
+            can_place=True,
+            remarks=(
+                f"simulated: probes of more than {REQUESTS_MOST} requests with fewer bytes of each "
+                "process; the rest is added at the rate that they had become steady at.",
+            ),
+        )
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        """Writes, then reads, at the same moment."""
+        self._moment = number
+        try:
+            write = self.passage(ask.point, Direction.WRITE)
+            read = self.passage(ask.point, Direction.READ)
+        except SimulationError as error:
+            return Sample(ask=ask, discarded=str(error)), _START_SECONDS
+        seconds = _START_SECONDS + sum(
+            one.seconds_open
+            + min(ask.point.bytes / one.rate, seconds_max / PASSAGES)
+            + one.seconds_close
+            for one in (write, read)
+        )
+        if seconds > seconds_max:
+            why = f"it took longer than {seconds_max:.0f} s"
+            return Sample(ask=ask, discarded=why), seconds_max
+        return Sample(ask=ask, write=write, read=read), seconds
+
+    def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
+        """A file on each target, three times. Empty where there are fewer ranks than targets."""
+        platform = self._what.platform
+        per_node = per_node_for(platform.targets, platform.nodes)
+        each = min(_FILE_BYTES_MOST, bytes_max // (platform.targets * _FILES_PLACED)) // MIB * MIB
+        if per_node > platform.ranks_per_node or each < MIB:
+            return {}
+        point = Point(
+            processes=platform.targets,
+            per_node=per_node,
+            stripe_count=1,
+            stripe_bytes=MIB,
+            transfer_bytes=MIB,
+            process_bytes=each,
+            shared=False,
+        )
+        rates: dict[int, list[float]] = {}
+        for _ in range(_FILES_PLACED):
+            self._moment += 1
+            found = self.simulate(point, Direction.WRITE)
+            for target, (count, busy) in enumerate(
+                zip(found.target_bytes, found.target_busy, strict=True)
+            ):
+                if busy > 0:
+                    rates.setdefault(target, []).append(count / busy)
+        return rates
+
+    def simulate(
+        self,
+        point: Point,
+        direction: Direction,
+        *words: str,
+        requests: int = REQUESTS_MOST,
+    ) -> IndependentSimulation:
+        """One passage, as far as it is simulated: of so many requests. SimulationError: it
+        failed."""
+        of_point = words_of_point(as_simulated(point, requests=requests), direction)
+        settings = [
+            *(f"{key}={value}" for key, value in of_point.items()),
+            f"seed={self._what.seed}",
+            f"moment={self._moment}",
+            *self._what.words,
+            *words,
+        ]
+        found = simulate_independent(self._what.name, settings, self._simulator)
+        if found.error:
+            raise SimulationError(f"a simulated probe failed ({found.error}).")
+        return found
+
+    def passage(
+        self, point: Point, direction: Direction, *words: str, requests: int = REQUESTS_MOST
+    ) -> Passage:
+        """All of it. SimulationError: it failed."""
+        return passage_of(self.simulate(point, direction, *words, requests=requests), point)

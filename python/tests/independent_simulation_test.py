@@ -1,0 +1,144 @@
+"""`forebay simulate --independent`: what is shown of the native simulator's answer, and that it
+says the same words. Its figures are tested in C++ (src/simulate/independent_test.cpp)."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forebay.adapters.simulator import NativeSimulator
+from forebay.application.simulate import simulate_independent
+from forebay.cli.independent_simulation_report import show_independent_simulation
+from forebay.cli.output import Format
+from forebay.cli.simulate import HELP
+from forebay.domain.errors import SetupError, SimulationError
+from forebay.domain.independent_simulation import (
+    INDEPENDENT_KEYS,
+    IndependentSimulation,
+    independent_words_of,
+    parse_independent_simulation,
+)
+from forebay.domain.simulation import PLATFORM_KEYS
+
+ROOT = Path(__file__).resolve().parents[2]
+ANSWER: dict[str, object] = {
+    "schema": "forebay.simulation.independent/1", "platform": "laptop", "processes": 8,
+    "per_node": 4, "nodes": 2, "targets": 2, "files": 1, "stripe_count": 2, "direction": "write",
+    "seed": 1, "moment": 0, "bytes": 8 << 30, "seconds_open": 0.25, "seconds_moving": 4.0,
+    "seconds_close": 0.125, "steady_rate": 2.5e9, "requests": 8192, "request_bytes": 8 << 30,
+    "locks_asked": 12, "locks_lost": 3, "target_bytes": [4 << 30, 4 << 30],
+    "target_busy": [3.5, 3.25], "error": "",
+}  # fmt: skip
+
+
+def answered(**changed: object) -> IndependentSimulation:
+    return parse_independent_simulation(json.dumps({**ANSWER, **changed}))
+
+
+def native() -> NativeSimulator:
+    simulator = NativeSimulator()
+    try:
+        simulator.program()
+    except SetupError:
+        pytest.skip("forebay_sim is not built")
+    return simulator
+
+
+def test_what_processes_took_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    show_independent_simulation(answered(), Format.TEXT)
+    text = capsys.readouterr().out
+    for said in (
+        "8 processes on 2 nodes write 8.00 GiB, 1 file of 2 stripes",
+        "opening 0.250000 s",
+        "4.000000 s: 2.15 GB/s, 2.5 GB/s in between",
+        "closing 0.125000 s",
+        "8192 requests of 8.00 GiB together; nodes asked for 12 locks, others lost 3 by that",
+    ):
+        assert said in text
+    show_independent_simulation(answered(steady_rate=0.0, processes=1), Format.TEXT)
+    text = capsys.readouterr().out
+    assert "in between" not in text
+    assert "1 process on" in text
+
+
+def test_json_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    show_independent_simulation(answered(), Format.JSON)
+    assert json.loads(capsys.readouterr().out) == ANSWER
+
+
+def test_more_bytes_go_on_at_the_steady_rate() -> None:
+    one = answered(steady_rate=2.0**31)
+    assert one.seconds_moving_of(8 << 30) == 4.0
+    assert one.seconds_moving_of(16 << 30) == 8.0
+    assert answered(steady_rate=0.0).seconds_moving_of(16 << 30) == 8.0
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Segmentation fault", "cannot read"),
+        ('{"schema": "other/1"}', "speaks other/1"),
+        ('{"schema": "forebay.simulation.independent/1"}', "cannot read"),
+    ],
+)
+def test_what_is_no_answer_is_refused(text: str, why: str) -> None:
+    with pytest.raises(SimulationError, match=why):
+        parse_independent_simulation(text)
+
+
+def test_an_unknown_key_is_told_the_nearest_one() -> None:
+    with pytest.raises(SimulationError, match='Did you mean "stripe_count"'):
+        independent_words_of("laptop.toml", ["stripes_count=4"])
+
+
+def test_the_help_has_every_key_of_the_native_program() -> None:
+    lines = native().run(["independent", "--help"]).splitlines()
+    told = [tuple(line.split(maxsplit=1)) for line in lines if line.startswith("  ")]
+    assert told == [*PLATFORM_KEYS, *INDEPENDENT_KEYS]
+    assert set(told) <= {tuple(line.split(maxsplit=1)) for line in HELP.splitlines()}
+
+
+def test_more_stripes_are_faster() -> None:
+    words = ("processes=16", "per_node=4", "process_bytes=32MiB")
+    one, four = (
+        simulate_independent("lustre-96-ost", [*words, f"stripe_count={count}"], native())
+        for count in (1, 4)
+    )
+    assert four.rate > 3 * one.rate
+    assert one.bytes == four.bytes == 16 * (32 << 20)
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "forebay", "simulate", "--independent", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        check=False,
+    )
+
+
+def test_the_command_shows_text_or_json() -> None:
+    native()
+    words = ("laptop", "processes=2", "process_bytes=8MiB")
+    assert "2 processes on 1 node write 16.0 MiB" in command(*words).stdout
+    said = json.loads(command(*words, "--format", "json").stdout)
+    assert said["bytes"] == 16 << 20
+
+
+def test_a_call_that_fails_is_told() -> None:
+    native()
+    done = command("laptop", "processes=1", "sick_target=0", "sick_error_from=0")
+    assert done.returncode == 2
+    assert "could not be stored (errno 5)" in done.stderr
+
+
+@pytest.mark.parametrize("other", [("--variant", "forebay"), ("--pool",)])
+def test_the_command_refuses_what_does_not_fit(other: tuple[str, ...]) -> None:
+    done = command("laptop", *other)
+    assert done.returncode == 2
+    assert "Leave one of them out" in done.stderr
+    assert "--independent" in done.stderr

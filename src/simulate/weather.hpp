@@ -1,0 +1,26 @@
+// What others do on a file system meanwhile, from a seed: by how much each target is slower, or
+// faster, than it is by itself. A simulation is one moment of it; moments of one seed follow one
+// another. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace forebay::sim {
+
+// Shares are standard deviations of the logarithm of a target's rate.
+struct Weather {
+    double drift = 0;       // of all targets together; changes slowly from moment to moment
+    double noise = 0;       // of each target, for this moment alone
+    double stragglers = 0;  // the share of targets that are 1.3 to 3 times as slow at this moment
+    std::int64_t moment = 0;
+};
+
+// Of the drift, from one moment to the next.
+inline constexpr double drift_kept = 0.9;
+
+// By which each target's times are multiplied.
+[[nodiscard]] std::vector<double> slowness(const Weather& weather, std::uint64_t seed,
+                                           std::int64_t targets);
+
+}  // namespace forebay::sim
