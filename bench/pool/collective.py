@@ -1,10 +1,12 @@
-"""Collective writes of small pieces: when they return, and when everything is written."""
+"""Collective writes of small pieces: when they return, and when everything is written; and what
+windows in the pool's own memory gain."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -22,7 +24,7 @@ from bench.model import (
     StorageKind,
 )
 from bench.pool.places import ROOT, Place, places
-from bench.pool.runs import BUILD, Programs, daemon, ratio_of
+from bench.pool.runs import BUILD, Programs, daemon, pairs_of, ratio_of
 from bench.suites import size_label
 from bench.tables import TextTable
 from forebay.domain.frozen import frozen
@@ -30,6 +32,8 @@ from forebay.domain.frozen import frozen
 MIB = 1 << 20
 PIECES = (256, 1024)
 RANKS, TOTAL_BYTES = 4, 256 * MIB
+STEADY_RANKS, STEADY_PIECE, STEADY_TOTALS = (2, 4), 1024, (64 * MIB, 256 * MIB)
+STEADY_WARM_UP, STEADY_REPETITIONS = 2, 6
 PLAIN = tuple(stack for stack in INCUMBENTS if stack.mpi in (MPICH_402, OMPI_414))
 POOLED = Stack(name="forebay+ompi414", label="pool", mpi=OMPI_414, forebay=True)
 
@@ -77,6 +81,57 @@ def collective(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         ),
         rows=tuple(rows),
     )  # fmt: skip
+
+
+def windows(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """The same file written again and again: by windows of its own that an aggregator gives to the
+    pool, and by such in the pool's memory. What a job does once, to touch memory, does not count.
+    """
+    built = {OMPI_414.name: mpis.prepare(OMPI_414, build=ROOT / "build")}
+    rows = []
+    for name in chosen.on:
+        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+            for ranks in STEADY_RANKS:
+                for total in STEADY_TOTALS:
+                    case = _steady(total, ranks)
+                    twice = partial(_median, case, TWICE, place, built)
+                    once = partial(_median, case, Way(stack=POOLED), place, built)
+                    done = pairs_of(twice, once, chosen.pairs)
+                    rows.append((name, str(ranks), size_label(total), *_beside(done)))
+    return TextTable(
+        title=f"write_all of 1 KiB pieces into the pool, milliseconds: median of "
+        f"{STEADY_REPETITIONS} calls behind {STEADY_WARM_UP} that do not count; of {chosen.pairs} "
+        "pairs of programs",
+        header=("file system", "ranks", "of", "copied twice", "windows in the pool", "ratio"),
+        rows=tuple(rows),
+    )
+
+
+def _beside(pairs: list[tuple[float, float]]) -> tuple[str, str, str]:
+    twice, once = [one for one, _ in pairs], [other for _, other in pairs]
+    return f"{median(twice) * 1e3:.1f}", f"{median(once) * 1e3:.1f}", ratio_of(twice, once)
+
+
+def _steady(total: int, ranks: int) -> Case:
+    return Case(
+        suite="pool",
+        label=size_label(total),
+        operation=Operation.WRITE,
+        ranks=ranks,
+        storage=StorageKind.DISK,
+        region=STEADY_PIECE,
+        total=total,
+        warm_up=STEADY_WARM_UP,
+        repetitions=STEADY_REPETITIONS,
+        seconds_max=300,
+    )
+
+
+def _median(case: Case, way: Way, place: Place, built: Mapping[str, mpis.BuiltMpi]) -> float:
+    sample = _measured(case, way, 0, place, built)
+    if sample.outcome is not Outcome.OK:
+        _complain(way, sample)
+    return median([one.call_seconds for one in sample.measured])
 
 
 def _rows(chosen: argparse.Namespace, name: str, place: Place, piece: int) -> list[tuple[str, ...]]:

@@ -14,8 +14,8 @@ namespace forebay::sim {
 
 namespace {
 
-// What one process tells.
-struct Told {
+// When one process did what.
+struct ProcessTimes {
     double begun = 0;
     double opened = 0;
     double moved = 0;
@@ -32,7 +32,7 @@ public:
           ports_{ports},
           number_{ports.communicator.place().rank.value()} {}
 
-    Told run();
+    ProcessTimes run();
 
 private:
     [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
@@ -103,8 +103,8 @@ std::string Process::move(ports::Storage& storage, std::int64_t& moved) {
     return synced ? std::string{} : synced.error().message;
 }
 
-Told Process::run() {
-    Told told;
+ProcessTimes Process::run() {
+    ProcessTimes told;
     const auto storage = ports_.life.mounted(file());
     meeting_.meet(ports_);
     told.begun = now();
@@ -168,7 +168,7 @@ Result<IndependentOutcome> run(const IndependentExperiment& experiment) {
     options.slower = slowness(experiment.weather, experiment.seed, platform.target.count);
     options.bytes_expected = processes * experiment.process_bytes;
     Meeting meeting{processes};
-    std::vector<Told> told(static_cast<std::size_t>(processes));
+    std::vector<ProcessTimes> told(static_cast<std::size_t>(processes));
     auto world = adapters::run_world(platform, options, [&](adapters::RankPorts& ports) {
         const std::size_t number = ports.communicator.place().rank.position();
         if (number < told.size()) {  // the last node may have ranks that do nothing
@@ -181,7 +181,7 @@ Result<IndependentOutcome> run(const IndependentExperiment& experiment) {
     IndependentOutcome outcome;
     outcome.world = *std::move(world);
     double closed = 0;
-    for (const Told& one : told) {
+    for (const ProcessTimes& one : told) {
         outcome.bytes += one.bytes;
         outcome.open_seconds = std::max(outcome.open_seconds, one.opened - one.begun);
         outcome.moving_seconds = std::max(outcome.moving_seconds, one.moved - one.opened);

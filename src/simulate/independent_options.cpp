@@ -13,7 +13,7 @@ using adapters::Bounds;
 
 constexpr double processes_max = 65536;
 
-std::vector<Key<IndependentExperiment>> keys() {
+std::vector<Key<IndependentExperiment>> independent_keys() {
     using E = IndependentExperiment;
     constexpr Bounds yes_or_no{0, 1, true};
     constexpr Bounds shares{0, 1};
@@ -126,7 +126,7 @@ std::string independent_help() {
         "forebay_sim independent platform=FILE [KEY=VALUE]...\n"
         "Simulates processes that read or write by themselves, as IOR does, and prints what came\n"
         "of it as JSON; `forebay simulate --independent` shows it.\n\n";
-    return text + listed(platform_words()) + listed(keys());
+    return text + listed(platform_words()) + listed(independent_keys());
 }
 
 Result<IndependentExperiment> parse_independent_options(const std::vector<std::string>& words) {
@@ -136,7 +136,7 @@ Result<IndependentExperiment> parse_independent_options(const std::vector<std::s
     }
     IndependentExperiment experiment;
     experiment.platform = *std::move(platform);
-    const std::vector<Key<IndependentExperiment>> known = keys();
+    const std::vector<Key<IndependentExperiment>> known = independent_keys();
     for (std::size_t i = 1; i < words.size(); ++i) {
         const Result<Word> word = split(words[i]);
         if (!word) {

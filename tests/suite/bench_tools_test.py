@@ -252,7 +252,7 @@ def test_wrong_data(mpi: m.Mpi, folder: Path) -> None:
     ],
 )
 def test_full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
-    """Somebody else fills the disk between two repetitions."""
+    """Somebody else fills the disk, and takes what becomes free between two repetitions."""
     with mounted_tmpfs(folder / "small", "12m") as small:
         over = threading.Event()
         empty = small.stat().st_mtime_ns  # changes with the first file, however soon it goes
@@ -260,16 +260,15 @@ def test_full_disk(mpi: m.Mpi, method: str, folder: Path) -> None:
         def fill() -> None:
             if not until(lambda: small.stat().st_mtime_ns != empty, PATIENCE):
                 return
-            while any(small.iterdir()) and not over.wait(0.02):
-                pass
-            with (small / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
-                for _ in range(12 * 16):
-                    file.write(bytes(1 << 16))
+            with (small / "ballast").open("wb", buffering=0) as file:
+                while not over.wait(0.01):
+                    with contextlib.suppress(OSError):
+                        file.write(bytes(1 << 20))
 
         other = threading.Thread(target=fill)
         other.start()
         words = ["-n", "0001", "-m", method, "-c", "1k", "-s", "1k", "-p", "64", "-O", "10"]
-        words += ["-r", "2", "-w", "2", "-d", str(small)]
+        words += ["-r", "5", "-w", "1", "-d", str(small)]
         try:
             ended = run(mpi, "hpio", 2, words, INPUT_OUTPUT)
         finally:  # or it would fill what lies beneath

@@ -151,14 +151,19 @@ def test_a_job_on_two_nodes(folder: Path) -> None:
     judged(json.loads(text.splitlines()[-1]), work)
 
 
-# Both write a file; then rank 1 kills the daemon of its node.
+# Both write a file; then rank 1 kills the daemon of its node. Rank 0 says when it has written, in a
+# file that is not below the pool's path: later, its bytes would be written through.
 KILLER = """
 import os, signal, socket, struct, time
 rank = int(os.environ["SLURM_PROCID"])
 fd = os.open(f"own-{rank}", os.O_CREAT | os.O_RDWR)
 os.write(fd, bytes([rank]) * 1_000_000)
-if rank == 1:
-    os.pread(fd, 1, 0)  # the daemon has seen what was written
+os.pread(fd, 1, 0)  # the daemon has seen what was written
+if rank == 0:
+    open("../written", "w").close()
+else:
+    while not os.path.exists("../written"):
+        time.sleep(0.01)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as daemon:
         daemon.connect(os.environ["FOREBAY_POOL_SOCKET"])
         peer = daemon.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

@@ -38,7 +38,7 @@ Description* Descriptors::make() noexcept {
         one.passes.store(false, relaxed);
         one.beside.store(false, relaxed);
         one.wrote.store(false, relaxed);
-        guesses_[number].ahead = {};
+        guesses_[number].ahead.emplace();
         guesses_[number].taken.store(false, relaxed);
         return &one;
     }

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace forebay::entry {
 
@@ -46,10 +47,12 @@ struct alignas(64) Description {
     }
 };
 
-// What is guessed of the reads by a description. One call at a time has a part in it.
+// What is guessed of the reads by a description. One call at a time has a part in it. There from
+// when the description is made; before that all bytes are 0, so that tables take no room in the
+// library's file.
 struct alignas(64) Guess {
     std::atomic<bool> taken;
-    pool::Foresight ahead;
+    std::optional<pool::Foresight> ahead;
 };
 
 // While it lives, nobody else has the guess; null, where somebody else has it.
@@ -64,7 +67,7 @@ public:
             guess_.taken.store(false, std::memory_order_release);
         }
     }
-    [[nodiscard]] pool::Foresight* get() const noexcept { return got_ ? &guess_.ahead : nullptr; }
+    [[nodiscard]] pool::Foresight* get() const noexcept { return got_ ? &*guess_.ahead : nullptr; }
 
 private:
     Guess& guess_;

@@ -4,6 +4,7 @@
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
 #include "entry/posix/message.hpp"
+#include "entry/posix/symbols.hpp"
 #include "kernel/calls.hpp"
 
 #include <dlfcn.h>
@@ -18,8 +19,11 @@
 namespace forebay::entry {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
-constinit State state;
+// Compilers lay these out from the last one to the first: so the large tables, of which most are
+// never touched, are behind what each program touches at its start.
 constinit Descriptors descriptors;
+constinit Symbols symbols;
+constinit State state;
 constinit Connection connection;
 constinit RealAddresses real_addresses{};
 
@@ -54,6 +58,11 @@ long missing() noexcept {
     return -1;
 }
 
+void* real_function(const char* name) noexcept {
+    void* const found = symbols.find(name);
+    return found != nullptr ? found : ::dlsym(RTLD_NEXT, name);
+}
+
 bool disabled() noexcept {
     const char* const value = std::getenv("FOREBAY_ENABLED");
     if (value == nullptr) {
@@ -79,18 +88,21 @@ void take_on_standard_streams() noexcept {
     }
 }
 
-void find_all_real() noexcept {
-    for (std::size_t number = 0; number < function_count; ++number) {
-        if (!function_is_late[number]) {
-            find_real(number);
+// dlsym may not be called by a signal handler, so where it has to be asked, it is asked now.
+void learn_symbols() noexcept {
+    if (!symbols.learn()) {
+        for (std::size_t number = 0; number < function_count; ++number) {
+            if (!function_is_late[number]) {
+                find_real(number);
+            }
         }
     }
-    forebay_real_vfork = ::dlsym(RTLD_NEXT, "vfork");
+    forebay_real_vfork = real_function("vfork");
 }
 
 [[gnu::constructor]] void begin() noexcept {
     const int before = errno;
-    find_all_real();
+    learn_symbols();
     const char* const socket = std::getenv("FOREBAY_POOL_SOCKET");
     const char* const paths = std::getenv("FOREBAY_POOL_PATHS");
     if (socket == nullptr || *socket == '\0' || paths == nullptr || disabled()) {
@@ -116,7 +128,7 @@ void find_all_real() noexcept {
 }  // namespace
 
 void* find_real(std::size_t number) noexcept {
-    void* found = ::dlsym(RTLD_NEXT, function_names[number]);
+    void* found = real_function(function_names[number]);
     found = found != nullptr ? found : reinterpret_cast<void*>(&missing);
     real_addresses[number].store(found, std::memory_order_relaxed);
     return found;

@@ -1,0 +1,52 @@
+// Functions of what is loaded behind this library, by name: those that it stands in front of.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <elf.h>
+
+namespace forebay::entry {
+
+// Does what dlsym(RTLD_NEXT) does, but takes no lock and allocates nothing: signal handlers may
+// ask, and no program pays at its start for what it never calls. What a program starts with is
+// never unloaded, so what is known of it stays true.
+class Symbols {
+public:
+    constexpr Symbols() noexcept = default;
+
+    // Learns what is behind the object that contains this code. For a constructor of that object,
+    // before there are threads. False: there is more than it can keep, or the loader does not tell.
+    bool learn() noexcept;
+
+    // Null: it is in none of those objects, or the loader has to choose one of several for this
+    // processor, or nothing was learnt. dlsym knows.
+    [[nodiscard]] void* find(const char* name) const noexcept;
+
+private:
+    // What the loader's hash table for names of an object consists of (DT_GNU_HASH).
+    struct Object {
+        std::uintptr_t base;
+        const Elf64_Sym* symbols;
+        const char* names;
+        const Elf64_Half* versions;  // null: none of its symbols has one
+        const std::uint64_t* bloom;
+        std::uint32_t bloom_mask;  // a power of two less one
+        std::uint32_t bloom_shift;
+        const std::uint32_t* buckets;
+        std::uint32_t bucket_count;
+        std::uint32_t first;          // symbol with a chain
+        const std::uint32_t* chains;  // of the symbols from there on
+    };
+    struct Tables;
+    static constexpr std::size_t objects_max = 256;
+
+    [[nodiscard]] static bool read(const Tables& tables, Object& object) noexcept;
+    [[nodiscard]] static const Elf64_Sym* find(const Object& object, const char* name,
+                                               std::uint32_t hash) noexcept;
+
+    std::size_t count_ = 0;
+    std::array<Object, objects_max> objects_{};  // behind it: of most, nothing is touched
+};
+
+}  // namespace forebay::entry

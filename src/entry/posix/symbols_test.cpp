@@ -1,0 +1,50 @@
+// Functions that are loaded behind this program.
+#include "entry/posix/symbols.hpp"
+
+#include "capture/real.hpp"
+
+#include <dlfcn.h>
+
+#include <gtest/gtest.h>
+
+namespace forebay::entry {
+namespace {
+
+Symbols behind_this_program() {
+    Symbols symbols;
+    EXPECT_TRUE(symbols.learn());
+    return symbols;
+}
+
+TEST(Symbols, AreThoseThatTheLoaderFinds) {
+    const Symbols symbols = behind_this_program();
+    for (const char* const name : function_names) {
+        EXPECT_EQ(symbols.find(name), ::dlsym(RTLD_NEXT, name)) << name;
+    }
+}
+
+TEST(Symbols, OfSeveralVersionsTheDefaultOneIsFound) {
+    const Symbols symbols = behind_this_program();
+    for (const char* const name : {"fmemopen", "pthread_cond_wait", "regexec", "nftw"}) {
+        EXPECT_EQ(symbols.find(name), ::dlsym(RTLD_NEXT, name)) << name;
+    }
+}
+
+TEST(Symbols, WhatNobodyHasIsNotFound) {
+    const Symbols symbols = behind_this_program();
+    EXPECT_EQ(symbols.find("forebay_nobody_has_this"), nullptr);
+    EXPECT_EQ(symbols.find(""), nullptr);
+}
+
+TEST(Symbols, NothingIsFoundBeforeAnythingIsKnown) {
+    const Symbols symbols;
+    EXPECT_EQ(symbols.find("open"), nullptr);
+}
+
+TEST(Symbols, WhatTheLoaderChoosesForTheProcessorIsLeftToIt) {
+    const Symbols symbols = behind_this_program();
+    EXPECT_EQ(symbols.find("rawmemchr"), nullptr);
+}
+
+}  // namespace
+}  // namespace forebay::entry
