@@ -6,6 +6,7 @@
 #include <linux/falloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -99,6 +100,13 @@ static void half(void) {
     say("size", lseek(fd, 0, SEEK_END));
     need(write(other, "newest", 6) == 6, "write");
     say_bytes("pread", in, pread(fd, in, 10, 0));
+    int left = 0;
+    say("FIONREAD", ioctl(fd, FIONREAD, &left));
+    say("left", left);
+    say("lseek", lseek(fd, 2, SEEK_SET));
+    say("FIONREAD", ioctl(fd, FIONREAD, &left));
+    say("left", left);
+    say("FIONREAD to nowhere", ioctl(fd, FIONREAD, NULL));
     close(fd);
     close(other);
 }
