@@ -216,7 +216,7 @@ void Ledger::forget(File& file) {
 void Ledger::close_beside(std::shared_ptr<const OpenFile> open,
                           std::unique_ptr<ports::Storage> source, std::int64_t bytes) {
     const std::uint64_t ticket = next_errand_++;
-    closes_[ticket] = {.path = open->path, .bytes = bytes};
+    closes_[ticket] = {open->identity, {.path = open->path, .bytes = bytes}};
     // Shared, since a function must be copied.
     std::shared_ptr<ports::Storage> read = std::move(source);
     ports.errands->begin(ticket, [open = std::move(open), read = std::move(read)] {
@@ -227,6 +227,18 @@ void Ledger::close_beside(std::shared_ptr<const OpenFile> open,
         const int error = told ? 0 : told.error().system;
         return std::int64_t{told || error != 0 ? error : EIO};
     });
+}
+
+bool Ledger::lets_go(const ports::Identity& identity) const {
+    const auto found = slots.find(key_of(identity));
+    if (found != slots.end()) {
+        const File& file = *files[found->second];
+        const bool failed =
+            directory.files[file.slot].error.load(relaxed) != 0 || file.journaled.lost;
+        return file.clients.empty() && !failed;
+    }
+    return std::ranges::any_of(closes_,
+                               [&](const auto& one) { return one.second.identity == identity; });
 }
 
 void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
@@ -289,9 +301,10 @@ bool Ledger::end_errands() {
     for (const ports::Errands::Ended& ended : ports.errands->ended()) {
         any = true;
         if (auto closed = closes_.extract(ended.ticket)) {
-            closed.mapped().error = static_cast<int>(ended.answer);
-            if (closed.mapped().error != 0 && closed.mapped().bytes > 0) {
-                failed_closes.push_back(std::move(closed.mapped()));
+            FailedClose& close = closed.mapped().close;
+            close.error = static_cast<int>(ended.answer);
+            if (close.error != 0 && close.bytes > 0) {
+                failed_closes.push_back(std::move(close));
             }
             continue;
         }

@@ -91,6 +91,8 @@ public:
     std::vector<std::uint32_t> forgotten;  // slots, for who asks; only where `options.shared`
     std::vector<FailedClose> failed_closes;
     [[nodiscard]] bool closing_files() const noexcept { return !closes_.empty(); }
+    // Nobody has it open any more, and it will be closed on the file system.
+    [[nodiscard]] bool lets_go(const ports::Identity& identity) const;
 
 private:
     // Where no other errands are given.
@@ -111,7 +113,11 @@ private:
     AtOnce at_once_;
     std::uint64_t next_errand_ = 1;
     std::map<std::uint64_t, std::uint32_t> errands_;  // slots of the files, by ticket
-    std::map<std::uint64_t, FailedClose> closes_;     // under way, by ticket; no error yet
+    struct Closing {
+        ports::Identity identity;
+        FailedClose close;  // no error yet
+    };
+    std::map<std::uint64_t, Closing> closes_;  // under way, by ticket
     std::uint32_t next_client_ = 0;
     std::uint64_t admissions_ = 0;
     std::uint32_t next_slot_ = 0;

@@ -234,6 +234,18 @@ const std::vector<FailedClose>& Pool::failed_closes() const { return state_->led
 
 bool Pool::closing() const { return state_->ledger.closing_files(); }
 
+bool Pool::lets_go(const ports::Identity& file) const { return state_->ledger.lets_go(file); }
+
+std::optional<Opened> Pool::known(const ports::Identity& file) const {
+    const Ledger& ledger = state_->ledger;
+    const auto found = ledger.slots.find({file.device, file.inode});
+    if (found == ledger.slots.end()) {
+        return std::nullopt;
+    }
+    const FileSlot& slot = ledger.directory.files[found->second];
+    return Opened{.slot = found->second, .generation = slot.generation.load(relaxed)};
+}
+
 int Pool::journal_error() const { return state_->ledger.journal.error(); }
 
 void Pool::kept_elsewhere(std::uint32_t slot) {

@@ -196,6 +196,10 @@ public:
     // better storage of the two is kept (one that can write).
     [[nodiscard]] Result<Opened> open(std::uint32_t client, OpenFile file, Access access);
     void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
+    // nullopt: nobody has it open, and nothing of it is left to be done.
+    [[nodiscard]] std::optional<Opened> known(const ports::Identity& file) const;
+    // No client has it open, and it will be closed on the file system once it is drained.
+    [[nodiscard]] bool lets_go(const ports::Identity& file) const;
     // So many files are being opened beside, and will be said by open() or not at all: any file
     // that has lost its last name may be one of them.
     void being_opened(std::int64_t files);

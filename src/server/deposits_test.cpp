@@ -328,6 +328,34 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
     EXPECT_STREQ(shared.files[file.slot].path.data(), folder.path("file").c_str());
 }
 
+// The kernel ran no program that had just been written: the daemon was about to close it.
+TEST(Deposits, OfAProgramAreClosedBeforeItIsRun) {
+    Running daemon;
+    Client client{daemon, "program"};
+    daemon.start();
+    const auto bytes = pattern(100'000, 7);
+    struct stat found{};
+    ASSERT_EQ(::stat(client.path.c_str(), &found), 0);
+    wire::Question run = question(Ask::run);
+    run.number = static_cast<std::int64_t>(found.st_dev);
+    run.inode = found.st_ino;
+    for (int i = 0; i < 50; ++i) {
+        EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::none);
+        EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::close)).reply.error, 0);
+        EXPECT_EQ(ask(client.greeted.socket, run).reply.error, 0);
+        for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+            std::error_code gone;  // the iterator's own
+            EXPECT_NE(std::filesystem::read_symlink(one, gone), client.path);
+        }
+        const auto told =
+            ask(client.greeted.socket, question_to_open(client.path, wire::for_writing),
+                check::one(check::open_file(client.path, O_RDWR)));
+        ASSERT_EQ(told.reply.error, 0);
+        EXPECT_EQ(ask(client.greeted.socket, run).reply.error, 0) << "it is open: nobody waits";
+        client.file = {told.reply.slot, told.reply.generation};
+    }
+}
+
 TEST(Deposits, AreToldOfInTheStatus) {
     Running daemon;
     {

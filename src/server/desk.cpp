@@ -182,6 +182,7 @@ Answer Desk::answer(Session& session, const wire::Question& question,
             }
             break;
         case Ask::borrow: pass_lent_log(question, answer); break;
+        case Ask::run: run(question, answer); break;
     }
     return answer;
 }
@@ -431,6 +432,24 @@ void Desk::adjust(const Session& session, const wire::Question& question, Answer
     }
 }
 
+// The kernel runs no program that somebody can write to.
+void Desk::run(const wire::Question& question, Answer& answer) {
+    answer.program = ports::Identity{.device = static_cast<std::uint64_t>(question.number),
+                                     .inode = question.inode};
+    if (const auto file = pool_.known(*answer.program)) {
+        answer.ticket = pool_.ask(file->slot, file->generation, pool::Task{});
+    } else {
+        await_closing(answer);
+    }
+}
+
+void Desk::await_closing(Answer& answer) {
+    if (pool_.lets_go(*answer.program)) {
+        answer.ticket = next_opening_++;
+        running_[*answer.ticket] = *answer.program;
+    }
+}
+
 std::vector<pool::Done> Desk::done() {
     std::vector<pool::Done> done = pool_.done();
     if (companions_) {
@@ -443,6 +462,13 @@ std::vector<pool::Done> Desk::done() {
         --opening_;
         done.push_back({ended.ticket, 0});
     }
+    std::erase_if(running_, [&](const auto& one) {
+        const bool closed = !pool_.lets_go(one.second);
+        if (closed) {
+            done.push_back({one.first, 0});
+        }
+        return closed;
+    });
     pool_.being_opened(opening_);  // whose time has come become known before the next round
     return done;
 }
@@ -470,6 +496,10 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
         if (answer.ticket || answer.reply.error != 0) {
             return;
         }
+    }
+    if (answer.program) {
+        await_closing(answer);
+        return;
     }
     const pool::FileSlot& file = directory_.files[answer.reply.slot];
     const bool about_a_file = answer.reply.ask == Ask::open || answer.reply.ask == Ask::sync ||

@@ -129,6 +129,8 @@ private:
     void settle(const Session& session, const wire::Question& question, Answer& answer);
     void settle(Answer& answer, std::uint64_t ticket);
     void adjust(const Session& session, const wire::Question& question, Answer& answer);
+    void run(const wire::Question& question, Answer& answer);
+    void await_closing(Answer& answer);
     void tell_status(Answer& answer);
     void pass_directory(Answer& answer) const;
 
@@ -165,6 +167,7 @@ private:
         bool admitted = false;
     };
     std::map<std::uint64_t, Coming> coming_;
+    std::map<std::uint64_t, ports::Identity> running_;  // programs that are being closed, by ticket
 };
 
 }  // namespace forebay::server

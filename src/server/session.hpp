@@ -4,6 +4,7 @@
 
 #include "base/own_fd.hpp"
 #include "pool/shared/directory.hpp"
+#include "ports/storage.hpp"
 #include "registry/token.hpp"
 #include "wire/messages.hpp"
 
@@ -33,6 +34,7 @@ struct Answer {
     std::optional<registry::FileKey> file;     // that is being opened, where other nodes may, too
     std::uint64_t group = 0;                   // of ranks that open it together
     bool admitted = false;                     // by the other daemons
+    std::optional<ports::Identity> program;    // that is to be run
 };
 
 class Session {

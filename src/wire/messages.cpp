@@ -11,7 +11,7 @@ namespace forebay::wire {
 
 namespace {
 
-bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::borrow; }
+bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::run; }
 
 // The number means a different thing in each question.
 std::int64_t most(Ask ask) noexcept {

@@ -6,6 +6,7 @@
 #include <linux/falloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -99,6 +100,13 @@ static void half(void) {
     say("size", lseek(fd, 0, SEEK_END));
     need(write(other, "newest", 6) == 6, "write");
     say_bytes("pread", in, pread(fd, in, 10, 0));
+    int left = 0;
+    say("FIONREAD", ioctl(fd, FIONREAD, &left));
+    say("left", left);
+    say("lseek", lseek(fd, 2, SEEK_SET));
+    say("FIONREAD", ioctl(fd, FIONREAD, &left));
+    say("left", left);
+    say("FIONREAD to nowhere", ioctl(fd, FIONREAD, NULL));
     close(fd);
     close(other);
 }
@@ -222,6 +230,31 @@ static void forked(void) {
     say("system", system("echo by system >> forked"));
     say("size", lseek(fd, 0, SEEK_END));
     close(fd);
+}
+
+// Each is written by a process that ends, made a program, and run at once.
+static void programs(void) {
+    const int from = open("/bin/true", O_RDONLY);
+    const long bytes = read(from, out, sizeof out);
+    need(bytes > 0, "/bin/true");
+    for (int i = 0; i < 60; ++i) {
+        pid_t child = fork();
+        if (child == 0) {
+            const int fd = open("program", O_CREAT | O_WRONLY | O_TRUNC, i % 2 == 0 ? 0644 : 0755);
+            const int ok = write(fd, out, (size_t)bytes) == bytes && close(fd) == 0;
+            _exit(ok && chmod("program", 0755) == 0 ? 0 : 8);
+        }
+        int status = 0;
+        need(waitpid(child, &status, 0) == child && status == 0, "writer");
+        child = fork();
+        if (child == 0) {
+            execl("./program", "./program", (char*)NULL);
+            _exit(errno == ETXTBSY ? 7 : 9);
+        }
+        waitpid(child, &status, 0);
+        say("ran", WEXITSTATUS(status));
+        say("unlink", i == 59 ? 0 : unlink("program"));
+    }
 }
 
 static int shared;
@@ -440,7 +473,7 @@ int main(int argc, char** argv) {
     } cases[] = {{"doubled", doubled},   {"vectors", vectors}, {"half", half},
                  {"far", far},           {"names", names},     {"forked", forked},
                  {"threads", threads},   {"signals", signals}, {"wrong", wrong},
-                 {"appended", appended}, {"moved", moved}};
+                 {"appended", appended}, {"moved", moved},     {"programs", programs}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
             cases[i].run();

@@ -15,6 +15,7 @@ from typing import IO, Any
 import pytest
 
 from suite import mpi as m
+from suite import pooled
 from suite.file_systems import mounted_tmpfs, served_file_system, until
 from suite.verdict import ensure
 
@@ -119,6 +120,17 @@ def test_the_summary_tells_programs_of_each_file(folder: Path) -> None:
     ensure(file["high"] == 2 * MIB, file)
     ensure(file["storage_seconds"] > 0 and 0 <= file["hidden"] <= 1, file)
     ensure(told["nothing_recorded"] == told["warnings"] == [], told)
+
+
+def test_what_c_streams_write_is_not_said_to_go_past_the_pool(folder: Path) -> None:
+    if m.PRELOAD_FIRST:
+        pytest.skip("behind the capture, the sanitizer has a fopencookie of its own")
+    command = [str(pooled.program("streams.c", "-pthread")), "read"]
+    done = forebay("run", "--pool", ".", "--", *command, cwd=folder)
+    ensure(done.returncode == 0, done.stderr)
+    told_once("through the pool: ", done.stderr)
+    told_once(f"{folder / 'lines'}", done.stderr)
+    ensure("past the pool" not in done.stderr, done.stderr)
 
 
 def test_what_goes_past_the_pool_is_told_with_the_reason(folder: Path) -> None:

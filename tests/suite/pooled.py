@@ -18,6 +18,11 @@ from suite.verdict import Failed, ensure
 
 SOURCES = m.ROOT / "tests" / "posix"
 SECONDS_MAX = 100
+COMPILERS: Mapping[str, Sequence[str]] = {
+    ".c": ("cc", *m.C_FLAGS),
+    ".cpp": ("c++", "-std=c++20", *m.C_FLAGS[1:]),
+    ".f90": ("gfortran", *m.FORTRAN_FLAGS),
+}
 
 # How a daemon is started. Where nothing is drained before somebody asks, every read meets deposits;
 # where everything is drained at once, and little may be held, every write meets draining.
@@ -66,9 +71,8 @@ def run(
 
 def program(source: str, *libraries: str) -> Path:
     """A program of tests/posix."""
-    compiler = ["gfortran", *m.FORTRAN_FLAGS] if source.endswith(".f90") else ["cc", *m.C_FLAGS]
     return m.build_with(
-        compiler,
+        COMPILERS[Path(source).suffix],
         str(SOURCES / source),
         m.BUILD / "bin" / "posix",
         libraries=libraries,

@@ -22,6 +22,7 @@ CASES = (
     "wrong",
     "appended",
     "moved",
+    "programs",
 )
 NOT_DEPOSITED = ("appended",)
 

@@ -15,8 +15,8 @@ export ASAN_SYMBOLIZER_PATH=/usr/bin/addr2line TSAN_SYMBOLIZER_PATH=/usr/bin/add
 tests=(tests/suite/pool_faults_test.py tests/suite/pool_quota_test.py
     tests/suite/pool_paper_test.py tests/suite/pool_run_test.py tests/suite/posix_calls_test.py
     tests/suite/posix_killed_test.py tests/suite/posix_random_test.py
-    tests/suite/posix_stress_test.py tests/suite/posix_switch_test.py
-    tests/suite/posix_test.py)
+    tests/suite/posix_streams_test.py tests/suite/posix_stress_test.py
+    tests/suite/posix_switch_test.py tests/suite/posix_test.py)
 chosen=(-m 'not full')
 if (($# > 0)); then chosen=("$@"); fi
 

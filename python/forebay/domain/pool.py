@@ -21,7 +21,7 @@ SOCKET_NAME_MAX = 107
 
 REASONS: Mapping[str, str] = {
     "mapped": "mapped into memory (mmap)",
-    "stream": "written by C stdio or C++ streams",
+    "stream": "standard input or output, freopen, or wide characters of C stdio",
     "append": "opened for appending (O_APPEND)",
     "direct": "opened with O_DIRECT or O_SYNC",
     "copied": "copied inside the kernel (sendfile, copy_file_range, splice)",

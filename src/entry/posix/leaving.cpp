@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <cstring>
 #include <linux/fiemap.h>
 
 namespace forebay::entry {
@@ -66,6 +67,24 @@ int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept 
         case FIBMAP: return drain_if_captured(fd);
         default: return 0;
     }
+}
+
+// FIONREAD, by which libstdc++ asks how much of a file is left to read.
+int tell_left(Place place, void* to) noexcept {
+    const std::int64_t size = size_of(place);
+    if (size < 0) {
+        return fail(static_cast<int>(-size));
+    }
+    const off_t at = captured::lseek(place.fd, 0, SEEK_CUR);
+    if (at < 0) {
+        return -1;
+    }
+    const auto left = static_cast<int>(size - at);  // of more, the kernel's answer is as odd
+    if (!state.memory.writable(to, sizeof left)) {
+        return fail(EFAULT);
+    }
+    std::memcpy(to, &left, sizeof left);
+    return 0;
 }
 
 }  // namespace
@@ -133,6 +152,11 @@ ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t bytes,
 int ioctl(int fd, unsigned long request, void* argument) noexcept {
     if (is_switch(request)) {
         return switch_file(fd, request, argument);
+    }
+    if (request == FIONREAD) {
+        return on(
+            fd, [&]() noexcept { return real::ioctl(fd, request, argument); },
+            [&](Place place) noexcept { return tell_left(place, argument); });
     }
     const int error = capturing() ? prepare_ioctl(fd, request, argument) : 0;
     return error != 0 ? fail(error) : real::ioctl(fd, request, argument);

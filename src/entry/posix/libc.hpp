@@ -16,3 +16,4 @@
 #include <cstddef>
 #include <cstdio>
 #include <ctime>
+#include <cwchar>

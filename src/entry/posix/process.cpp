@@ -58,11 +58,6 @@ long missing() noexcept {
     return -1;
 }
 
-void* real_function(const char* name) noexcept {
-    void* const found = symbols.find(name);
-    return found != nullptr ? found : ::dlsym(RTLD_NEXT, name);
-}
-
 bool disabled() noexcept {
     const char* const value = std::getenv("FOREBAY_ENABLED");
     if (value == nullptr) {
@@ -126,6 +121,11 @@ void learn_symbols() noexcept {
 }
 
 }  // namespace
+
+void* real_function(const char* name) noexcept {
+    void* const found = symbols.find(name);
+    return found != nullptr ? found : ::dlsym(RTLD_NEXT, name);
+}
 
 void* find_real(std::size_t number) noexcept {
     void* found = real_function(function_names[number]);

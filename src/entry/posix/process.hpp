@@ -6,6 +6,7 @@
 #include "entry/posix/mappings.hpp"
 #include "entry/posix/memory.hpp"
 #include "entry/posix/paths.hpp"
+#include "entry/posix/pooled_stream.hpp"
 
 #include <array>
 #include <atomic>
@@ -32,6 +33,7 @@ struct State {
     Devices devices{};
     Mappings mappings;
     Memory memory;
+    Streams streams;
 };
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
@@ -51,6 +53,9 @@ struct Grouping {
 [[nodiscard]] inline bool capturing() noexcept {
     return state.captures.load(std::memory_order_relaxed);
 }
+
+// libc's; null: it has none of this name.
+[[nodiscard]] void* real_function(const char* name) noexcept;
 
 // Around every fork: before it, and in the child.
 void before_fork() noexcept;

@@ -38,13 +38,11 @@ void drain_program(int folder, const char* path, int flags) noexcept {
         !connection.reach() || connection.life() != Connection::Life::lives) {
         return;
     }
-    if (const auto file = known(found.st_dev, found.st_ino)) {
-        wire::Question question;
-        question.ask = wire::Ask::sync;
-        question.slot = file->slot;
-        question.generation = file->generation;
-        static_cast<void>(connection.ask(question));
-    }
+    wire::Question question;
+    question.ask = wire::Ask::run;
+    question.number = static_cast<std::int64_t>(found.st_dev);
+    question.inode = found.st_ino;
+    static_cast<void>(connection.ask(question));
 }
 
 void prepare(int folder, const char* path, int flags) noexcept {

@@ -1,17 +1,54 @@
-// C streams: libc reads and writes inside, where nobody sees it, so their files leave the pool.
+// C streams: those of files of the pool go through it; the others, and what ours cannot do, are
+// libc's. Their files leave the pool: libc reads and writes inside, where nobody sees it.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
+#include "entry/posix/pooled_stream.hpp"
 #include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 
 namespace forebay::entry {
 
 namespace {
+
+// What fopen's mode says, where a stream of ours can do it all.
+struct Mode {
+    bool ours = false;
+    int flags = 0;            // of open(2)
+    const char* plain = "r";  // r or w, maybe with +
+};
+
+// As libc reads it: one letter, and six that may follow. What is not ours is appending, mapping,
+// encodings (behind a comma) and calls that nobody cancels; and what libc refuses.
+Mode mode_of(const char* mode) noexcept {
+    constexpr int letters_max = 7;
+    const bool writes = mode[0] == 'w';
+    if ((!writes && mode[0] != 'r') || std::strchr(mode, ',') != nullptr) {
+        return {};
+    }
+    bool both = false;
+    int flags = writes ? O_CREAT | O_TRUNC : 0;
+    for (int i = 1; i < letters_max && mode[i] != '\0'; ++i) {
+        switch (mode[i]) {
+            case '+': both = true; break;
+            case 'x': flags |= O_EXCL; break;
+            case 'e': flags |= O_CLOEXEC; break;
+            case 'm':
+            case 'c': return {};
+            default: break;
+        }
+    }
+    if (both) {
+        return {.ours = true, .flags = flags | O_RDWR, .plain = writes ? "w+" : "r+"};
+    }
+    return {
+        .ours = true, .flags = flags | (writes ? O_WRONLY : O_RDONLY), .plain = writes ? "w" : "r"};
+}
 
 int descriptor_of(FILE* stream) noexcept {
     const int before = errno;
@@ -30,46 +67,31 @@ FILE* taken_on(FILE* stream, const char* mode) noexcept {
     const int before = errno;
     const int flags = kernel::fcntl(fd, F_GETFL);
     const bool empties = mode != nullptr && mode[0] == 'w';
-    const Opening opening{
-        .flags = flags < 0 ? O_RDWR : flags, .through = pool::Reason::stream, .empties = empties};
+    const bool appends = flags >= 0 && (flags & O_APPEND) != 0;
+    const Opening opening{.flags = flags < 0 ? O_RDWR : flags,
+                          .through = appends ? pool::Reason::append : pool::Reason::stream,
+                          .empties = empties};
     if (take_on(fd, opening) == Taken::failed) {
         const int error = errno;
         real::fclose(stream);
         errno = error;
         return nullptr;
     }
+    // libc has looked for the end before the file was drained.
+    if (appends && mode != nullptr && std::strchr(mode, '+') == nullptr) {
+        kernel::lseek(fd, 0, SEEK_END);
+    }
     errno = before;
     return stream;
 }
 
-}  // namespace
-
-namespace captured {
-
-FILE* fopen(const char* path, const char* mode) noexcept {
-    return taken_on(real::fopen(path, mode), mode);
+FILE* over(int fd, const char* mode) noexcept {
+    return descriptors.captured(fd) && !is_standard(fd) ? stream_over(fd, mode)
+                                                        : real::fdopen(fd, mode);
 }
 
-FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
-    const int fd = descriptor_of(stream);
-    Description* const old = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
-    FILE* const reopened = real::freopen(path, mode, stream);
-    if (old != nullptr) {
-        let_go(*old);
-    }
-    return taken_on(reopened, mode);
-}
-
-FILE* fdopen(int fd, const char* mode) noexcept {
-    const int error = leave_if_captured(fd, pool::Reason::stream);
-    if (error != 0) {
-        errno = error;
-        return nullptr;
-    }
-    return real::fdopen(fd, mode);
-}
-
-int fclose(FILE* stream) noexcept {
+// Of a stream of libc's.
+int close_plain(FILE* stream) noexcept {
     const int fd = descriptor_of(stream);
     if (!descriptors.captured(fd)) {
         return real::fclose(stream);
@@ -80,6 +102,78 @@ int fclose(FILE* stream) noexcept {
         let_go(*held);
     }
     return closed;
+}
+
+}  // namespace
+
+namespace captured {
+
+FILE* fopen(const char* path, const char* mode) noexcept {
+    const Mode wanted = capturing() && mode != nullptr ? mode_of(mode) : Mode{};
+    if (!wanted.ours) {
+        return taken_on(real::fopen(path, mode), mode);
+    }
+    constexpr mode_t anybody = 0666;
+    const int before = errno;
+    const int fd = open(path, wanted.flags, anybody);
+    if (fd < 0) {
+        return nullptr;
+    }
+    FILE* const stream = over(fd, wanted.plain);
+    if (stream == nullptr) {
+        const int error = errno;
+        static_cast<void>(close(fd));
+        errno = error;
+        return nullptr;
+    }
+    errno = before;
+    return stream;
+}
+
+FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
+    if (is_pooled(stream)) {
+        static_cast<void>(::fflush(stream));  // freopen does not care either
+        turn(stream);
+    }
+    const int fd = descriptor_of(stream);
+    Description* const old = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
+    FILE* const reopened = real::freopen(path, mode, stream);
+    if (old != nullptr) {
+        let_go(*old);
+    }
+    return taken_on(reopened, mode);
+}
+
+FILE* fdopen(int fd, const char* mode) noexcept {
+    if (!descriptors.captured(fd)) {
+        return real::fdopen(fd, mode);
+    }
+    const Mode wanted = mode != nullptr ? mode_of(mode) : Mode{};
+    if (wanted.ours) {
+        return over(fd, wanted.plain);
+    }
+    const bool appends = mode != nullptr && mode[0] == 'a';
+    const int error = leave_if_captured(fd, appends ? pool::Reason::append : pool::Reason::stream);
+    if (error != 0) {
+        errno = error;
+        return nullptr;
+    }
+    return real::fdopen(fd, mode);
+}
+
+int fclose(FILE* stream) noexcept {
+    FILE* const model = state.streams.remove(stream);
+    const int closed = is_pooled(stream) ? real::fclose(stream) : close_plain(stream);
+    close_model(model);
+    return closed;
+}
+
+// It writes to a descriptor of its own, unless the stream was written to before.
+void perror(const char* message) noexcept {
+    if (is_pooled(::stderr) && ::stderr->_mode == 0) {
+        leave_if_captured(::stderr->_fileno, pool::Reason::stream);
+    }
+    real::perror(message);
 }
 
 }  // namespace captured

@@ -1,0 +1,77 @@
+// C streams whose bytes go through the pool. libc's own streams make their system calls inside of
+// libc, where nobody sees it. So a captured descriptor gets a stream of fopencookie(3), which asks
+// the captured calls instead, and is made to look like the one that libc would have made: with its
+// descriptor, its buffer, and no orientation yet. What such a stream cannot do (wide characters,
+// freopen) is left to libc: the FILE that the program has is then turned into a stream of libc's.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+
+namespace forebay::entry {
+
+// Belongs to the process; fixed tables of atomics.
+class Streams {
+public:
+    static constexpr std::size_t turned_max = 64;
+
+    constexpr Streams() noexcept = default;
+    Streams(const Streams&) = delete;
+    Streams& operator=(const Streams&) = delete;
+    ~Streams() = default;
+
+    // By which libc knows all streams of fopencookie; null until there is one of ours.
+    std::atomic<const void*> table;
+    // libc's fopencookie; looked for once.
+    std::atomic<void*> maker;
+
+    // A stream that was turned, and the one whose parts it uses from then on. Where there is no
+    // room, the latter stays until the end.
+    void add(FILE* turned, FILE* model) noexcept;
+    // What is to be closed behind the stream; null: nothing.
+    [[nodiscard]] FILE* remove(const FILE* turned) noexcept;
+
+private:
+    struct Turned {
+        std::atomic<const FILE*> stream;
+        std::atomic<FILE*> model;
+    };
+    std::array<Turned, turned_max> all_{};
+    std::atomic<std::size_t> count_{0};
+};
+
+// Holds a stream's lock, as libc's functions on it do. flockfile has the stream take its lock each
+// time from then on, which a process of one thread does without: that is undone.
+class Locked {
+public:
+    explicit Locked(FILE& stream) noexcept : stream_{stream} {
+        const int before = stream._flags2;
+        ::flockfile(&stream);
+        added_ = stream._flags2 & ~before;
+    }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+    ~Locked() {
+        stream_._flags2 &= ~added_;
+        ::funlockfile(&stream_);
+    }
+
+private:
+    FILE& stream_;
+    int added_;
+};
+
+// A stream for a captured descriptor. `mode` is r or w, maybe with +. Null and errno as of fdopen;
+// the descriptor is open then. Where there is none of ours to be had, the file leaves the pool, and
+// the stream is libc's.
+[[nodiscard]] FILE* stream_over(int fd, const char* mode) noexcept;
+[[nodiscard]] bool is_pooled(const FILE* stream) noexcept;
+// The same FILE, with what is in its buffer, is a stream of libc's from now on. Whoever turns it
+// sees to its file.
+void turn(FILE* stream) noexcept;
+// What a turned stream used, once it is closed; null: nothing.
+void close_model(FILE* model) noexcept;
+
+}  // namespace forebay::entry
