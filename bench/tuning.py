@@ -30,15 +30,8 @@ from forebay.application.modelled_system import ModelledSystem
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.modelled import Bend, Platform, Weather, expected
 from forebay.domain.tuning.point import COORDINATES, Direction, Point, Space, changed, usual_space
-from forebay.domain.tuning.search import (
-    PROBES,
-    Ask,
-    Passage,
-    Purpose,
-    Sample,
-    conclude,
-    search,
-)
+from forebay.domain.tuning.sample import PROBES, Ask, Passage, Purpose, Sample
+from forebay.domain.tuning.search import conclude, search
 from forebay.domain.tuning.verification import LOOKS, Verdict, is_look, look
 from forebay.domain.units import MIB
 

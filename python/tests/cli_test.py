@@ -150,6 +150,15 @@ def test_a_page_that_cannot_be_drawn_is_refused_before_the_benchmark(forebay: Fo
     assert "pip install matplotlib" in done.stderr
 
 
+@needs_compiler
+def test_probing_without_numpy_says_what_to_install(forebay: Forebay) -> None:
+    (forebay.folder / "numpy.py").write_text("raise ImportError('', name='numpy')\n")
+    done = forebay("probe", "--simulate", "lustre-96-ost", PYTHONPATH=str(forebay.folder))
+    assert (done.returncode, done.stdout) == (125, "")
+    assert "pip install numpy" in done.stderr
+    assert forebay("advise", "--help", PYTHONPATH=str(forebay.folder)).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("sides", "why"),
     [

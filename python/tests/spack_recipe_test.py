@@ -91,7 +91,8 @@ Recipe = tuple[Any, list[tuple[str, Any, Any]]]
 def test_python_packages_are_those_of_the_wheel(recipe: Recipe) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = {}
-    for text in [*project["dependencies"], *project["optional-dependencies"]["html"]]:
+    extras = project["optional-dependencies"]
+    for text in [*project["dependencies"], *extras["html"], *extras["probe"]]:
         name, _, least = text.partition(">=")
         wanted[f"py-{name}"] = least
     found = {

@@ -30,6 +30,11 @@ def test_a_run_does_not_wait_for_what_other_subcommands_import() -> None:
     assert modules.isdisjoint({*needless, "forebay.cli.doctor", "forebay.cli.simulate"})
 
 
+def test_only_probing_waits_for_numpy() -> None:
+    for words in (("advise",), ("verify",), ("probe",), ()):
+        assert "numpy" not in loaded(*words)
+
+
 def test_help_and_typing_mistakes_see_every_subcommand() -> None:
     for words in ((), ("--help",), ("rnu", "--", "true")):
         assert {"forebay.cli.run", "forebay.cli.bench", "forebay.cli.simulate"} <= loaded(*words)

@@ -36,7 +36,7 @@ from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
 from forebay.domain.tuning.portrait import Portrait
 from forebay.domain.tuning.quantity import parse_quantity, spell_rate, spell_seconds
-from forebay.domain.tuning.search import Ask, Sample
+from forebay.domain.tuning.sample import Ask, Sample
 from forebay.domain.units import MIB
 
 ROOT = Path(__file__).resolve().parents[2]

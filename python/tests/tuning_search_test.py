@@ -1,17 +1,20 @@
 """Points, fits and the search, on modelled systems whose truth is known."""
 
 import math
+from collections import Counter
 from dataclasses import replace
-from statistics import median
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forebay.application.modelled_system import ModelledSystem
-from forebay.domain.tuning.algebra import cholesky, inverse_diagonal, solve
 from forebay.domain.tuning.belief import Belief, first_belief, further
+from forebay.domain.tuning.fitting import asked_of_all, fit
+from forebay.domain.tuning.grid import grid_of
 from forebay.domain.tuning.modelled import Platform, Weather, expected
+from forebay.domain.tuning.outlook import most_contested, most_telling
 from forebay.domain.tuning.point import (
     COORDINATES,
     Direction,
@@ -22,17 +25,9 @@ from forebay.domain.tuning.point import (
     spread_points,
     usual_space,
 )
-from forebay.domain.tuning.response import NAMES, Physical, Seen, fit, fit_storm
-from forebay.domain.tuning.search import (
-    Ask,
-    Choice,
-    Passage,
-    Purpose,
-    Sample,
-    conclude,
-    drift_of,
-    search,
-)
+from forebay.domain.tuning.response import NAMES, Physical, Seen, asked_of, fit_storm
+from forebay.domain.tuning.sample import Ask, Choice, Passage, Purpose, Sample
+from forebay.domain.tuning.search import conclude, drift_of, search
 from forebay.domain.tuning.targets import sick_targets
 from forebay.domain.units import MIB
 
@@ -102,6 +97,7 @@ def test_every_point_of_a_design_is_allowed(
     design = spread_points(space, count, seed=1, tries=2)
     assert len(design) == count
     assert all(space.allows(one) for one in design)
+    assert all(getattr(one, name) in space.levels[name] for one in design for name in COORDINATES)
 
 
 def test_a_design_goes_through_the_levels_of_each_coordinate() -> None:
@@ -276,55 +272,105 @@ def test_slopes_are_what_a_small_step_makes_of_the_rate() -> None:
     )
     for one in spread_points(space_of(), 40, seed=4, tries=1):
         here = math.log(physical.rate(one, 16))
-        for name, slope in zip(NAMES, physical.slopes(one, 16), strict=True):
+        for name, slope in zip(NAMES, physical.slopes(asked_of(one, 16)), strict=True):
             stepped = replace(physical, **{name: getattr(physical, name) * math.exp(1e-6)})
             there = math.log(stepped.rate(one, 16))
             assert slope == pytest.approx((there - here) / 1e-6, abs=1e-4)
 
 
-def test_triangles_are_solved_and_their_inverse_has_this_diagonal() -> None:
-    matrix = [[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]]
-    lower = cholesky(matrix)
-    diagonal = inverse_diagonal(lower)
-    for at in range(3):
-        unit = [1.0 if at == other else 0.0 for other in range(3)]
-        solved = solve(lower, unit)
-        assert diagonal[at] == pytest.approx(solved[at])
-        back = [math.fsum(map(math.prod, zip(row, solved, strict=True))) for row in matrix]
-        assert back == pytest.approx(unit)
+def test_a_grid_has_the_points_of_its_space_in_their_order() -> None:
+    for space in (space_of(), replace(space_of(), bytes_max=64 * MIB, sharing=(True,))):
+        grid = grid_of(space)
+        points = list(space.points())
+        assert [grid.point(at) for at in range(len(grid.cells))] == points
+        assert grid.places(points).tolist() == list(range(len(points)))
+        assert grid.places([]).tolist() == []
 
 
-def believed(slowed: int | None = None, level: float = 0.0) -> Belief:
-    """Of probes without noise on MACHINE; the later half of them has another `level`."""
-    space = space_of()
-    design = spread_points(space, 40, seed=6, tries=5)
+def test_what_a_grid_asks_is_what_its_points_ask() -> None:
+    grid = grid_of(space_of())
+    at = np.arange(0, len(grid.cells), 37)
+    asked = asked_of_all([grid.point(one) for one in at.tolist()], grid.targets)
+    for name in vars(asked):
+        assert np.array_equal(getattr(grid.asked_at(at), name), getattr(asked, name))
+
+
+def test_sums_over_a_grid_are_those_over_pairs_of_its_points() -> None:
+    grid = grid_of(space_of())
+    at = np.array([3, 170, 170, 2000, len(grid.cells) - 1])
+    weights = np.array([1.0, -0.5, 0.25, 2.0, 0.7])
+    everywhere = np.arange(len(grid.cells))
+    for found, alike in zip(grid.summed(at, weights), grid.alike(everywhere, at), strict=True):
+        assert found == pytest.approx(alike @ weights)
+
+
+def seen_of_machine(slowed: int | None = None, level: float = 0.0) -> list[Seen]:
+    """Probes without noise of MACHINE; the later half of them has another `level`."""
     seen = []
-    for place, one in enumerate(design):
+    for place, one in enumerate(spread_points(space_of(), 40, seed=6, tries=5)):
         rate = one.bytes / expected(MACHINE, one, Direction.WRITE).seconds_moving
         shift = level if place >= 20 else 0.0
         shift -= math.log(2.5) if place == slowed else 0.0
         seen.append(Seen(point=one, log_rate=math.log(rate) + shift, place=place))
-    found = first_belief(seen, space, targets=16, drift=[0.0] * 40)
-    return further(found, seen, space, sought=True)
+    return seen
+
+
+def believed(seen: list[Seen]) -> Belief:
+    found = first_belief(seen, grid_of(space_of()), drift=[0.0] * len(seen))
+    return further(found, seen, sought=True)
 
 
 def test_what_is_believed_of_probes_is_near_what_they_said() -> None:
-    belief = believed()
-    off = [abs(belief.mean(one.point) - one.log_rate) for one in belief.seen]
-    assert median(off) < 0.1
-    view = belief.view(belief.seen[0].point)
-    assert view.mean == belief.mean(view.point)
-    assert 0 < view.variance < belief.view(replace(view.point, shared=False)).variance
+    seen = seen_of_machine()
+    belief = believed(seen)
+    off = np.abs(belief.means()[belief.at] - [one.log_rate for one in seen])
+    assert np.median(off) < 0.1
+    probed = seen[0].point
+    other = replace(probed, shared=not probed.shared)
+    at = belief.grid.places([probed, other])
+    here, there = belief.variances(at)
+    assert 0 < here < there
+    assert np.diag(belief.view(at, 40).covariances) == pytest.approx([here, there])
+
+
+def test_a_probe_tells_most_of_its_own_point() -> None:
+    belief = believed(seen_of_machine())
+    tilts = belief.view(belief.at[:8], 40).tilts
+    assert (np.diag(tilts) > 0).all()
+    assert (np.argmax(np.abs(tilts), axis=0) == range(8)).mean() > 0.6
+
+
+def test_the_end_races_the_best_and_its_rival_in_turn() -> None:
+    """Nearly all of the last probes went to one point, whose rivals had been probed once each."""
+    belief = believed(seen_of_machine())
+    times: Counter[Point] = Counter()
+    for _ in range(6):
+        found = most_contested(belief, 40, times=times, besides=(), without=())
+        assert found is not None
+        times[found] += 1
+    assert sorted(times.values()) == [3, 3]
+    best = belief.grid.point(int(np.argmax(belief.means())))
+    assert best in times
+    other = most_contested(belief, 40, times={}, besides=(), without=set(times))
+    assert other not in times
+
+
+def test_where_nothing_can_be_probed_nothing_is_asked_for() -> None:
+    belief = believed(seen_of_machine())
+    everything = list(space_of().points())
+    draws = np.random.default_rng(1)
+    assert most_telling(belief, 40, draws, besides=(), without=everything) is None
+    assert most_contested(belief, 40, times={}, besides=(), without=everything) is None
 
 
 def test_a_probe_that_was_slowed_down_is_not_believed() -> None:
-    trust = believed(slowed=12).trust
+    trust = believed(seen_of_machine(slowed=12)).trust
     assert trust[12] < 0.1
-    assert median(trust) > 0.9
+    assert np.median(trust) > 0.9
 
 
 def test_a_level_that_changes_in_time_is_drift() -> None:
-    belief = believed(level=0.5)
+    belief = believed(seen_of_machine(level=0.5))
     assert belief.drift(32) - belief.drift(8) == pytest.approx(0.5, abs=0.2)
 
 

@@ -22,7 +22,7 @@ from forebay.application.simulated_system import Simulated, SimulatedSystem
 from forebay.domain.errors import SetupError, UsageError
 from forebay.domain.tuning.point import Direction, Point
 from forebay.domain.tuning.portrait import Portrait
-from forebay.domain.tuning.search import Ask, Purpose
+from forebay.domain.tuning.sample import Ask, Purpose
 from forebay.domain.tuning.simulated import REQUESTS_MOST, as_simulated, changed_by
 from forebay.domain.units import MIB
 

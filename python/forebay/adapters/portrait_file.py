@@ -13,7 +13,7 @@ from forebay.domain.tuning.point import COORDINATES, Direction, Point, Space
 from forebay.domain.tuning.portrait import SCHEMA, Identity, Portrait, SickTarget
 from forebay.domain.tuning.quantity import parse_quantity, spell_rate, spell_seconds
 from forebay.domain.tuning.response import NAMES, Physical, Response, Storm, Surface
-from forebay.domain.tuning.search import Ask, Choice, Passage, Purpose, Sample
+from forebay.domain.tuning.sample import Ask, Choice, Passage, Purpose, Sample
 
 _TIMES = {"call_time", "request_time"}
 _PLAIN = {"interference_per_stream", "streams_free"}

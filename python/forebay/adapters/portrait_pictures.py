@@ -12,7 +12,7 @@ from forebay.adapters.bench_pictures import INK, PALE, style, svg_of
 from forebay.domain.tuning.point import Direction, Point, changed
 from forebay.domain.tuning.portrait import Portrait
 from forebay.domain.tuning.response import Response
-from forebay.domain.tuning.search import Choice, Purpose
+from forebay.domain.tuning.sample import Choice, Purpose
 from forebay.domain.units import exact_bytes
 
 _GIGA = 1e9

@@ -13,7 +13,7 @@ from forebay.application.probe import ProbePlan
 from forebay.domain.errors import ProbeError
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import COORDINATES, Point
-from forebay.domain.tuning.search import Ask, Passage, Purpose, Sample
+from forebay.domain.tuning.sample import Ask, Passage, Purpose, Sample
 
 SCHEMA = "forebay.probe/1"
 

@@ -33,7 +33,7 @@ from forebay.domain.launcher import Flavour, find_launcher, with_ranks
 from forebay.domain.layout import Layout, WantedLayout
 from forebay.domain.tuning.point import Point
 from forebay.domain.tuning.portrait import Identity
-from forebay.domain.tuning.search import Ask, Passage, Sample
+from forebay.domain.tuning.sample import Ask, Passage, Sample
 from forebay.domain.units import MIB
 
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from forebay.application.probe import PASSAGES, Ground
 from forebay.domain.tuning.modelled import Bend, Platform, Sky, Weather, expected
 from forebay.domain.tuning.point import Direction, Point
 from forebay.domain.tuning.portrait import Identity
-from forebay.domain.tuning.search import Ask, Passage, Sample
+from forebay.domain.tuning.sample import Ask, Passage, Sample
 from forebay.domain.units import MIB
 
 _START_SECONDS = 1.0

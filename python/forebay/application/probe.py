@@ -11,7 +11,7 @@ from forebay.domain.errors import ProbeError
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point, Space, usual_space
 from forebay.domain.tuning.portrait import Identity, Portrait, findings_of
-from forebay.domain.tuning.search import PROBES, Ask, Choice, Sample, conclude, search
+from forebay.domain.tuning.sample import PROBES, Ask, Choice, Sample
 from forebay.domain.tuning.targets import sick_targets
 from forebay.domain.units import MIB, human_bytes
 
@@ -204,6 +204,8 @@ def carry_out_probe(
 ) -> Portrait:
     """Asks and measures until the search has what it wants, or the budget is used up.
     ProbeError: too little could be measured."""
+    from forebay.domain.tuning.search import conclude  # imports numpy: only probing waits for it
+
     journal.begin(plan)
     taken = _converse(plan, system, journal, told)
     request = plan.request
@@ -236,6 +238,8 @@ def carry_out_probe(
 def _converse(
     plan: ProbePlan, system: System, journal: Journal, told: Callable[[int, Sample], None]
 ) -> list[Sample]:
+    from forebay.domain.tuning.search import search
+
     request = plan.request
     budget = request.budget.seconds
     each = budget / plan.estimate.probes * _PROBE_FACTOR

@@ -13,7 +13,7 @@ from forebay.domain.independent_simulation import IndependentSimulation
 from forebay.domain.tuning.modelled import Platform
 from forebay.domain.tuning.point import Direction, Point
 from forebay.domain.tuning.portrait import Identity
-from forebay.domain.tuning.search import Ask, Passage, Sample
+from forebay.domain.tuning.sample import Ask, Passage, Sample
 from forebay.domain.tuning.simulated import (
     REQUESTS_MOST,
     as_simulated,

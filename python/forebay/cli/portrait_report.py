@@ -7,7 +7,7 @@ from forebay.cli.output import plain
 from forebay.domain.tuning.point import Point
 from forebay.domain.tuning.portrait import SCHEMA, Portrait
 from forebay.domain.tuning.quantity import spell_rate, spell_seconds
-from forebay.domain.tuning.search import Choice
+from forebay.domain.tuning.sample import Choice
 from forebay.domain.units import counted, exact_bytes
 
 

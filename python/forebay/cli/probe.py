@@ -1,6 +1,7 @@
 """`forebay probe`: parse → probe → render."""
 
 import datetime
+import importlib
 import secrets
 import sys
 from dataclasses import replace
@@ -39,7 +40,7 @@ from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
 from forebay.domain.tuning.portrait import Portrait
-from forebay.domain.tuning.search import Sample
+from forebay.domain.tuning.sample import Sample
 from forebay.domain.tuning.simulated import changed_by
 from forebay.domain.units import counted, exact_bytes, human_bytes
 
@@ -85,7 +86,7 @@ Exit status:
   0    probed (or estimated)
   1    not probed: the message says why; a journal is kept if there was anything to keep
   2    wrong option
-  125  Forebay is incomplete: its native programs are missing
+  125  Forebay is incomplete: its native programs, or numpy, are missing
   143  and others of 128+n: ended by a signal; --resume goes on, --clean takes the rest away
 """
 
@@ -183,6 +184,7 @@ def _portrait(
     asked: _Asked, request: ProbeRequest, html: Path | None, *, dry_run: bool
 ) -> Portrait | None:
     """None: it was only to be estimated."""
+    _require_numpy()
     if html is not None:
         PortraitPages().check(html)
     system, journal = _system(asked, request)
@@ -204,6 +206,16 @@ def _portrait(
         if isinstance(system, RealSystem):
             system.clean()
         raise
+
+
+def _require_numpy() -> None:
+    """Everything else works without it, so what needs it is not imported above."""
+    try:
+        importlib.import_module("numpy")
+    except ImportError as error:
+        raise SetupError(
+            "cannot probe (numpy is not installed). Install what it needs: pip install numpy."
+        ) from error
 
 
 def _system(asked: _Asked, request: ProbeRequest) -> tuple[System, Journal]:

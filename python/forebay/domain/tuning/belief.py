@@ -6,57 +6,50 @@ no part has to be known before the others, and each knows of the others' doubt. 
 are a mean inside the process, linear around where they are (Rasmussen and Williams, *Gaussian
 Processes for Machine Learning*, 2006, section 2.7), and step to their best values by Gauss and
 Newton's way. Sums over single coordinates: Duvenaud, Nickisch and Rasmussen, *Additive Gaussian
-Processes*, 2011. A probe that something else has slowed down is told by what all others say of it
-(left out one by one: Rasmussen and Williams, section 5.4.2), and counts the less the likelier that
-is."""
+Processes*, 2011.
+
+Noise is of two kinds: a probe is as usual, or something else has slowed it down. Which one, is told
+by what all others say of it (left out one by one: Rasmussen and Williams, section 5.4.2); what such
+a probe says then counts as both kinds together say, each as much as it is likely (Tresp, *Mixtures
+of Gaussian Processes*, 2000; Jordan et al., *An Introduction to Variational Methods for Graphical
+Models*, 1999)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from operator import mul
+
+import numpy as np
 
 from forebay.domain.frozen import frozen
-from forebay.domain.tuning.algebra import Matrix, backward, dot, forward, inverse_diagonal
-from forebay.domain.tuning.point import Point, Space, scaled
-from forebay.domain.tuning.response import (
-    LOOSE,
-    NAMES,
-    Physical,
-    Seen,
+from forebay.domain.tuning.fitting import (
+    WIDTHS,
+    Array,
     first_guess,
     fit,
+    logs_of,
     physical_of,
-    shifted,
 )
+from forebay.domain.tuning.grid import Grid, Places
+from forebay.domain.tuning.response import Asked, Physical, Seen, shifted
 
 _KEPT = 0.9
 """Of the drift, from one probe to the next."""
-_REACH = 0.7
-"""What a coordinate adds changes over so much of its scale, which goes from −1 to 1."""
-_LOCAL = 0.5
-"""The square of _REACH by the reach of what is local."""
 _SLOWED = 0.08
 """The share of probes that something else slows down, before anything is known of them."""
 _SLOWER = (0.6, 0.4)
 """How much slower those are, in logarithms: mean and deviation."""
-_TRUST_LEAST = 0.02
+_TRUST_LEAST = 1e-4
 _STEP_MOST = 0.7
 """Of a physical number's logarithm, at a time."""
-_ROUNDS_FIRST, _ROUNDS = 4, 2
+_ROUNDS_FIRST, _ROUNDS = 6, 3
 """Steps of the physical numbers: from a fit, and from what was believed a probe before."""
 _CUT = 9.0
 """A probe's squared deviation counts as this at most where numbers are judged."""
-_CHOICES = {
-    "own": (0.01, 0.03, 0.06, 0.1, 0.16, 0.25),
-    "local": (0.01, 0.03, 0.06, 0.12, 0.25, 0.5),
-    "drift": (0.02, 0.06, 0.12, 0.2, 0.35),
-    "noise": (0.02, 0.04, 0.07, 0.12, 0.2),
-}
-_FACTOR_MOST = 3.5
+_FACTORS = (0.5, 0.8, 1.25, 2.0)
 """By which one of the numbers changes at a time."""
-_WIDTHS = tuple(LOOSE[name] ** 2 for name in NAMES)
+_NUMBER_LEAST, _NUMBER_MOST = 0.003, 0.8
 
 
 @frozen
@@ -79,298 +72,256 @@ class Numbers:
         )
 
 
-class Likeness:
-    """How alike points are, remembered: the same ones are asked for again and again."""
+@frozen
+class Belief:
+    """After some probes. `at`: their points' places in the grid; `times`: their numbers; `trust`:
+    how likely each was not slowed down by something else; `inverse`: of their covariance;
+    `weights`: that, times what remains of their logarithmic rates; `slopes`: a row of each."""
 
-    def __init__(self, space: Space) -> None:
-        self._space = space
-        self._places: list[tuple[float, ...]] = []
-        self._near: dict[float, float] = {}
-        self._rows: dict[Point, tuple[list[float], list[float]]] = {}
-        self._known: dict[Point, tuple[float, ...]] = {}
+    grid: Grid
+    at: Places
+    times: Array
+    numbers: Numbers
+    physical: Physical
+    trust: Array
+    inverse: Array
+    weights: Array
+    slopes: Array
 
-    def add(self, points: Sequence[Point]) -> None:
-        """Points that were probed; those that were added before come first."""
-        self._places += [self._place(one) for one in points[len(self._places) :]]
+    def means(self) -> Array:
+        """The logarithmic rates that are to be expected without drift, of all points."""
+        numbers = self.numbers
+        own, local = self.grid.summed(self.at, self.weights)
+        base: Array = np.log(self.physical.rates(self.grid.asked))
+        return base + numbers.own**2 * own + numbers.local**2 * local
 
-    def rows(self, point: Point) -> tuple[list[float], list[float]]:
-        """To each probed one: summed over single coordinates, and as a whole."""
-        own, local = self._rows.setdefault(point, ([], []))
-        if len(own) < len(self._places):
-            here = self._place(point)
-            for there in self._places[len(own) :]:
-                alone, whole = self._between(here, there)
-                own.append(alone)
-                local.append(whole)
-        return own, local
+    def drift(self, time: int) -> float:
+        """What all probes of that time have in common."""
+        return float(self._drift_with(time) @ self.weights)
 
-    def of(self, a: Point, b: Point) -> tuple[float, float]:
-        """Of any two points."""
-        return self._between(self._place(a), self._place(b))
-
-    def _place(self, point: Point) -> tuple[float, ...]:
-        found = self._known.get(point)
-        if found is None:
-            found = self._known[point] = scaled(point, self._space)
+    def variances(self, at: Places) -> Array:
+        """Of these points' logarithmic rates."""
+        slopes = self._slopes(at)
+        with_probes = self._with_probes(at, slopes)
+        before = np.sum((slopes * WIDTHS) ** 2, axis=1) + self._unseen
+        known = np.sum(with_probes @ self.inverse * with_probes, axis=1)
+        found: Array = np.maximum(before - known, 1e-8)
         return found
 
-    def _between(self, here: Sequence[float], there: Sequence[float]) -> tuple[float, float]:
-        total, product = 0.0, 1.0
-        for a, b in zip(here, there, strict=True):
-            one = self._near.get(a - b)
-            if one is None:
-                one = self._near[a - b] = math.exp(-0.5 * ((a - b) / _REACH) ** 2)
-            total += one
-            product *= one
-        return total, product**_LOCAL
+    def view(self, at: Places, time: int) -> View:
+        """More of a few points, at that time."""
+        numbers = self.numbers
+        slopes = self._slopes(at)
+        with_probes = self._with_probes(at, slopes)
+        known = with_probes @ self.inverse
+        own, local = self.grid.alike(at, at)
+        before = numbers.own**2 * own + numbers.local**2 * local + _product(slopes, slopes)
+        covariances = before - known @ with_probes.T
+        drift_seen = self._drift_with(time)
+        with_drift = -known @ drift_seen
+        drift = max(numbers.drift**2 - float(drift_seen @ self.inverse @ drift_seen), 0.0)
+        outcome = np.diag(covariances) + 2 * with_drift + drift + numbers.noise**2
+        tilts = (covariances + with_drift[:, None]) / np.sqrt(np.maximum(outcome, 1e-9))
+        return View(covariances=covariances, tilts=tilts)
 
+    @property
+    def _unseen(self) -> float:
+        """A point's variance before any probe, without the physical part."""
+        return self.numbers.own**2 * len(self.grid.near) + self.numbers.local**2
 
-@frozen
-class _Straight:
-    """The physical part around where its numbers are: a row of slopes for each probe, and what
-    remains of the probes' logarithmic rates when the first guess is taken away along them."""
+    def _slopes(self, at: Places) -> Array:
+        return np.array(self.physical.slopes(self.grid.asked_at(at))).T
 
-    slopes: Sequence[Sequence[float]]
-    rest: Sequence[float]
+    def _with_probes(self, at: Places, slopes: Array) -> Array:
+        own, local = self.grid.alike(at, self.at)
+        numbers = self.numbers
+        found: Array = numbers.own**2 * own + numbers.local**2 * local
+        return found + _product(slopes, self.slopes)
+
+    def _drift_with(self, time: int) -> Array:
+        found: Array = self.numbers.drift**2 * _KEPT ** np.abs(self.times - time)
+        return found
 
 
 @frozen
 class View:
-    """A point, seen from what is believed. `row`: its covariances with all probes, whitened."""
+    """Of a few points. `covariances`: of each one's logarithmic rate with each; `tilts`: by how
+    much the mean of each (rows) moves when a probe of each (columns) comes out one standard
+    deviation better than expected."""
 
-    point: Point
-    mean: float
-    variance: float
-    slopes: Sequence[float]
-    row: Sequence[float]
+    covariances: Array
+    tilts: Array
 
 
 @frozen
-class Belief:
-    """After some probes. `trust` and `weights` are the probes', one each."""
+class _Trial:
+    """What there is to go by: of each probe what it asked and the logarithm of its rate; of each
+    with each, how alike they are by single coordinates, as a whole, and in time."""
 
-    likeness: Likeness
-    targets: int
-    seen: Sequence[Seen]
-    numbers: Numbers
-    physical: Physical
-    slopes: Sequence[Sequence[float]]
-    trust: Sequence[float]
-    lower: Matrix
-    weights: Sequence[float]
-
-    def mean(self, point: Point) -> float:
-        """The logarithmic rate that is to be expected without drift."""
-        own, local = self.likeness.rows(point)
-        numbers = self.numbers
-        base = math.log(self.physical.rate(point, self.targets))
-        base += numbers.own**2 * dot(self.weights, own)
-        return base + numbers.local**2 * dot(self.weights, local)
-
-    def drift(self, place: int) -> float:
-        """What all probes of that time have in common."""
-        return dot(self.weights, self._drift_covariances(place))
-
-    def view(self, point: Point) -> View:
-        """More of a point than its mean."""
-        own, local = self.likeness.rows(point)
-        a, b = self.numbers.own**2, self.numbers.local**2
-        slopes = self.physical.slopes(point, self.targets)
-        wide = list(map(mul, slopes, _WIDTHS))
-        row = [
-            a * alone + b * whole + dot(wide, there)
-            for alone, whole, there in zip(own, local, self.slopes, strict=True)
-        ]
-        found = View(
-            point=point,
-            mean=self.mean(point),
-            variance=0.0,
-            slopes=slopes,
-            row=forward(self.lower, row),
-        )
-        return replace(found, variance=max(self.covariance(found, found), 1e-8))
-
-    def covariance(self, one: View, other: View) -> float:
-        """Of two points' logarithmic rates, with all that was probed."""
-        return self._before(one, other) - dot(one.row, other.row)
-
-    def drift_row(self, place: int) -> list[float]:
-        """The drift's covariances with all probes, whitened."""
-        return forward(self.lower, self._drift_covariances(place))
-
-    def tilts(self, one: View, others: Sequence[View], drift_row: Sequence[float]) -> list[float]:
-        """By how much the means of `others` move when a probe of `one`, at the time of `drift_row`,
-        comes out a standard deviation better than expected."""
-        numbers = self.numbers
-        both = [a + b for a, b in zip(one.row, drift_row, strict=True)]
-        own = self._before(one, one) + numbers.drift**2 + numbers.noise**2
-        deviation = math.sqrt(max(own - dot(both, both), 1e-9))
-        return [(self._before(one, other) - dot(other.row, both)) / deviation for other in others]
-
-    def _before(self, one: View, other: View) -> float:
-        """The covariance before any probe."""
-        own, local = self.likeness.of(one.point, other.point)
-        physical = sum(a * b * c for a, b, c in zip(one.slopes, other.slopes, _WIDTHS, strict=True))
-        return self.numbers.own**2 * own + self.numbers.local**2 * local + physical
-
-    def _drift_covariances(self, place: int) -> list[float]:
-        power = self.numbers.drift**2
-        return [power * _KEPT ** abs(place - one.place) for one in self.seen]
+    asked: Asked[Array]
+    logs: Array
+    own: Array
+    local: Array
+    drift: Array
 
 
-def first_belief(
-    seen: Sequence[Seen], space: Space, *, targets: int, drift: Sequence[float]
-) -> Belief:
+@frozen
+class _Straight:
+    """The physical part around where its numbers are: a row of slopes for each probe, what remains
+    of the probes' logarithmic rates when the first guess is taken away along them, and the
+    covariances that come of it."""
+
+    slopes: Array
+    rest: Array
+    wide: Array
+
+
+@frozen
+class _Heard:
+    """What probes say if each counts as both kinds together: `above`: how much faster it would
+    have been; `variances` around that; `odds`: what the kinds add to a likelihood's logarithm."""
+
+    above: Array
+    variances: Array
+    odds: float
+
+
+def first_belief(seen: Sequence[Seen], grid: Grid, *, drift: Sequence[float]) -> Belief:
     """From probes alone. `drift`: about what their times have in common."""
-    start = fit(shifted(seen, drift), space, targets=targets).physical
-    nothing = Belief(
-        likeness=Likeness(space),
-        targets=targets,
-        seen=(),
+    start = fit(shifted(seen, drift), grid.space, targets=grid.targets).physical
+    nothing = np.zeros(0)
+    empty = Belief(
+        grid=grid,
+        at=np.zeros(0, dtype=np.intp),
+        times=nothing,
         numbers=Numbers(),
         physical=start,
-        slopes=(),
-        trust=(),
-        lower=[],
-        weights=(),
+        trust=nothing,
+        inverse=nothing,
+        weights=nothing,
+        slopes=nothing,
     )
-    return _settle(nothing, seen, space, rounds=_ROUNDS_FIRST, sought=True)
+    return _settle(empty, seen, rounds=_ROUNDS_FIRST, sought=True)
 
 
-def further(before: Belief, seen: Sequence[Seen], space: Space, *, sought: bool) -> Belief:
+def further(before: Belief, seen: Sequence[Seen], *, sought: bool) -> Belief:
     """With more probes than before, which come after the old ones. `sought`: the numbers of the
     process are sought again, too."""
-    return _settle(before, seen, space, rounds=_ROUNDS, sought=sought)
+    return _settle(before, seen, rounds=_ROUNDS, sought=sought)
 
 
-def _settle(
-    before: Belief, seen: Sequence[Seen], space: Space, *, rounds: int, sought: bool
-) -> Belief:
-    likeness, numbers = before.likeness, before.numbers
-    likeness.add([one.point for one in seen])
-    here, origin = _logs(before.physical), _logs(first_guess(seen, space))
-    trust = [*before.trust, *([1.0] * (len(seen) - len(before.trust)))]
+def _settle(before: Belief, seen: Sequence[Seen], *, rounds: int, sought: bool) -> Belief:
+    grid, numbers = before.grid, before.numbers
+    at = grid.places([one.point for one in seen])
+    times = np.array([float(one.place) for one in seen])
+    trial = _trial(grid, at, times, seen)
+    here, origin = logs_of(before.physical), logs_of(first_guess(seen, grid.space))
+    trust = np.concatenate([before.trust, np.ones(len(seen) - len(before.trust))])
     for left in reversed(range(rounds)):
-        straight = _straighten(here, origin, seen, before.targets)
-        if sought and not left:
-            numbers = _likeliest(likeness, seen, straight, trust, numbers)
-        lower = _lower(likeness, seen, straight, trust, numbers)
-        weights = backward(lower, forward(lower, straight.rest))
-        here = _stepped(here, origin, straight, weights)
+        straight = _straighten(here, origin, trial)
+        if sought and left <= 1:
+            numbers = _likeliest(trial, straight, trust, numbers)
+        heard = _heard(trust, numbers)
+        covariance = _covariance(trial, straight, heard, numbers)
+        inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+        weights = inverse @ (straight.rest + heard.above)
+        wanted = origin + WIDTHS**2 * (weights @ straight.slopes)
+        here = here + np.clip(wanted - here, -_STEP_MOST, _STEP_MOST)
         if left:
-            inverse = inverse_diagonal(lower)
-            trust = [
-                _trust(weight, own, had, numbers.noise)
-                for weight, own, had in zip(weights, inverse, trust, strict=True)
-            ]
+            trust = _trusted(weights, np.diag(inverse), heard, numbers)
     return Belief(
-        likeness=likeness,
-        targets=before.targets,
-        seen=tuple(seen),
+        grid=grid,
+        at=at,
+        times=times,
         numbers=numbers,
         physical=physical_of(here),
-        slopes=straight.slopes,
         trust=trust,
-        lower=lower,
+        inverse=inverse,
         weights=weights,
+        slopes=straight.slopes,
     )
 
 
-def _logs(physical: Physical) -> list[float]:
-    return [math.log(getattr(physical, name)) for name in NAMES]
+def _trial(grid: Grid, at: Places, times: Array, seen: Sequence[Seen]) -> _Trial:
+    own, local = grid.alike(at, at)
+    return _Trial(
+        asked=grid.asked_at(at),
+        logs=np.array([one.log_rate for one in seen]),
+        own=own,
+        local=local,
+        drift=_KEPT ** np.abs(times[:, None] - times[None, :]),
+    )
 
 
-def _straighten(
-    here: Sequence[float], origin: Sequence[float], seen: Sequence[Seen], targets: int
-) -> _Straight:
+def _straighten(here: Array, origin: Array, trial: _Trial) -> _Straight:
     physical = physical_of(here)
-    moved = [a - b for a, b in zip(here, origin, strict=True)]
-    slopes, rest = [], []
-    for one in seen:
-        slope = physical.slopes(one.point, targets)
-        slopes.append(slope)
-        base = math.log(physical.rate(one.point, targets))
-        rest.append(one.log_rate - base + dot(slope, moved))
-    return _Straight(slopes=slopes, rest=rest)
+    slopes = np.array(physical.slopes(trial.asked)).T
+    rest = trial.logs - np.log(physical.rates(trial.asked)) + slopes @ (here - origin)
+    return _Straight(slopes=slopes, rest=rest, wide=_product(slopes, slopes))
 
 
-def _stepped(
-    here: Sequence[float], origin: Sequence[float], straight: _Straight, weights: Sequence[float]
-) -> list[float]:
-    """The physical numbers nearer to where the straight part has them."""
-    found = []
-    for at, (now, first, width) in enumerate(zip(here, origin, _WIDTHS, strict=True)):
-        wanted = first + width * sum(
-            weight * slope[at] for weight, slope in zip(weights, straight.slopes, strict=True)
-        )
-        found.append(now + max(-_STEP_MOST, min(_STEP_MOST, wanted - now)))
-    return found
+def _product(some: Array, others: Array) -> Array:
+    """The covariances that the physical numbers give points with these slopes."""
+    return some * WIDTHS**2 @ others.T
 
 
-def _lower(
-    likeness: Likeness,
-    seen: Sequence[Seen],
-    straight: _Straight,
-    trust: Sequence[float],
-    numbers: Numbers,
-) -> Matrix:
-    """The Cholesky triangle of the probes' covariance."""
-    a, b, noise = numbers.own**2, numbers.local**2, numbers.noise**2
-    longest = max(one.place for one in seen) + 1
-    drift = [numbers.drift**2 * _KEPT**lag for lag in range(longest)]
-    lower: Matrix = []
-    for row, one in enumerate(seen):
-        own, local = likeness.rows(one.point)
-        wide = list(map(mul, straight.slopes[row], _WIDTHS))
-        line: list[float] = []
-        for column, (other, there) in enumerate(zip(lower, straight.slopes, strict=False)):
-            value = a * own[column] + b * local[column] + dot(wide, there)
-            value += drift[one.place - seen[column].place]
-            line.append((value - dot(line, other)) / other[column])
-        value = a * own[row] + b * local[row] + dot(wide, straight.slopes[row])
-        value += drift[0] + noise / trust[row]
-        line.append(math.sqrt(max(value - dot(line, line), 1e-9)))
-        lower.append(line)
-    return lower
+def _covariance(trial: _Trial, straight: _Straight, heard: _Heard, numbers: Numbers) -> Array:
+    """Of the probes."""
+    return (
+        straight.wide
+        + numbers.own**2 * trial.own
+        + numbers.local**2 * trial.local
+        + numbers.drift**2 * trial.drift
+        + np.diag(heard.variances)
+    )
 
 
-def _trust(weight: float, inverse: float, before: float, noise: float) -> float:
-    """How likely a probe was not slowed down by something else, going by what all others say of
-    it. `inverse`: its place on the diagonal of the covariance's inverse."""
-    off = weight / inverse
-    own = max(1 / inverse - noise**2 / before, 0.0) + noise**2
+def _heard(trust: Array, numbers: Numbers) -> _Heard:
+    noise = numbers.noise**2
     slower, by = _SLOWER
-    wide = own + by**2
-    usual = (1 - _SLOWED) * math.exp(-0.5 * off**2 / own) / math.sqrt(own)
-    slowed = _SLOWED * math.exp(-0.5 * (off + slower) ** 2 / wide) / math.sqrt(wide)
+    wide = noise + by**2
+    usual, slowed = trust / noise, (1 - trust) / wide
     both = usual + slowed
-    return max(_TRUST_LEAST, usual / both) if both > 0 else _TRUST_LEAST
+    odds = trust * math.log(noise) + (1 - trust) * math.log(wide) + np.log(both)
+    odds += usual * slowed / both * slower**2
+    return _Heard(above=slower * slowed / both, variances=1 / both, odds=-0.5 * float(odds.sum()))
 
 
-def _likeliest(
-    likeness: Likeness,
-    seen: Sequence[Seen],
-    straight: _Straight,
-    trust: Sequence[float],
-    start: Numbers,
-) -> Numbers:
-    """One number after the other."""
+def _trusted(weights: Array, diagonal: Array, heard: _Heard, numbers: Numbers) -> Array:
+    """How likely each probe was not slowed down by something else, going by what all others say of
+    it. `diagonal`: of the covariance's inverse."""
+    off = weights / diagonal - heard.above
+    usual = np.maximum(1 / diagonal - heard.variances, 0.0) + numbers.noise**2
+    slower, by = _SLOWER
+    wide = usual + by**2
+    odds = math.log(_SLOWED / (1 - _SLOWED)) + 0.5 * (
+        off**2 / usual - (off + slower) ** 2 / wide + np.log(usual / wide)
+    )
+    trust = 1 / (1 + np.exp(np.clip(odds, -50.0, 50.0)))
+    faster: Array = np.where(off > 0, 1 - _SLOWED, 0.0)
+    return np.maximum(np.maximum(trust, faster), _TRUST_LEAST)
+
+
+def _likeliest(trial: _Trial, straight: _Straight, trust: Array, start: Numbers) -> Numbers:
+    """One number after the other, in steps."""
 
     def likelihood(numbers: Numbers) -> float:
-        lower = _lower(likeness, seen, straight, trust, numbers)
-        total = -numbers.oddness
-        for at, one in enumerate(forward(lower, straight.rest)):
-            total -= min(one * one, _CUT) / 2 + math.log(lower[at][at])
-        return total
+        heard = _heard(trust, numbers)
+        lower = np.linalg.cholesky(_covariance(trial, straight, heard, numbers))
+        off = np.linalg.solve(lower, straight.rest + heard.above)
+        missed = np.minimum(off**2, _CUT) / 2 + np.log(np.diag(lower))
+        return heard.odds - numbers.oddness - float(missed.sum())
 
     best, most = start, likelihood(start)
-    for name, choices in _CHOICES.items():
-        now = getattr(best, name)
-        for choice in choices:
-            if choice == now or not 1 / _FACTOR_MOST < choice / now < _FACTOR_MOST:
-                continue
-            tried = replace(best, **{name: choice})
-            found = likelihood(tried)
-            if found > most:
+    for one in fields(Numbers):
+        for factor in _FACTORS:
+            while True:
+                value = getattr(best, one.name) * factor
+                if not _NUMBER_LEAST <= value <= _NUMBER_MOST:
+                    break
+                tried = replace(best, **{one.name: value})
+                found = likelihood(tried)
+                if found <= most:
+                    break
                 best, most = tried, found
     return best

@@ -1,100 +1,107 @@
-"""Which probe promises most: candidates by what is believed, and what a probe of each would be
-worth. That is the knowledge gradient for correlated beliefs (Frazier, Powell and Dayanik, *The
-Knowledge-Gradient Policy for Correlated Normal Beliefs*, INFORMS Journal on Computing 21, 2009): by
-how much the best mean is expected to rise. It weighs new points against a second look at known
-ones by itself, so refinement and race are one."""
+"""Which probe promises most. All points are looked at; those that may be the best are drawn from
+what is believed of them together (Thompson, *On the Likelihood that One Unknown Probability Exceeds
+Another in View of the Evidence of Two Samples*, Biometrika 25, 1933). What a probe is worth is how
+much it tells them apart: the variance of what it moves, each point counting as it is likely to be
+the best. It is the variance that Russo and Van Roy divide by (*Learning to Optimize via
+Information-Directed Sampling*, Operations Research 66, 2018), turned round: not what the best point
+tells of a probe, but what a probe tells of the best point. It weighs new points against a second
+look at known ones by itself. At the end the best point and its rivals are raced."""
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
 
 from forebay.domain.tuning.belief import Belief, View
-from forebay.domain.tuning.point import Point, Space, neighbours
+from forebay.domain.tuning.fitting import Array
+from forebay.domain.tuning.grid import Places
+from forebay.domain.tuning.point import Point
 
-_BEST_STARTS, _OTHER_STARTS = 5, 4
-_POOL = 60
-"""Points with the highest means, that are looked at closely."""
-_CANDIDATES = 24
+_LOOKED_AT = 1500
+"""Points with the highest means, whose variances are found."""
+_CANDIDATES = 300
 _BOLDNESS = 1.5
 """Half of the candidates have the highest means with so many of their deviations added."""
-_OUTCOMES = (-2.0, -1.2, -0.6, 0.0, 0.6, 1.2, 2.0)
-"""Of a probe, in standard deviations; each as likely as a normal distribution has it."""
+_DRAWS = 256
+_JITTER = 1e-7
+"""Of a variance: points that are nearly the same are still two."""
 
 
 def most_telling(
     belief: Belief,
-    space: Space,
-    place: int,
-    generator: random.Random,
+    time: int,
+    generator: np.random.Generator,
     *,
     besides: Sequence[Point],
     without: Collection[Point],
-    enough: Collection[Point],
 ) -> Point | None:
     """The point whose probe, at that time, is worth most. `besides`: candidates in any case;
-    `without`: those that cannot be probed; `enough`: those that were probed so often that they are
-    asked for only if there is no other. None: nothing can be probed."""
-    views = _candidates(belief, space, generator, besides, without)
-    if not views:
+    `without`: those that cannot be probed. None: nothing can be probed."""
+    grid = belief.grid
+    means = belief.means()
+    means[grid.places(list(without))] = -np.inf
+    candidates = _candidates(belief, means, grid.places(besides))
+    if not len(candidates):
         return None
-    drift_row = belief.drift_row(place)
-    means = [one.mean for one in views]
-    open_ones = [one for one in views if one.point not in enough] or views
-    worth = [_worth(means, belief.tilts(one, views, drift_row)) for one in open_ones]
-    return open_ones[max(range(len(worth)), key=worth.__getitem__)].point
+    view = belief.view(candidates, time)
+    chances = _chances(means[candidates], view.covariances, generator)
+    return grid.point(int(candidates[np.argmax(_worth(view, chances))]))
 
 
-def _worth(means: Sequence[float], tilts: Sequence[float]) -> float:
-    chances = [math.exp(-one * one / 2) for one in _OUTCOMES]
-    bests = [
-        max(mean + outcome * tilt for mean, tilt in zip(means, tilts, strict=True))
-        for outcome in _OUTCOMES
-    ]
-    return math.fsum(map(math.prod, zip(chances, bests, strict=True))) / math.fsum(chances)
-
-
-def _candidates(
+def most_contested(
     belief: Belief,
-    space: Space,
-    generator: random.Random,
+    time: int,
+    *,
+    times: Mapping[Point, int],
     besides: Sequence[Point],
     without: Collection[Point],
-) -> list[View]:
-    probed = list(dict.fromkeys(one.point for one in belief.seen))
-    ranked = sorted(probed, key=belief.mean, reverse=True)
-    others = generator.sample(probed, min(_OTHER_STARTS, len(probed)))
-    means = dict(climbed(belief.mean, [*ranked[:_BEST_STARTS], *others], space))
-    for one in besides:
-        means.setdefault(one, belief.mean(one))
-    pool = sorted((one for one in means if one not in without), key=means.__getitem__, reverse=True)
-    views = [belief.view(one) for one in pool[:_POOL]]
+) -> Point | None:
+    """The point with the highest mean or its rival, whichever was probed less often (`times`). The
+    rival is the one that is likeliest to be better. So the two that matter are raced against each
+    other, as top-two sampling does (Russo, *Simple Bayesian Algorithms for Best-Arm
+    Identification*, Operations Research 68, 2020)."""
+    grid = belief.grid
+    means = belief.means()
+    means[grid.places(list(without))] = -np.inf
+    candidates = _candidates(belief, means, grid.places(besides))
+    if not len(candidates):
+        return None
+    ahead = means[candidates]
+    covariances = belief.view(candidates, time).covariances
+    first = int(np.argmax(ahead))
+    apart = np.diag(covariances) + covariances[first, first] - 2 * covariances[first]
+    odds = (ahead - ahead[first]) / np.sqrt(np.maximum(apart, _JITTER))
+    odds[first] = -np.inf
+    both = [grid.point(int(candidates[at])) for at in (int(np.argmax(odds)), first)]
+    return min(both, key=lambda one: times.get(one, 0))
+
+
+def _candidates(belief: Belief, means: Array, besides: Places) -> Places:
+    count = min(_LOOKED_AT, len(means))
+    looked_at = np.argpartition(-means, count - 1)[:count]
+    looked_at = np.union1d(looked_at, besides)
+    looked_at = looked_at[np.isfinite(means[looked_at])]
+    bold = means[looked_at] + _BOLDNESS * np.sqrt(belief.variances(looked_at))
     half = _CANDIDATES // 2
-    bold = sorted(views[half:], key=_optimism, reverse=True)
-    return [*views[:half], *bold[:half]]
+    found: Places = np.union1d(
+        looked_at[np.argsort(-means[looked_at], kind="stable")[:half]],
+        looked_at[np.argsort(-bold, kind="stable")[:half]],
+    )
+    return found
 
 
-def _optimism(view: View) -> float:
-    return view.mean + _BOLDNESS * math.sqrt(view.variance)
+def _chances(means: Array, covariances: Array, generator: np.random.Generator) -> Array:
+    """How likely each one is the best of them."""
+    lower = np.linalg.cholesky(covariances + _JITTER * np.eye(len(means)))
+    draws = means[:, None] + lower @ generator.standard_normal((len(means), _DRAWS))
+    best = np.bincount(np.argmax(draws, axis=0), minlength=len(means))
+    chances: Array = best / _DRAWS
+    return chances
 
 
-def climbed(
-    height: Callable[[Point], float], starts: Sequence[Point], space: Space
-) -> Mapping[Point, float]:
-    """All points that were met on the ways up from `starts`, and how high they are."""
-    heights: dict[Point, float] = {}
-
-    def known(point: Point) -> float:
-        if point not in heights:
-            heights[point] = height(point)
-        return heights[point]
-
-    been: set[Point] = set()
-    for start in starts:
-        here = start
-        known(here)
-        while here not in been:
-            been.add(here)
-            here = max([here, *neighbours(here, space)], key=known)
-    return heights
+def _worth(view: View, chances: Array) -> Array:
+    """Of a probe of each."""
+    off = view.tilts - chances @ view.tilts
+    worth: Array = chances @ off**2
+    return worth

@@ -231,11 +231,12 @@ def _latin(space: Space, count: int, generator: random.Random) -> tuple[Point, .
 
 
 def _feasible(point: Point, space: Space) -> Point:
-    """The point, with the coordinates that contradict others brought nearer to them."""
+    """The point, with the coordinates that contradict others brought nearer to them; all of them
+    stay at levels."""
     per_node = min(point.per_node, point.processes)
     fits = [one for one in space.levels["processes"] if math.ceil(one / per_node) <= space.nodes]
     processes = max((one for one in fits if one <= point.processes), default=fits[0])
-    per_node = min(per_node, processes)
+    per_node = max(one for one in space.levels["per_node"] if one <= min(per_node, processes))
     room = space.bytes_max // processes
     sizes = [one for one in space.levels["process_bytes"] if one <= min(room, point.process_bytes)]
     size = sizes[-1] if sizes else space.levels["process_bytes"][0]

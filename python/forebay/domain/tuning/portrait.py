@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point, Space
 from forebay.domain.tuning.response import Response
-from forebay.domain.tuning.search import Choice, Sample
+from forebay.domain.tuning.sample import Choice, Sample
 from forebay.domain.units import counted
 
 SCHEMA = "forebay.portrait/1"

@@ -1,22 +1,28 @@
-"""How a system responds: a rate for every point, fitted to probes. First the physical part, the
-least of what clients, nodes, targets and the system as a whole can carry; then what it leaves, as
-a quadratic surface that shrinks to nothing where the probes do not ask for it. Both are fitted
-robustly, in logarithms, since real rates are skewed and have stragglers."""
+"""How a system responds: a rate for every point. First the physical part, the least of what
+clients, nodes, targets and the system as a whole can carry; then what it leaves, as a quadratic
+surface. `fitting` finds both from probes. Here is what they say: of single points without numpy,
+which takes a while to import, and of arrays of points with it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
+from operator import mul
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from forebay.domain.frozen import frozen
-from forebay.domain.tuning.algebra import Matrix, cholesky, dot, huber, ridge, robust_scale, solve
-from forebay.domain.tuning.modelled import SOFTNESS, softly_least
+from forebay.domain.tuning.modelled import SOFTNESS
 from forebay.domain.tuning.point import Direction, Point, Space, scaled
+from forebay.domain.tuning.robust import huber, robust_scale
 
-_PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e4)
-_MATTERS_LEAST = 0.1
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Real = TypeVar("Real", float, "NDArray[np.float64]")
+"""Of one point, or of many at a time."""
+
 _STRUCTURE_LEAST = 0.3
 """Of the variance that a fit has to explain of probes that it has not seen (Q²), or there is no
 structure to be found."""
@@ -29,6 +35,36 @@ class Seen:
     point: Point
     log_rate: float
     place: int
+
+
+@frozen
+class Asked(Generic[Real]):
+    """What a point asks of a system. `together`: bytes of one call of every process; `busy`: bytes
+    that targets move at a time; `streams`: at each target."""
+
+    together: Real
+    transfer: Real
+    nodes: Real
+    busy: Real
+    request: Real
+    streams: Real
+
+
+def asked_of(point: Point, targets: int) -> Asked[float]:
+    """Of a system with so many targets."""
+    count = min(point.stripe_count, targets)
+    width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
+    used = count if point.shared else min(targets, point.processes * count)
+    request = min(point.transfer_bytes, point.stripe_bytes)
+    on_node = math.ceil(point.processes / point.nodes)
+    return Asked(
+        together=float(point.nodes * on_node * point.transfer_bytes),
+        transfer=float(point.transfer_bytes),
+        nodes=float(point.nodes),
+        busy=float(min(used, point.processes * width) * request),
+        request=float(request),
+        streams=point.processes * width / used,
+    )
 
 
 @frozen
@@ -46,62 +82,62 @@ class Physical:
 
     def rate(self, point: Point, targets: int) -> float:
         """Bytes per second of all processes together."""
-        return softly_least(tuple(self.limits(point, targets).values()))
+        return self.rates(asked_of(point, targets))
+
+    def rates(self, asked: Asked[Real]) -> Real:
+        """The same of what is asked, by one point or by many: softly the least of the limits."""
+        processes, nodes, targets, system = self._seconds(asked)
+        total: Real = processes**SOFTNESS + nodes**SOFTNESS + targets**SOFTNESS + system**SOFTNESS
+        softly: Real = total ** (-1 / SOFTNESS)
+        return softly
 
     def limits(self, point: Point, targets: int) -> dict[str, float]:
         """What each part could carry if the others were without limits."""
-        busy, request, streams = _asked_of_targets(point, targets)
-        beyond = max(0.0, streams - self.streams_free)
-        service = self.request_time + request / self.target_rate * (
-            1 + self.interference_per_stream * beyond
-        )
-        alone = point.transfer_bytes / self.process_rate + self.call_time
-        on_node = math.ceil(point.processes / point.nodes)
-        return {
-            "processes": point.nodes * on_node * point.transfer_bytes / alone,
-            "nodes": point.nodes * self.node_rate,
-            "targets": busy * request / service,
-            "system": self.system_rate,
-        }
+        seconds = self._seconds(asked_of(point, targets))
+        names = ("processes", "nodes", "targets", "system")
+        return {name: 1 / one for name, one in zip(names, seconds, strict=True)}
 
-    def slopes(self, point: Point, targets: int) -> list[float]:
+    def slopes(self, asked: Asked[Real]) -> tuple[Real, ...]:
         """The derivatives of the rate's logarithm by the logarithms of the numbers, in the order of
         NAMES. Where several limits are near each other, they share them."""
-        limits = self.limits(point, targets)
-        least = min(limits.values())
-        parts = {name: (least / one) ** SOFTNESS for name, one in limits.items()}
-        total = math.fsum(parts.values())
-        processes, nodes, at_targets, system = (one / total for one in parts.values())
-        copying = point.transfer_bytes / self.process_rate
+        seconds = self._seconds(asked)
+        powers = [one**SOFTNESS for one in seconds]
+        total = powers[0] + powers[1] + powers[2] + powers[3]
+        processes, nodes, targets, system = (one / total for one in powers)
+        copying = asked.transfer / self.process_rate
         called = self.call_time / (copying + self.call_time)
-        _, request, streams = _asked_of_targets(point, targets)
-        moving = request / self.target_rate
-        crowded = moving * self.interference_per_stream * max(0.0, streams - self.streams_free)
+        moving, crowded = self._moving(asked)
         service = self.request_time + moving + crowded
-        free = moving * self.interference_per_stream * self.streams_free if crowded > 0 else 0.0
-        return [
+        free = moving * self.interference_per_stream * self.streams_free * (crowded > 0)
+        return (
             processes * (1 - called),
             -processes * called,
             nodes,
-            at_targets * (moving + crowded) / service,
-            -at_targets * self.request_time / service,
-            -at_targets * crowded / service,
-            at_targets * free / service,
+            targets * (moving + crowded) / service,
+            -targets * self.request_time / service,
+            -targets * crowded / service,
+            targets * free / service,
             system,
-        ]
+        )
+
+    def _seconds(self, asked: Asked[Real]) -> tuple[Real, Real, Real, Real]:
+        """Of a byte, by what processes, nodes, targets and the system could carry alone."""
+        moving, crowded = self._moving(asked)
+        return (
+            (asked.transfer / self.process_rate + self.call_time) / asked.together,
+            1 / (asked.nodes * self.node_rate),
+            (self.request_time + moving + crowded) / asked.busy,
+            1 / (asked.nodes * 0 + self.system_rate),
+        )
+
+    def _moving(self, asked: Asked[Real]) -> tuple[Real, Real]:
+        """Seconds of a request's bytes at a target, and those that other streams cost it."""
+        moving = asked.request / self.target_rate
+        beyond = (asked.streams - self.streams_free) * (asked.streams > self.streams_free)
+        return moving, moving * self.interference_per_stream * beyond
 
 
 NAMES = tuple(Physical.__dataclass_fields__)
-
-
-def _asked_of_targets(point: Point, targets: int) -> tuple[int, int, float]:
-    """How many targets are busy, the bytes of a request, and streams at each target."""
-    count = min(point.stripe_count, targets)
-    width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
-    used = count if point.shared else min(targets, point.processes * count)
-    busy = min(used, point.processes * width)
-    request = min(point.transfer_bytes, point.stripe_bytes)
-    return busy, request, point.processes * width / used
 
 
 @frozen
@@ -138,7 +174,7 @@ class Surface:
         if not any(self.coefficients):
             return 0.0
         inside = tuple(max(-1.2, min(1.2, one)) for one in scaled(point, self.space))
-        return dot(features(inside), self.coefficients)
+        return math.fsum(map(mul, features(inside), self.coefficients))
 
 
 def features(place: Sequence[float]) -> tuple[float, ...]:
@@ -146,224 +182,6 @@ def features(place: Sequence[float]) -> tuple[float, ...]:
     squares = [one * one for one in place[:-1]]
     crossed = [a * b for at, a in enumerate(place) for b in place[:at]]
     return (1.0, *place, *squares, *crossed)
-
-
-def fit(
-    seen: Sequence[Seen], space: Space, *, targets: int, start: Physical | None = None
-) -> Surface:
-    """Of at least a few probes. `start`: what a fit of nearly the same probes has found."""
-    matters = _matters(seen)
-    weights = list(matters)
-    guess = first_guess(seen, space)
-    physical = start or guess
-    for _ in range(3 if start is None else 1):
-        physical = _descend(physical, guess, seen, weights, targets)
-        rest = [one.log_rate - math.log(physical.rate(one.point, targets)) for one in seen]
-        scale = max(robust_scale(rest), 0.03)
-        middle = median(rest)
-        weights = [
-            much * huber(one - middle, scale) for much, one in zip(matters, rest, strict=True)
-        ]
-    return _with_rest(physical, seen, weights, space, targets)
-
-
-def _matters(seen: Sequence[Seen]) -> list[float]:
-    """The slow half of all points is not where the best one is: it may be fitted less well."""
-    logs = sorted(one.log_rate for one in seen)
-    top = logs[max(0, math.ceil(len(logs) * 0.95) - 1)]
-    return [max(_MATTERS_LEAST, math.exp(min(0.0, one.log_rate - top))) for one in seen]
-
-
-def _with_rest(
-    physical: Physical, seen: Sequence[Seen], weights: list[float], space: Space, targets: int
-) -> Surface:
-    rest = [one.log_rate - math.log(physical.rate(one.point, targets)) for one in seen]
-    rows = [features(scaled(one.point, space)) for one in seen]
-    best: tuple[float, tuple[float, ...], list[float]] | None = None
-    for penalty in _PENALTIES:
-        penalties = [0.05, *([penalty] * (len(rows[0]) - 1))]
-        found = ridge(rows, rest, weights, penalties)
-        off = [one - left for one, left in zip(rest, found.left_out, strict=True)]
-        missed = _mean_square(off, weights)
-        if best is None or missed < best[0] * 0.99:
-            best = (missed, found.coefficients, off)
-    assert best is not None
-    missed, coefficients, off = best
-    logs = [one.log_rate for one in seen]
-    middle = median(logs)
-    total = _mean_square([one - middle for one in logs], weights)
-    return Surface(
-        physical=physical,
-        targets=targets,
-        coefficients=coefficients,
-        space=space,
-        spread=max(robust_scale(off), 1e-3),
-        explained=1 - missed / total if total > 0 else 0.0,
-        doubt=max(robust_scale(off), 0.01) * math.sqrt(12 / max(12, len(seen))),
-        probes=len(seen),
-        uncertain=_uncertain(physical, seen, weights, targets, robust_scale(off)),
-    )
-
-
-def _uncertain(
-    physical: Physical,
-    seen: Sequence[Seen],
-    weights: Sequence[float],
-    targets: int,
-    scale: float,
-) -> tuple[float, ...]:
-    """By the curvature of what is minimised: a number that no probe depends on has the width that
-    it was allowed."""
-    here = [math.log(getattr(physical, name)) for name in NAMES]
-    columns = _slopes(here, seen, targets)
-    share = [w / max(scale, 0.02) ** 2 for w in weights]
-    normal = _normal(columns, share)
-    for at, name in enumerate(NAMES):
-        normal[at][at] += 1 / LOOSE[name] ** 2
-    lower = cholesky(normal)
-    unit = [[1.0 if i == j else 0.0 for j in range(len(NAMES))] for i in range(len(NAMES))]
-    return tuple(math.sqrt(solve(lower, unit[i])[i]) for i in range(len(NAMES)))
-
-
-def _slopes(here: Sequence[float], seen: Sequence[Seen], targets: int) -> list[tuple[float, ...]]:
-    """A column of slopes for each number."""
-    physical = physical_of(here)
-    return list(zip(*(physical.slopes(one.point, targets) for one in seen), strict=True))
-
-
-def _normal(columns: Sequence[Sequence[float]], share: Sequence[float]) -> Matrix:
-    size = len(columns)
-    return [
-        [
-            math.fsum(w * a * b for w, a, b in zip(share, columns[i], columns[j], strict=True))
-            for j in range(size)
-        ]
-        for i in range(size)
-    ]
-
-
-def first_guess(seen: Sequence[Seen], space: Space) -> Physical:
-    """Where the descent begins: from the fastest probes of all, by process, node and target."""
-
-    def most(values: list[float]) -> float:
-        return sorted(values)[max(0, math.ceil(len(values) * 0.9) - 1)]
-
-    rates = [(one.point, math.exp(one.log_rate)) for one in seen]
-    widest = max(space.levels["stripe_count"])
-    return Physical(
-        process_rate=most([rate / point.processes for point, rate in rates]),
-        call_time=2e-5,
-        node_rate=most([rate / point.nodes for point, rate in rates]) * 1.2,
-        target_rate=most(
-            [
-                rate / min(widest, point.stripe_count * (1 if point.shared else point.processes))
-                for point, rate in rates
-            ]
-        ),
-        request_time=3e-4,
-        interference_per_stream=3e-3,
-        streams_free=16.0,
-        system_rate=most([rate for _, rate in rates]) * 2,
-    )
-
-
-LOOSE = {
-    "process_rate": 2.0,
-    "call_time": 1.5,
-    "node_rate": 1.5,
-    "target_rate": 2.0,
-    "request_time": 1.5,
-    "interference_per_stream": 2.0,
-    "streams_free": 0.7,
-    "system_rate": 1.5,
-}
-"""How far, in logarithms, each number may be from the first guess before that counts against it
-as much as one probe being off by its scale."""
-
-
-def _descend(
-    start: Physical,
-    guess: Physical,
-    seen: Sequence[Seen],
-    weights: Sequence[float],
-    targets: int,
-) -> Physical:
-    """Levenberg and Marquardt's, in the logarithms of the numbers."""
-    origin = [math.log(getattr(guess, name)) for name in NAMES]
-    here = [math.log(getattr(start, name)) for name in NAMES]
-    damping = 0.1
-    missed = _missed(here, seen, targets)
-    cost = _cost(missed, weights, here, origin)
-    for _ in range(25):
-        columns = _slopes(here, seen, targets)
-        step = _step(columns, missed, weights, here, origin, damping)
-        tried = [a + max(-1.0, min(1.0, b)) for a, b in zip(here, step, strict=True)]
-        missed_there = _missed(tried, seen, targets)
-        cost_there = _cost(missed_there, weights, tried, origin)
-        if cost_there < cost:
-            small = cost - cost_there < 1e-3 * cost
-            here, missed, cost, damping = tried, missed_there, cost_there, damping / 3
-            if small:
-                break
-        else:
-            damping *= 4
-            if damping > 1e6:
-                break
-    return physical_of(here)
-
-
-def physical_of(logs: Sequence[float]) -> Physical:
-    """From the logarithms of its numbers, in the order of NAMES."""
-    values = [math.exp(max(-60.0, min(60.0, one))) for one in logs]
-    return Physical(**dict(zip(NAMES, values, strict=True)))
-
-
-def _missed(logs: Sequence[float], seen: Sequence[Seen], targets: int) -> list[float]:
-    physical = physical_of(logs)
-    return [math.log(physical.rate(one.point, targets)) - one.log_rate for one in seen]
-
-
-_SCALE = 0.2
-
-
-def _cost(
-    missed: Sequence[float],
-    weights: Sequence[float],
-    here: Sequence[float],
-    origin: Sequence[float],
-) -> float:
-    probes = math.fsum(w * (one / _SCALE) ** 2 for w, one in zip(weights, missed, strict=True))
-    held = math.fsum(
-        ((a - b) / LOOSE[name]) ** 2 for name, a, b in zip(NAMES, here, origin, strict=True)
-    )
-    return probes + held
-
-
-def _step(
-    columns: Sequence[Sequence[float]],
-    missed: Sequence[float],
-    weights: Sequence[float],
-    here: Sequence[float],
-    origin: Sequence[float],
-    damping: float,
-) -> list[float]:
-    size = len(columns)
-    share = [w / _SCALE**2 for w in weights]
-    normal = _normal(columns, share)
-    right = [
-        -math.fsum(w * a * b for w, a, b in zip(share, columns[i], missed, strict=True))
-        for i in range(size)
-    ]
-    for i, name in enumerate(NAMES):
-        hold = 1 / LOOSE[name] ** 2
-        normal[i][i] = (normal[i][i] + hold) * (1 + damping)
-        right[i] -= (here[i] - origin[i]) * hold
-    return solve(cholesky(normal), right)
-
-
-def _mean_square(values: Sequence[float], weights: Sequence[float]) -> float:
-    total = math.fsum(weights)
-    return math.fsum(w * v * v for w, v in zip(weights, values, strict=True)) / total
 
 
 @frozen

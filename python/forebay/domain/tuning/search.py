@@ -1,26 +1,28 @@
 """The order of probing, as a conversation: `search` yields what is to be measured next and is sent
 what came of it. Screening by a Latin hypercube, in random order; then, one after the other, the
-probe that promises most by what is believed of the system. Control probes are in between. Drift is
-what all probes of a time have in common, and is taken out."""
+probe that tells most by what is believed of the system; at the end a race of the best and its
+rivals. Control probes are in between. Drift is what all probes of a time have in common, and is
+taken out."""
 
 from __future__ import annotations
 
 import math
-import random
 from collections import Counter
 from collections.abc import Generator, Sequence
-from enum import StrEnum
 from itertools import pairwise
 from statistics import median
 
-from forebay.domain.frozen import frozen
-from forebay.domain.tuning.algebra import robust_scale
-from forebay.domain.tuning.belief import Belief, first_belief, further
-from forebay.domain.tuning.outlook import most_telling
-from forebay.domain.tuning.point import Direction, Point, Space, spread_points
-from forebay.domain.tuning.response import Response, Seen, fit, fit_storm, shifted
+import numpy as np
 
-PROBES = {"quick": 60, "standard": 120, "deep": 240}
+from forebay.domain.tuning.belief import Belief, first_belief, further
+from forebay.domain.tuning.fitting import fit
+from forebay.domain.tuning.grid import Grid, grid_of
+from forebay.domain.tuning.outlook import most_contested, most_telling
+from forebay.domain.tuning.point import Direction, Point, Space, spread_points
+from forebay.domain.tuning.response import Response, Seen, fit_storm, shifted
+from forebay.domain.tuning.robust import robust_scale
+from forebay.domain.tuning.sample import Ask, Choice, Purpose, Sample
+
 _SCREENED = 0.36
 """Of the probes, that screen."""
 _SCREENED_BETWEEN = 8
@@ -31,79 +33,12 @@ _POINTS_LEAST = 6
 """So many different points have to count before anything is believed."""
 _SETTLED = 2
 """So many times what is believed at the end is gone over again."""
-_OFTEN_LEAST, _OFTEN_SHARE = 6, 20
-"""A point is probed again until it has had so many probes, or this part of all: what is believed is
-too sure of what it has not seen, and would look at two like ones for ever."""
+_RACED = 0.1
+"""Of the probes, the last ones: they race what may be the best."""
 _DEVIATIONS = 3
 """Of a gain, either way. Two would do for a point that was not chosen for its rate."""
 _GROWN = 1.25
 """With so many times more probes, the belief's numbers are sought again."""
-
-
-class Purpose(StrEnum):
-    """Why a probe is made."""
-
-    CONTROL = "control"
-    SCREEN = "screen"
-    REFINE = "refine"
-    RACE = "race"
-
-
-@frozen
-class Ask:
-    """What is to be measured next."""
-
-    point: Point
-    purpose: Purpose
-
-
-@frozen
-class Passage:
-    """One direction of a probe: the rate while bytes move (bytes per second), and the rest."""
-
-    rate: float
-    seconds_open: float
-    seconds_close: float
-
-
-@frozen
-class Sample:
-    """What came of a probe. `discarded`: why it does not count; empty: it does."""
-
-    ask: Ask
-    write: Passage | None = None
-    read: Passage | None = None
-    discarded: str = ""
-    cached: bool = False
-    """What was read came from a page cache: it says nothing of the file system."""
-
-    def passage(self, direction: Direction) -> Passage | None:
-        """The direction's, if it counts."""
-        if self.discarded:
-            return None
-        if direction is Direction.WRITE:
-            return self.write
-        return None if self.cached else self.read
-
-
-@frozen
-class Choice:
-    """What probing found of a direction. `best` is the control where nothing is certainly better;
-    the gain is of rates, with its interval."""
-
-    response: Response
-    best: Point
-    gain: float
-    gain_low: float
-    gain_high: float
-    noise: float
-    drift: float
-
-    @property
-    def keeps(self) -> bool:
-        """Whether the default is the answer."""
-        return self.gain_low <= 1.0 or not self.response.surface.has_structure
-
 
 Conversation = Generator[Ask, Sample, tuple[Sample, ...]]
 
@@ -122,10 +57,10 @@ def search(
     near = [space.nearest(one) for one in priors]
     for purpose, point in _screening(space, control, near, probes, seed):
         taken.append((yield Ask(point=point, purpose=purpose)))
-    generator = random.Random(seed)
+    grid = grid_of(space)
+    generator = np.random.default_rng(seed)
     belief: Belief | None = None
     sought = since = 0
-    often = max(_OFTEN_LEAST, probes // _OFTEN_SHARE)
     while len(taken) < probes:
         if since == _SOUGHT_BETWEEN:
             since = 0
@@ -134,19 +69,16 @@ def search(
         seen = seen_of(taken, direction)
         again = len(seen) > _GROWN * sought
         sought = len(seen) if again else sought
-        belief = _believed(taken, space, direction, before=belief, sought=again)
+        belief = _believed(taken, grid, direction, before=belief, sought=again)
         if belief is None:
             break
         counted = Counter(one.point for one in seen)
-        best = most_telling(
-            belief,
-            space,
-            len(taken),
-            generator,
-            besides=near,
-            without={one.ask.point for one in taken} - counted.keys(),
-            enough={one for one, times in counted.items() if times >= often},
-        )
+        failed = {one.ask.point for one in taken} - counted.keys()
+        best: Point | None
+        if probes - len(taken) <= round(_RACED * probes):
+            best = most_contested(belief, len(taken), times=counted, besides=near, without=failed)
+        else:
+            best = most_telling(belief, len(taken), generator, besides=near, without=failed)
         if best is None:
             break
         since += 1
@@ -181,7 +113,7 @@ def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
 
 def _believed(
     taken: Sequence[Sample],
-    space: Space,
+    grid: Grid,
     direction: Direction,
     *,
     before: Belief | None = None,
@@ -192,9 +124,8 @@ def _believed(
     if len({one.point for one in seen}) < _POINTS_LEAST:
         return None
     if before is not None:
-        return further(before, seen, space, sought=sought)
-    drift = drift_of(taken, direction)
-    return first_belief(seen, space, targets=_targets(space), drift=drift)
+        return further(before, seen, sought=sought)
+    return first_belief(seen, grid, drift=drift_of(taken, direction))
 
 
 def drift_of(taken: Sequence[Sample], direction: Direction) -> list[float]:
@@ -222,22 +153,19 @@ def _between(at: Sequence[int], values: Sequence[float], place: int) -> float:
     return values[-1]
 
 
-def _targets(space: Space) -> int:
-    return space.levels["stripe_count"][-1]
-
-
 def conclude(
     taken: Sequence[Sample], space: Space, *, control: Point, direction: Direction, seed: int
 ) -> Choice | None:
     """What follows from all samples of a direction; None: too few of them count."""
-    belief = _believed(taken, space, direction)
+    grid = grid_of(space)
+    belief = _believed(taken, grid, direction)
     for _ in range(_SETTLED):
-        belief = belief and _believed(taken, space, direction, before=belief)
+        belief = belief and _believed(taken, grid, direction, before=belief)
     if belief is None:
         return None
     seen = seen_of(taken, direction)
     drift = [belief.drift(place) for place in range(len(taken))]
-    surface = fit(shifted(seen, drift), space, targets=_targets(space))
+    surface = fit(shifted(seen, drift), space, targets=grid.targets)
     passages = [
         (one.ask.point.processes, passage)
         for one in taken
@@ -249,7 +177,8 @@ def conclude(
         opening=fit_storm([(n, one.seconds_open) for n, one in passages]),
         closing=fit_storm([(n, one.seconds_close) for n, one in passages]),
     )
-    best = max(dict.fromkeys([control, *(one.point for one in seen)]), key=belief.mean)
+    probed = list(dict.fromkeys([control, *(one.point for one in seen)]))
+    best = probed[int(np.argmax(belief.means()[grid.places(probed)]))]
     gain, low, high = _gain(belief, best, control)
     if not surface.has_structure and low <= 1.0:
         best, gain, low, high = control, 1.0, 1.0, 1.0
@@ -268,8 +197,9 @@ def _gain(belief: Belief, best: Point, control: Point) -> tuple[float, float, fl
     """The ratio of rates with an interval that a lucky choice among dozens does not leave."""
     if best == control:
         return 1.0, 1.0, 1.0
-    one, other = belief.view(best), belief.view(control)
-    gain = one.mean - other.mean
-    variance = one.variance + other.variance - 2 * belief.covariance(one, other)
-    off = _DEVIATIONS * math.sqrt(max(variance, 0.0))
+    at = belief.grid.places([best, control])
+    one, other = belief.means()[at].tolist()
+    (own, shared), (_, others) = belief.view(at, 0).covariances.tolist()
+    gain = one - other
+    off = _DEVIATIONS * math.sqrt(max(own + others - 2 * shared, 0.0))
     return math.exp(gain), math.exp(gain - off), math.exp(gain + off)

@@ -12,7 +12,7 @@ from forebay.domain.independent_simulation import INDEPENDENT_KEYS, IndependentS
 from forebay.domain.simulation import PLATFORM_KEYS
 from forebay.domain.tuning.modelled import Platform
 from forebay.domain.tuning.point import Direction, Point
-from forebay.domain.tuning.search import Passage
+from forebay.domain.tuning.sample import Passage
 from forebay.domain.units import MIB
 
 REQUESTS_MOST = 100_000

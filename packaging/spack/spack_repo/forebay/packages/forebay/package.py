@@ -33,7 +33,7 @@ class Forebay(CMakePackage):
         depends_on(_package)
     for _package in ("python@3.11:", "py-typer@0.12:", "py-rich@13:"):
         depends_on(_package, type=("build", "run"))
-    for _package in ("py-matplotlib@3.8:", "py-jinja2@3.1:"):
+    for _package in ("py-numpy@1.26:", "py-matplotlib@3.8:", "py-jinja2@3.1:"):
         depends_on(_package, type="run")
     depends_on("hdf5+mpi", when="+hdf5")
     depends_on("parallel-netcdf", when="+pnetcdf")
