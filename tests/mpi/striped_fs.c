@@ -2,18 +2,20 @@
  * attribute lustre.lov:
  *
  *   striped_fs MOUNTPOINT FOLDER COUNT             so many targets, which do not exist
- *   striped_fs [-s] MOUNTPOINT FOLDER TARGET…      folders: FOLDER/NAME has no bytes, only a size;
+ *   striped_fs [-s] [-r] MOUNTPOINT FOLDER TARGET…  folders: FOLDER/NAME has no bytes, only a size;
  *                                                  TARGET/NAME is the file's object there
  *
- * -s: a write that has ended is on its target's device. Writes of one file run at the same time,
- * but those behind its end. The root's attribute striped_fs.at_once tells the most requests that
- * each target had at once since it was asked last.
+ * -s: a write that has ended is on its target's device. -r: files begin on one target after
+ * another, not all on the first. Writes of one file run at the same time, but those behind its end.
+ * The root's attribute striped_fs.at_once tells the most requests that each target had at once
+ * since it was asked last.
  *
  * As on Lustre 2.15, a file that is only made has no layout; setting one gives it at most as many
- * targets as there are; opening it for writing gives it the default of one; and a file that has one
- * keeps it, whatever is set, without an error. Layouts are kept in FOLDER/.lov/NAME. Of files whose
- * names begin with "broken" the attribute is cut short. Only files directly in the root. No
- * `create`, which FUSE would also call for mknod. */
+ * targets as there are; opening it for writing gives it that of its folder, which has that of its
+ * own folder until it is set, and the root one target; and a file that has one keeps it, whatever
+ * is set, without an error. Layouts are kept in FOLDER/.lov/NAME; there and in a target, a NAME has
+ * a backslash for each slash. Of files whose names begin with "broken" the attribute is cut short.
+ * No `create`, which FUSE would also call for mknod. */
 #define _GNU_SOURCE /* pwritev2, sync_file_range */
 #include "parallel_fuse.h"
 #include "stripes.h"
@@ -26,7 +28,9 @@ enum {
     header = 32,
     unit_at = 24,
     count_at = 28,
+    first_at = 30, /* 65535: whichever */
     of_a_target = 24,
+    number_in_target = 20,
     targets_max = 160,
     value_max = header + targets_max * of_a_target,
     stripe_bytes_default = 1 << 20
@@ -37,14 +41,31 @@ static struct {
     atomic_int now, most;
 } targets[targets_max];
 static uint16_t target_count;
+static int in_turn; /* files begin on one target after another */
+static atomic_uint turn;
 static int write_flags;                                       /* of pwritev2 */
 static pthread_mutex_t knowledge = PTHREAD_MUTEX_INITIALIZER; /* layouts and sizes */
 
 /* ---- layouts ---------------------------------------------------------------------------------*/
 
-static const char* layout_of(const char* path, char* buffer, size_t length) {
-    snprintf(buffer, length, "%s/.lov%s", folder, path);
+/* PATH in a folder that has no folders. */
+static const char* flat(const char* in, const char* path, char* buffer, size_t length) {
+    const int before = snprintf(buffer, length, "%s/", in);
+    snprintf(buffer + before, length - (size_t)before, "%s", path + 1);
+    for (char* c = buffer + before; *c != '\0'; c++) {
+        *c = *c == '/' ? '\\' : *c;
+    }
     return buffer;
+}
+
+static const char* layout_of(const char* path, char* buffer, size_t length) {
+    char in[name_max];
+    snprintf(in, sizeof in, "%s/.lov", folder);
+    return flat(in, path, buffer, length);
+}
+
+static const char* object_of(const char* path, uint32_t target, char* buffer, size_t length) {
+    return flat(targets[target].folder, path, buffer, length);
 }
 
 static ssize_t read_layout(const char* path, unsigned char* value) {
@@ -71,17 +92,22 @@ static int keep_layout(const char* path, const unsigned char* value, size_t leng
 /* Chooses targets for `value`, which has room for them; its length. */
 static size_t choose_targets(unsigned char* value) {
     uint32_t unit;
-    uint16_t count;
+    uint16_t count, first;
     memcpy(&unit, value + unit_at, sizeof unit);
     memcpy(&count, value + count_at, sizeof count);
+    memcpy(&first, value + first_at, sizeof first);
     unit = unit == 0 ? stripe_bytes_default : unit;
     count = count == 0 ? 1 : count > target_count ? target_count : count;
+    if (first >= target_count) {
+        first = in_turn ? (uint16_t)(atomic_fetch_add(&turn, 1) % target_count) : 0;
+    }
     memcpy(value + unit_at, &unit, sizeof unit);
     memcpy(value + count_at, &count, sizeof count);
     const size_t length = header + (size_t)count * of_a_target;
     memset(value + header, 0, length - header);
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(value + header + i * of_a_target + 20, &i, sizeof i);
+        const uint32_t target = (first + i) % target_count;
+        memcpy(value + header + i * of_a_target + number_in_target, &target, sizeof target);
     }
     return length;
 }
@@ -100,34 +126,74 @@ static int place(const char* path, unsigned char* value) {
 
 static void default_layout(unsigned char* value) {
     const uint32_t magic = 0x0BD10BD0, pattern = 1, unit = stripe_bytes_default;
-    const uint16_t count = 1;
+    const uint16_t count = 1, any = UINT16_MAX;
     memset(value, 0, header);
     memcpy(value, &magic, sizeof magic);
     memcpy(value + 4, &pattern, sizeof pattern);
     memcpy(value + unit_at, &unit, sizeof unit);
     memcpy(value + count_at, &count, sizeof count);
+    memcpy(value + first_at, &any, sizeof any);
+}
+
+/* Of the folder `path` is in; a folder's layout is a header. */
+static void layout_around(const char* path, unsigned char* value) {
+    char around[name_max];
+    snprintf(around, sizeof around, "%s", path);
+    char* const last = strrchr(around, '/');
+    *last = '\0';
+    pthread_mutex_lock(&knowledge);
+    const int known = last != around && read_layout(around, value) >= header;
+    pthread_mutex_unlock(&knowledge);
+    if (!known) {
+        default_layout(value);
+    }
 }
 
 static int place_default(const char* path) {
     unsigned char value[value_max];
-    default_layout(value);
+    layout_around(path, value);
     return place(path, value);
 }
 
-/* Of a file whose bytes are in targets. */
-static struct stripes stripes_of(const char* path) {
+static int set_folder(const char* path, const unsigned char* value) {
+    pthread_mutex_lock(&knowledge);
+    const int failed = keep_layout(path, value, header);
+    pthread_mutex_unlock(&knowledge);
+    return failed;
+}
+
+/* Of a file whose bytes are in targets: its stripes, and which of the targets has the first one. */
+struct striped {
+    struct stripes stripes;
+    uint32_t first;
+};
+
+static struct striped striped(const char* path) {
     unsigned char value[value_max];
-    struct stripes found = {0};
+    struct striped found = {0};
     if (targets[0].folder) {
         pthread_mutex_lock(&knowledge);
         const ssize_t length = read_layout(path, value);
         pthread_mutex_unlock(&knowledge);
-        if (length >= header) {
-            memcpy(&found.bytes, value + unit_at, sizeof found.bytes);
-            memcpy(&found.count, value + count_at, sizeof found.count);
+        if (length > header) {
+            memcpy(&found.stripes.bytes, value + unit_at, sizeof found.stripes.bytes);
+            memcpy(&found.stripes.count, value + count_at, sizeof found.stripes.count);
+            memcpy(&found.first, value + header + number_in_target, sizeof found.first);
         }
     }
     return found;
+}
+
+/* Which target has stripe `number`, of the first `count` ones. */
+static uint32_t target_of(struct striped file, uint32_t number) {
+    return (file.first + number) % target_count;
+}
+
+/* The first part of `length` bytes from `at` on, and the target that has it. */
+static struct part next_part(struct striped file, off_t at, size_t length) {
+    struct part part = first_part(file.stripes, at, length);
+    part.target = target_of(file, part.target);
+    return part;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------*/
@@ -173,6 +239,12 @@ static int get_attribute(const char* path, const char* name, char* to, size_t ro
     return (int)length;
 }
 
+static int is_folder(const char* path) {
+    char b[name_max];
+    struct stat found;
+    return lstat(below(path, b, sizeof b), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
 static int set_attribute(const char* path, const char* name, const char* from, size_t length,
                          int flags) {
     unsigned char value[value_max];
@@ -184,15 +256,17 @@ static int set_attribute(const char* path, const char* name, const char* from, s
         return -ERANGE;
     }
     memcpy(value, from, header);
-    return place(path, value);
+    if (strcmp(path, "/") == 0) {
+        return -EOPNOTSUPP;
+    }
+    return is_folder(path) ? set_folder(path, value) : place(path, value);
 }
 
 /* ---- objects ---------------------------------------------------------------------------------*/
 
 static int open_object(const char* path, uint32_t target, int flags) {
     char b[name_max];
-    snprintf(b, sizeof b, "%s%s", targets[target].folder, path);
-    return open(b, flags, 0644);
+    return open(object_of(path, target, b, sizeof b), flags, 0644);
 }
 
 static void begin_request(uint32_t target) {
@@ -248,10 +322,10 @@ static int grow(int fd, off_t length) {
 }
 
 static int truncate_objects(const char* path, off_t length) {
-    const struct stripes stripes = stripes_of(path);
-    for (uint32_t i = 0; i < stripes.count; i++) {
-        const off_t left = object_bytes(stripes, i, length);
-        const int fd = open_object(path, i, O_WRONLY);
+    const struct striped file = striped(path);
+    for (uint32_t i = 0; i < file.stripes.count; i++) {
+        const off_t left = object_bytes(file.stripes, i, length);
+        const int fd = open_object(path, target_of(file, i), O_WRONLY);
         struct stat now;
         const int failed = fd >= 0 && fstat(fd, &now) == 0 && now.st_size > left
                                ? ftruncate(fd, left)
@@ -268,11 +342,11 @@ static int truncate_objects(const char* path, off_t length) {
 
 /* All targets begin before one is waited for. */
 static int sync_objects(const char* path) {
-    const struct stripes stripes = stripes_of(path);
+    const struct striped file = striped(path);
     int failed = 0;
     for (int waits = 0; waits < 2; waits++) {
-        for (uint32_t i = 0; i < stripes.count; i++) {
-            const int fd = open_object(path, i, O_RDONLY);
+        for (uint32_t i = 0; i < file.stripes.count; i++) {
+            const int fd = open_object(path, target_of(file, i), O_RDONLY);
             if (fd >= 0) {
                 const int done =
                     waits ? fsync(fd) : sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -288,12 +362,12 @@ static int sync_objects(const char* path) {
 
 static int get_status(const char* path, struct stat* to, struct fuse_file_info* info) {
     const int failed = fs_getattr(path, to, info);
-    const struct stripes stripes = failed ? (struct stripes){0} : stripes_of(path);
-    for (uint32_t i = 0; i < stripes.count; i++) {
+    const struct striped file = failed ? (struct striped){0} : striped(path);
+    for (uint32_t i = 0; i < file.stripes.count; i++) {
         char b[name_max];
         struct stat object;
-        snprintf(b, sizeof b, "%s%s", targets[i].folder, path);
-        to->st_blocks += lstat(b, &object) == 0 ? object.st_blocks : 0;
+        const int there = lstat(object_of(path, target_of(file, i), b, sizeof b), &object) == 0;
+        to->st_blocks += there ? object.st_blocks : 0;
     }
     return failed;
 }
@@ -320,7 +394,7 @@ static int open_with_layout(const char* path, struct fuse_file_info* info) {
 
 static int read_striped(const char* path, char* to, size_t length, off_t at,
                         struct fuse_file_info* info) {
-    const struct stripes stripes = stripes_of(path);
+    const struct striped file = striped(path);
     struct stat now;
     if (!targets[0].folder) {
         return fs_read(path, to, length, at, info);
@@ -331,8 +405,8 @@ static int read_striped(const char* path, char* to, size_t length, off_t at,
     const off_t left = now.st_size > at ? now.st_size - at : 0;
     length = (off_t)length > left ? (size_t)left : length;
     memset(to, 0, length);
-    for (size_t done = 0; stripes.count > 0 && done < length;) {
-        const struct part part = first_part(stripes, at + (off_t)done, length - done);
+    for (size_t done = 0; file.stripes.count > 0 && done < length;) {
+        const struct part part = next_part(file, at + (off_t)done, length - done);
         if (read_part(path, part, to + done) < 0) {
             return -errno;
         }
@@ -343,13 +417,13 @@ static int read_striped(const char* path, char* to, size_t length, off_t at,
 
 static int write_striped(const char* path, const char* from, size_t length, off_t at,
                          struct fuse_file_info* info) {
-    const struct stripes stripes = stripes_of(path);
+    const struct striped file = striped(path);
     size_t done = 0;
-    if (stripes.count == 0) {
+    if (file.stripes.count == 0) {
         return fs_write(path, from, length, at, info);
     }
     for (ssize_t moved = 1; moved > 0 && done < length; done += (size_t)moved) {
-        const struct part part = first_part(stripes, at + (off_t)done, length - done);
+        const struct part part = next_part(file, at + (off_t)done, length - done);
         moved = write_part(path, part, from + done);
         if (moved < 0 && done == 0) {
             return -errno;
@@ -366,10 +440,9 @@ static int truncate_striped(const char* path, off_t length, struct fuse_file_inf
 
 static int unlink_striped(const char* path) {
     char b[name_max];
-    const struct stripes stripes = stripes_of(path);
-    for (uint32_t i = 0; i < stripes.count; i++) {
-        snprintf(b, sizeof b, "%s%s", targets[i].folder, path);
-        unlink(b);
+    const struct striped file = striped(path);
+    for (uint32_t i = 0; i < file.stripes.count; i++) {
+        unlink(object_of(path, target_of(file, i), b, sizeof b));
     }
     unlink(layout_of(path, b, sizeof b));
     return fs_unlink(path);
@@ -393,10 +466,27 @@ static int take_targets(int count, char** words) {
     return target_count > 0;
 }
 
+static int make_folder(const char* path, mode_t mode) {
+    unsigned char value[value_max];
+    const int failed = fs_mkdir(path, mode);
+    layout_around(path, value);
+    return failed ? failed : set_folder(path, value);
+}
+
+static int remove_folder(const char* path) {
+    char b[name_max];
+    const int failed = fs_rmdir(path);
+    if (!failed) {
+        unlink(layout_of(path, b, sizeof b));
+    }
+    return failed;
+}
+
 /* What begins with a dot is ours. */
 static int list_files(const char* path, void* to, fuse_fill_dir_t fill, off_t from,
                       struct fuse_file_info* info, enum fuse_readdir_flags flags) {
-    DIR* const here = strcmp(path, "/") == 0 ? opendir(folder) : NULL;
+    char b[name_max];
+    DIR* const here = opendir(below(path, b, sizeof b));
     (void)from, (void)info, (void)flags;
     if (here == NULL) return -ENOENT;
     for (struct dirent* one = readdir(here); one != NULL; one = readdir(here))
@@ -412,15 +502,22 @@ int main(int argc, char** argv) {
     operations.open = open_with_layout;
     operations.truncate = truncate_striped;
     operations.unlink = unlink_striped;
+    operations.mkdir = make_folder;
+    operations.rmdir = remove_folder;
+    operations.statfs = fs_statfs;
     operations.readdir = list_files;
     operations.fsync = sync_striped;
     operations.getxattr = get_attribute;
     operations.setxattr = set_attribute;
     char b[name_max];
-    const int safe = argc > 1 && strcmp(argv[1], "-s") == 0;
-    char** words = argv + 1 + safe;
-    if (argc - safe < 4 || !take_targets(argc - safe - 3, words + 2)) {
-        fprintf(stderr, "usage: striped_fs [-s] MOUNTPOINT FOLDER COUNT|TARGET...\n");
+    int safe = 0, word;
+    while ((word = getopt(argc, argv, "sr")) != -1) {
+        safe = safe || word == 's';
+        in_turn = in_turn || word == 'r';
+    }
+    char** words = argv + optind;
+    if (argc - optind < 3 || !take_targets(argc - optind - 2, words + 2)) {
+        fprintf(stderr, "usage: striped_fs [-s] [-r] MOUNTPOINT FOLDER COUNT|TARGET...\n");
         return 2;
     }
     folder = words[1];

@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
+from suite.verdict import ensure
 
 NOBODY = 65534
+NOT_POSSIBLE = 77
+"""Exit status of tools/limited_disk.sh where there is no root, or no such limits."""
 
 
 def as_nobody(folder: Path) -> Sequence[str]:
@@ -47,6 +50,25 @@ def mounted_tmpfs(folder: Path, size: str) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", "-l", folder], check=True)
+
+
+@contextlib.contextmanager
+def limited_disk(folder: Path, rate: int) -> Iterator[Path]:
+    """An ext4 of 512 MiB that moves `rate` bytes a second."""
+    program = m.ROOT / "tools" / "limited_disk.sh"
+    made = subprocess.run(
+        [program, "up", folder, "--rate", str(rate), "--size", str(512 << 20)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        if made.returncode == NOT_POSSIBLE:
+            pytest.skip(made.stderr.strip())
+        ensure(made.returncode == 0, made.stderr)
+        yield folder / "disk"
+    finally:
+        subprocess.run([program, "down", folder], check=False)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import contextlib
 import json
 import struct
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from bench import wheels
 
 from suite import mpi as m
 from suite.compare import RECORD, Output
-from suite.file_systems import fuse_file_system
+from suite.file_systems import fuse_file_system, limited_disk
 from suite.verdict import ensure
 
 RANKS = 3
@@ -42,6 +42,20 @@ def striping_file_system(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
         target.mkdir()
     with fuse_file_system(folder, "striped_fs.c", *targets) as mount:
         yield mount, targets
+
+
+@contextlib.contextmanager
+def limited_targets(folder: Path, rates: Sequence[int]) -> Iterator[Path]:
+    """A file system that is striped over as many disks, each of so many bytes a second."""
+    with contextlib.ExitStack() as stack:
+        disks = [
+            stack.enter_context(limited_disk(folder / f"disk.{i}", rate))
+            for i, rate in enumerate(rates)
+        ]
+        targets = [disk / "objects" for disk in disks]
+        for target in targets:
+            target.mkdir()
+        yield stack.enter_context(fuse_file_system(folder, "striped_fs.c", *targets, "-r"))
 
 
 def objects_of(data: bytes, *, targets: int, unit: int) -> list[bytes]:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from suite import mpi as m
+from suite.on import FULL
+from suite.striping import limited_targets
 from suite.verdict import ensure
 
 RANKS = 2
 SECONDS_MAX = 100
+RATE = 50_000_000
+"""Bytes per second of a limited disk, at which its limit is kept well."""
 VERDICTS = ("improved", "equivalent", "worse", "inconclusive")
 
 
@@ -112,3 +119,21 @@ def test_loop_on_the_local_disk(folder: Path) -> None:
         applied = loop.apply()
         ensure(applied["status"] == 0 and applied["effects"] == [], str(applied))
         loop.verify(status=1)
+
+
+@FULL
+@pytest.mark.parametrize("slowed", [None, 1])
+def test_a_slowed_target_is_named_and_a_healthy_one_is_not(
+    folder: Path, slowed: int | None
+) -> None:
+    """Files are placed on each of three disks, one of which moves a quarter of the others' bytes.
+    It seems slower than that: the kernel counts in slices, and a small file fits into one."""
+    rates = [RATE // 4 if i == slowed else RATE for i in range(3)]
+    with limited_targets(folder, rates) as mount:
+        loop = Loop(folder=folder, launcher=m.MPICH.start(RANKS, {}), program=())
+        budget = ("--seconds", "40", "--bytes", "2g", "--share", "100%")
+        loop.call("probe", mount, *budget, "-o", "portrait.toml", "--", *loop.launcher)
+    portrait = tomllib.loads((folder / "portrait.toml").read_text())
+    sick = {one["target"]: one["slower"] for one in portrait.get("sick", [])}
+    ensure(sick.keys() == ({slowed} - {None}), f"sick: {sick}")
+    ensure(all(slower > 2 for slower in sick.values()), f"{sick}")

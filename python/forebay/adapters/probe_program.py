@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any, TypeVar
 
 from forebay import __version__
@@ -46,6 +47,8 @@ _MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
 _TARGETS_UNKNOWN = 4
 _PLACED_TARGETS_MAX = 256
 _PLACED_FILES = 3
+_PLACED_SLOWER = 8
+"""A file takes this share of its time, so that there is time for one target that is much slower."""
 
 
 @frozen
@@ -119,7 +122,6 @@ class RealSystem:
                 stripe_bytes=layout.stripe_bytes if layout and layout.stripe_bytes else MIB,
             ),
             free_bytes=facts.free_bytes,
-            can_place=facts.file_system == "lustre",
         )
 
     def clean(self) -> None:
@@ -158,32 +160,44 @@ class RealSystem:
         return sample, self._ended - (before or started)
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
-        """Three files on each target of Lustre, written one after the other."""
+        """Three files on each target of Lustre, written one after the other. A first round, which
+        does not count, finds how large they may be."""
         layout = self._layout
         targets = self._where.targets or (self._count_targets(layout) if layout else 1)
         placed = layout is not None and layout.file_system == "lustre"
         if not placed or not 3 <= targets <= _PLACED_TARGETS_MAX:
             self.clean()
             return {}
-        each = min(16 * MIB, bytes_max // (targets * _PLACED_FILES)) // MIB * MIB
-        rates: dict[int, list[float]] = {}
+        files = targets * _PLACED_FILES
         deadline = time.monotonic() + seconds_max
         try:
-            for round_ in range(_PLACED_FILES):
-                for target in range(targets):
-                    if each < MIB or time.monotonic() > deadline:
-                        return rates
-                    rate = self._patiently(partial(self._on_target, target, round_, each))
-                    if rate is not None:
-                        rates.setdefault(target, []).append(rate)
+            first = self._round(targets, MIB, deadline)
+            if not first:
+                return {}
+            usual = median(first.values()) * seconds_max / files / _PLACED_SLOWER
+            each = int(min(16 * MIB, bytes_max // files, usual)) // MIB * MIB
+            rounds = [self._round(targets, max(each, MIB), deadline) for _ in range(_PLACED_FILES)]
         finally:
             self.clean()
+        return {
+            target: [one[target] for one in rounds if target in one] for target in range(targets)
+        }
+
+    def _round(self, targets: int, each: int, deadline: float) -> Mapping[int, float]:
+        """The rate of a file of `each` bytes on each target, as far as there is time."""
+        rates = {}
+        for target in range(targets):
+            if time.monotonic() > deadline:
+                break
+            rate = self._patiently(partial(self._on_target, target, each))
+            if rate is not None:
+                rates[target] = rate
         return rates
 
-    def _on_target(self, target: int, number: int, count: int) -> float | None:
+    def _on_target(self, target: int, count: int) -> float | None:
         folder = self._folder / "targets"
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{target}.{number}"
+        path = folder / str(target)
         try:
             change = self._bench.world.layouts.set(
                 path, WantedLayout(stripe_count=1, first_ost=target)

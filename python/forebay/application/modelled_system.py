@@ -63,7 +63,6 @@ class ModelledSystem:
                 is_modelled=True,
             ),
             free_bytes=None,
-            can_place=True,
         )
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:

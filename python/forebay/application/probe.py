@@ -45,8 +45,6 @@ class Ground:
 
     identity: Identity
     free_bytes: int | None
-    can_place: bool
-    """Whether files can be put on targets one by one."""
     obstacle: str = ""
     remarks: tuple[str, ...] = ()
     """What is to be told of all probes, with what they found."""

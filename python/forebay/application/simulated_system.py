@@ -74,7 +74,6 @@ class SimulatedSystem:
                 is_modelled=True,
             ),
             free_bytes=None,
-            can_place=True,
             remarks=(
                 f"simulated: probes of more than {REQUESTS_MOST} requests with fewer bytes of each "
                 "process; the rest is added at the rate that they had become steady at.",
