@@ -41,7 +41,7 @@ RIGHT = (
     ),
     Case(  # its output is its standard output, to which C stdio may write
         "forebay run --pool . -- dd if=/dev/zero of=pooled bs=3333 count=3",
-        says=("through the pool: 0 B of 0 files", "written by C stdio"),
+        says=("through the pool: 0 B of 0 files", "standard input or output"),
     ),
     Case(
         'eval "$(forebay pool start {tmp})"; forebay pool status; forebay pool drain; '
