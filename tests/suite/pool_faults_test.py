@@ -187,3 +187,24 @@ def test_two_jobs_of_one_node_have_pools_of_their_own(folder: Path) -> None:
             ensure(wrote == str(len(name)), wrote)
     for name in names:
         ensure((folder / name / "file").read_bytes() == name.encode(), "other bytes")
+
+
+def test_two_jobs_with_one_file(folder: Path) -> None:
+    """Each brings its own bytes, and no others: one half arrives beside the other, whichever pool is
+    drained first. What the first job wrote last is there once it has ended, also for the other one;
+    what the other one writes then stays."""
+    path, half = folder / "file", 3 * MIB + 7
+    with pool(folder) as a, pool(folder) as b, conversation(b) as second:
+        with conversation(a) as first:
+            ours, theirs = opened(first, path), opened(second, path)
+            for at in range(0, 2 * half, 2 * 4096):
+                first.ask(f"os.pwrite({ours}, b'1' * 4096, {at})")
+                second.ask(f"os.pwrite({theirs}, b'2' * 4096, {at + 4096})")
+            first.ask(f"os.pwrite({ours}, b'last of the first', 0)")
+        a.stop()
+        said = second.ask(f"os.pread({theirs}, 17, 0)")
+        ensure(said == repr(b"last of the first"), said)
+        second.ask(f"os.pwrite({theirs}, b'last of the other', 0)")
+    blocks = -(-2 * half // (2 * 4096))
+    expected = (b"1" * 4096 + b"2" * 4096) * blocks
+    ensure(path.read_bytes() == b"last of the other" + expected[17:], "other bytes")
