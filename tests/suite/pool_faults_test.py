@@ -190,9 +190,9 @@ def test_two_jobs_of_one_node_have_pools_of_their_own(folder: Path) -> None:
 
 
 def test_two_jobs_with_one_file(folder: Path) -> None:
-    """Each brings its own bytes, and no others: one half arrives beside the other, whichever pool is
-    drained first. What the first job wrote last is there once it has ended, also for the other one;
-    what the other one writes then stays."""
+    """Each brings its own bytes, and no others: one half arrives beside the other. What the first
+    job wrote last is there once it has ended, also for the other one; what the other one writes
+    then stays."""
     path, half = folder / "file", 3 * MIB + 7
     with pool(folder) as a, pool(folder) as b, conversation(b) as second:
         with conversation(a) as first:
