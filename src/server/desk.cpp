@@ -182,7 +182,7 @@ Answer Desk::answer(Session& session, const wire::Question& question,
             }
             break;
         case Ask::borrow: pass_lent_log(question, answer); break;
-        case Ask::run: run(question, answer); break;
+        case Ask::run: run(session, question, answer); break;
     }
     return answer;
 }
@@ -433,7 +433,11 @@ void Desk::adjust(const Session& session, const wire::Question& question, Answer
 }
 
 // The kernel runs no program that somebody can write to.
-void Desk::run(const wire::Question& question, Answer& answer) {
+void Desk::run(const Session& session, const wire::Question& question, Answer& answer) {
+    if (!session.client) {
+        refuse(answer, ENOTCONN);
+        return;
+    }
     answer.program = ports::Identity{.device = static_cast<std::uint64_t>(question.number),
                                      .inode = question.inode};
     if (const auto file = pool_.known(*answer.program)) {

@@ -129,7 +129,7 @@ private:
     void settle(const Session& session, const wire::Question& question, Answer& answer);
     void settle(Answer& answer, std::uint64_t ticket);
     void adjust(const Session& session, const wire::Question& question, Answer& answer);
-    void run(const wire::Question& question, Answer& answer);
+    void run(const Session& session, const wire::Question& question, Answer& answer);
     void await_closing(Answer& answer);
     void tell_status(Answer& answer);
     void pass_directory(Answer& answer) const;

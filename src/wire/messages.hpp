@@ -26,9 +26,9 @@
 //   lend        group: a name that the client chose      error: EEXIST where it has lent by another
 //                                                        name, or the name is somebody else's
 //   borrow      group: such a name                       the log of that client, for writing
-//   run         inode, number: the device                nothing; once the daemon has drained and
-//                                                        closed the file, unless others have it
-//                                                        open
+//   run         inode, number: the device                error: why it could not be drained; once
+//                                                        the daemon has drained and closed the
+//                                                        file, unless clients have it open
 #pragma once
 
 #include "pool/shared/limits.hpp"

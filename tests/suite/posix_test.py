@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
+from suite import mpi as m
 from suite import pooled
 from suite.on import FULL
 from suite.verdict import ensure
@@ -274,3 +275,19 @@ os.write(fd, b'again')
     with pooled.pool(folder) as served:
         _python(served, script)
     ensure((served.folder / "file").read_bytes() == b"pool stream again", "other bytes")
+
+
+@pytest.mark.parametrize("hash_style", ["gnu", "sysv"])
+def test_a_library_behind_is_called(hash_style: str, folder: Path) -> None:
+    """Also one whose names are in a table of the old kind, which we leave to the loader."""
+    compiler = ["cc", *m.C_FLAGS, "-shared", "-fPIC", f"-Wl,--hash-style={hash_style}"]
+    source = str(pooled.SOURCES / "behind.c")
+    behind = m.build_with(
+        compiler, source, m.BUILD / "bin" / "posix", target=f"behind-{hash_style}.so"
+    )
+    with pooled.pool(folder) as served:
+        environment = served.environment(behind=str(behind))
+        said = pooled.run(
+            [sys.executable, "-c", "import os; os.write(1, b'this')"], folder, environment
+        )
+    ensure(said == "seen this", said)

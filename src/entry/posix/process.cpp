@@ -19,8 +19,8 @@
 namespace forebay::entry {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
-// Compilers lay these out from the last one to the first: so the large tables, of which most are
-// never touched, are behind what each program touches at its start.
+// GCC lays these out from the last one to the first: so the large tables, of which most are never
+// touched, are behind what each program touches at its start.
 constinit Descriptors descriptors;
 constinit Symbols symbols;
 constinit State state;
@@ -83,21 +83,21 @@ void take_on_standard_streams() noexcept {
     }
 }
 
-// dlsym may not be called by a signal handler, so where it has to be asked, it is asked now.
-void learn_symbols() noexcept {
-    if (!symbols.learn()) {
-        for (std::size_t number = 0; number < function_count; ++number) {
-            if (!function_is_late[number]) {
-                find_real(number);
-            }
+// dlsym may not be called by a signal handler, so where it has to be asked, it is asked before.
+void ask_the_loader() noexcept {
+    for (std::size_t number = 0; number < function_count; ++number) {
+        if (!function_is_late[number] && symbols.find(function_names[number]) == nullptr) {
+            find_real(number);
         }
     }
-    forebay_real_vfork = real_function("vfork");
 }
 
 [[gnu::constructor]] void begin() noexcept {
     const int before = errno;
-    learn_symbols();
+    if (!symbols.learn()) {
+        ask_the_loader();
+    }
+    forebay_real_vfork = real_function("vfork");
     const char* const socket = std::getenv("FOREBAY_POOL_SOCKET");
     const char* const paths = std::getenv("FOREBAY_POOL_PATHS");
     if (socket == nullptr || *socket == '\0' || paths == nullptr || disabled()) {
@@ -114,6 +114,7 @@ void learn_symbols() noexcept {
     } else if (!state.paths.none()) {
         ::pthread_atfork(&before_fork, nullptr, &in_child);
         forebay_vfork_is_fork = 1;
+        ask_the_loader();
         state.captures.store(true, std::memory_order_release);
         take_on_standard_streams();
     }

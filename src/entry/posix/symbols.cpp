@@ -72,14 +72,16 @@ bool Symbols::learn() noexcept {
     if (map == nullptr) {
         return false;
     }
+    // The loader is the last object whose names count: what comes behind it is what libc needs, or
+    // has been loaded since by constructors, and dlsym's affair.
     std::size_t count = 0;
-    for (map = map->l_next; map != nullptr; map = map->l_next) {
-        if (count == objects_max) {
+    for (map = map->l_next; map != nullptr && map->l_addr != _r_debug.r_ldbase; map = map->l_next) {
+        const Tables tables{*map};
+        const bool has_other_table = tables.symbols != 0 && tables.hash == 0;
+        if (count == objects_max || has_other_table) {
             return false;
         }
-        if (read(Tables{*map}, objects_[count])) {
-            ++count;
-        }
+        count += read(tables, objects_[count]) ? 1 : 0;
     }
     count_ = count;
     return true;

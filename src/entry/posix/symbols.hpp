@@ -16,7 +16,8 @@ public:
     constexpr Symbols() noexcept = default;
 
     // Learns what is behind the object that contains this code. For a constructor of that object,
-    // before there are threads. False: there is more than it can keep, or the loader does not tell.
+    // before there are threads. False: there are more objects than it can keep, one of them has
+    // only a table of the old kind (DT_HASH), or the loader does not tell.
     bool learn() noexcept;
 
     // Null: it is in none of those objects, or the loader has to choose one of several for this
