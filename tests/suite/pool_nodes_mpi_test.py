@@ -108,4 +108,5 @@ def test_a_header_beside_the_data_waits_for_nothing(
 ) -> None:
     program = Program(name="header", source="together.c", arguments=("header",))
     run(program, mpi, folder, nodes)
+    drained(nodes)  # also what the program says of itself
     ensure_right(folder, "header")
