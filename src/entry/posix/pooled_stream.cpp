@@ -10,6 +10,7 @@
 #include "entry/posix/process.hpp"
 
 #include <cerrno>
+#include <pthread.h>
 #include <utility>
 
 namespace forebay::entry {
@@ -150,6 +151,26 @@ FILE* Streams::remove(const FILE* turned) noexcept {
         }
     }
     return nullptr;
+}
+
+Locked::Locked(FILE& stream) noexcept
+    : stream_{stream}, locks_{(stream._flags & _IO_USER_LOCK) == 0} {
+    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling_);
+    if (locks_) {
+        const int before = stream._flags2;
+        ::flockfile(&stream);
+        added_ = stream._flags2 & ~before;
+    }
+}
+
+// flockfile has the stream take its lock each time from then on, which a process of one thread does
+// without: that is undone.
+Locked::~Locked() {
+    if (locks_) {
+        stream_._flags2 &= ~added_;
+        ::funlockfile(&stream_);
+    }
+    ::pthread_setcancelstate(cancelling_, nullptr);
 }
 
 FILE* stream_over(int fd, const char* mode) noexcept {
