@@ -35,7 +35,8 @@ static void write_wide(FILE* stream, int how) {
         case 4: say("putwc", (long)putwc(L'p', stream)); break;
         case 5: say("fputwc_unlocked", (long)fputwc_unlocked(L'u', stream)); break;
         case 6: say("fputws_unlocked", fputws_unlocked(L"unlocked\n", stream) >= 0); break;
-        default: say("fwide", fwide(stream, -1) < 0);
+        case 7: say("fwide", fwide(stream, -1) < 0); break;
+        default: say("putwc_unlocked", (long)putwc_unlocked(L'q', stream));
     }
 }
 
@@ -57,12 +58,12 @@ static void read_wide(FILE* stream, int how) {
 }
 
 static void wide(void) {
-    for (int how = 0; how < 16; ++how) {
+    for (int how = 0; how < 18; ++how) {
         FILE* stream = opened("wide", how % 3 == 0 ? "w" : "w+");
-        if (how >= 8 && how % 8 != 4) {  // libc's putwc does not look what the stream is for
+        if (how >= 9) {
             say("bytes first", fputs("bytes ", stream));
         }
-        write_wide(stream, how % 8);
+        write_wide(stream, how % 9);
         say("orientation", fwide(stream, 0) > 0 ? 1 : fwide(stream, 0) < 0 ? 2 : 0);
         say("fputws", fputws(L"more\n", stream) >= 0);
         say("fputs", fputs("bytes", stream) >= 0);
@@ -82,6 +83,12 @@ static void wide(void) {
         read_wide(stream, how + 1);
         say("fclose", fclose(stream));
     }
+    FILE* const elsewhere = fopen("/dev/null", "w");
+    fputs("bytes ", elsewhere);
+    say("putwc", (long)putwc(L'p', elsewhere));
+    say("putwc_unlocked", (long)putwc_unlocked(L'q', elsewhere));
+    say("fputwc", (long)fputwc(L'f', elsewhere));
+    say("fclose", fclose(elsewhere));
     // More than there is room to remember.
     FILE* many[100];
     for (int i = 0; i < 100; ++i) {
