@@ -205,6 +205,16 @@ static void strangers(void) {
     say("fputs", fputs("reopened", ours));
     say("fclose", fclose(own));
     say("fclose", fclose(ours));
+    // One that says which descriptor it has.
+    fd = open_new("strangers.3");
+    need(write(fd, all, sizeof all) == sizeof all && lseek(fd, 0, SEEK_SET) == 0, "write");
+    own = fopencookie(&fd, "r+", functions);
+    own->_fileno = fd;
+    say("fileno", fileno(own) == fd);
+    say("fread", (long)fread(all, 1, 30000, own));
+    say("lseek", lseek(fd, 0, SEEK_CUR));
+    say("fputws", fputws(L"wide", own) >= 0);
+    say("fclose", fclose(own));
     char memory[100] = "0123456789";
     own = fmemopen(memory, sizeof memory, "r+");
     say("fread", (long)fread(all, 1, sizeof all, own));
@@ -225,6 +235,46 @@ static void strangers(void) {
     rewind(own);
     say("fread", (long)fread(all, 1, sizeof all, own));
     say("fclose", fclose(own));
+}
+
+// -- streams that a program has changed -----------------------------------------------------------
+
+static void changed(void) {
+    // Another descriptor.
+    FILE* stream = opened("changed", "w+");
+    say("fputs", fputs("first", stream));
+    say("fflush", fflush(stream));
+    const int before = stream->_fileno;
+    stream->_fileno = open_new("changed.other");
+    say("fputs", fputs("second", stream));
+    rewind(stream);
+    say("fread", (long)fread(all, 1, 20000, stream));
+    say_bytes("fread", all, 6);
+    say("fputws", fputws(L"none", stream) >= 0);
+    say("fclose", fclose(stream));
+    say("close", close(before));
+    say_all("changed");
+    say_all("changed.other");
+    // All are closed, as at the end of a program, and used again.
+    stream = opened("changed.closed", "w+");
+    FILE* const unused = opened("changed.unused", "w+");
+    say("fputs", fputs("before", stream));
+    for (int i = 0; i < 3; ++i) {
+        say("fcloseall", fcloseall());
+        say("fprintf", fprintf(stream, "behind %d\n", i));
+        say("fputs", fputs("also", unused));
+        say("fseek", fseek(stream, -3, SEEK_CUR));
+        say("fputs", fputs("over", stream));
+        say("fseek", fseek(stream, 2, SEEK_CUR));
+        say("ftell", ftell(stream));
+        say("fputws", fputws(L"none", stream) >= 0);
+        clearerr(stream);
+    }
+    rewind(stream);
+    say("fread", (long)fread(all, 1, 20000, stream));
+    say("fclose", fclose(stream) + fclose(unused));
+    say_all("changed.closed");
+    say_all("changed.unused");
 }
 
 // -- errors ---------------------------------------------------------------------------------------
@@ -342,11 +392,8 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)(void);
-    } cases[] = {{"wide", wide},
-                 {"standard", standard},
-                 {"strangers", strangers},
-                 {"wrong", wrong},
-                 {"looked", looked_at}};
+    } cases[] = {{"wide", wide},       {"standard", standard}, {"strangers", strangers},
+                 {"changed", changed}, {"wrong", wrong},       {"looked", looked_at}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
             cases[i].run();

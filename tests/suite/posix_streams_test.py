@@ -25,7 +25,7 @@ CASES = (
     "threads",
     "others",
 )
-STRANGE = ("wide", "standard", "strangers", "wrong", "looked")
+STRANGE = ("wide", "standard", "strangers", "changed", "wrong", "looked")
 THREADED = ("reopened", "cancelled", "by_caller")
 BOTH_WAYS = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 

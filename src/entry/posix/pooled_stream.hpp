@@ -16,6 +16,7 @@ namespace forebay::entry {
 class Streams {
 public:
     static constexpr std::size_t turned_max = 64;
+    static constexpr std::size_t calls_count = 4;  // read, write, seek, close
 
     constexpr Streams() noexcept = default;
     Streams(const Streams&) = delete;
@@ -24,6 +25,8 @@ public:
 
     // By which libc knows all streams of fopencookie; null until there is one of ours.
     std::atomic<const void*> table;
+    // Our functions, as libc keeps them in a stream of ours; there before the table is.
+    std::array<std::atomic<const void*>, calls_count> calls{};
     // libc's fopencookie; looked for once.
     std::atomic<void*> maker;
 
