@@ -169,6 +169,23 @@ static void cancelled(void) {
     }
 }
 
+// What held the file open for the call holds it no longer: it comes back into the pool.
+static void* call_thread(void* descriptor) {
+    cancel_myself();
+    return read(*(int*)descriptor, in, 100) < 0 ? NULL : descriptor;
+}
+
+static void cancelled_call(void) {
+    int fd = open("cancelled.call", O_RDWR | O_CREAT | O_APPEND, 0644);
+    void* ended = NULL;
+    pthread_join(started(call_thread, &fd), &ended);
+    say("cancelled", ended == PTHREAD_CANCELED);
+    say("close", close(fd));
+    fd = open("cancelled.call", O_RDWR);
+    say("write", write(fd, "into the pool", 13));
+    say("close", close(fd));
+}
+
 // -- locked by the caller -------------------------------------------------------------------------
 
 static void* bytes_thread(void* stream) {
@@ -200,7 +217,10 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)(void);
-    } cases[] = {{"reopened", reopened}, {"cancelled", cancelled}, {"by_caller", by_caller}};
+    } cases[] = {{"reopened", reopened},
+                 {"cancelled", cancelled},
+                 {"cancelled_call", cancelled_call},
+                 {"by_caller", by_caller}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
             cases[i].run();

@@ -26,7 +26,7 @@ CASES = (
     "others",
 )
 STRANGE = ("wide", "standard", "strangers", "changed", "wrong", "looked")
-THREADED = ("reopened", "cancelled", "by_caller")
+THREADED = ("reopened", "cancelled", "cancelled_call", "by_caller")
 BOTH_WAYS = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 
 
