@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Turns src/entry/posix/functions.toml into code.
 
-The table of captured functions of libc is data. Three outputs: the libc's own functions by name
-(real.hpp), declarations of what is written by hand (captured.hpp), and the functions that the
-library exports, which do nothing but call these (exports.cpp).
+The table of captured functions of libc is data. Four outputs: the libc's own functions by name
+(real.hpp), declarations of the handlers (captured.hpp), the functions that the library exports,
+which do nothing but call these (exports.cpp), and the handlers of wide characters, which are all
+the same (wide_functions.cpp). The other handlers are written by hand.
 """
 
 import sys
@@ -15,14 +16,15 @@ from generated_files import arguments_of, write_files
 
 NOTE = "// Made by tools/generate_capture.py from src/entry/posix/functions.toml. Do not edit."
 KEYS = frozenset(
-    "name also handler does returns parameters variadic assembly late".split(),
+    "name also handler does returns parameters variadic assembly wide stream late".split(),
 )
 DOES = frozenset({"own", "leave", "passed"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Function:
-    """One function of libc; `names` are all that it is exported as, `handler` is ours."""
+    """One function of libc; `names` are all that it is exported as, `handler` is ours. `wide` is
+    what one for wide characters returns where it fails, `stream` what that one is about."""
 
     names: tuple[str, ...]
     handler: str
@@ -30,6 +32,8 @@ class Function:
     parameters: tuple[str, ...]
     variadic: bool
     assembly: bool
+    wide: str
+    stream: str
     late: bool
 
     @property
@@ -53,6 +57,8 @@ def function_of(row: dict) -> Function:
         parameters=tuple(row["parameters"]),
         variadic=row.get("variadic", False),
         assembly=row.get("assembly", False),
+        wide=row.get("wide", ""),
+        stream=f"::{row['stream']}" if "stream" in row else "stream",
         late=row.get("late", False),
     )
 
@@ -131,6 +137,27 @@ def exports(functions: list[Function]) -> str:
     return f'{NOTE}\n#include "capture/captured.hpp"\n\nextern "C" {{\n\n{bodies}\n}}\n'
 
 
+def wide_function(function: Function) -> str:
+    """libc's, once the stream is ready for it; with a list of arguments, its twin for a va_list."""
+    if function.variadic:
+        arguments = ", ".join((*function.arguments, "rest"))
+        result = f"captured::v{function.handler}({arguments})"
+    else:
+        call = f"real::{function.handler}({', '.join(function.arguments)})"
+        result = f"ready_for_wide({function.stream}) ? {call} : {function.wide}"
+    return f"{function.declared(function.handler)} {{\n    return {result};\n}}\n"
+
+
+def wide_functions(functions: list[Function]) -> str:
+    bodies = "\n".join(wide_function(function) for function in functions if function.wide)
+    return (
+        f'{NOTE}\n#include "capture/captured.hpp"\n#include "capture/real.hpp"\n'
+        '#include "entry/posix/wide.hpp"\n\n'
+        f"namespace forebay::entry::captured {{\n\n{bodies}\n"
+        "}  // namespace forebay::entry::captured\n"
+    )
+
+
 def main() -> int:
     arguments = arguments_of(__doc__).parse_args()
     functions = read_table(arguments.table)
@@ -138,6 +165,7 @@ def main() -> int:
         "real.hpp": real_header,
         "captured.hpp": captured_header,
         "exports.cpp": exports,
+        "wide_functions.cpp": wide_functions,
     }
     write_files(arguments.folder, made, functions)
     return 0

@@ -35,7 +35,8 @@ static void write_wide(FILE* stream, int how) {
         case 4: say("putwc", (long)putwc(L'p', stream)); break;
         case 5: say("fputwc_unlocked", (long)fputwc_unlocked(L'u', stream)); break;
         case 6: say("fputws_unlocked", fputws_unlocked(L"unlocked\n", stream) >= 0); break;
-        default: say("fwide", fwide(stream, -1) < 0);
+        case 7: say("fwide", fwide(stream, -1) < 0); break;
+        default: say("putwc_unlocked", (long)putwc_unlocked(L'q', stream));
     }
 }
 
@@ -57,12 +58,12 @@ static void read_wide(FILE* stream, int how) {
 }
 
 static void wide(void) {
-    for (int how = 0; how < 16; ++how) {
+    for (int how = 0; how < 18; ++how) {
         FILE* stream = opened("wide", how % 3 == 0 ? "w" : "w+");
-        if (how >= 8 && how % 8 != 4) {  // libc's putwc does not look what the stream is for
+        if (how >= 9) {
             say("bytes first", fputs("bytes ", stream));
         }
-        write_wide(stream, how % 8);
+        write_wide(stream, how % 9);
         say("orientation", fwide(stream, 0) > 0 ? 1 : fwide(stream, 0) < 0 ? 2 : 0);
         say("fputws", fputws(L"more\n", stream) >= 0);
         say("fputs", fputs("bytes", stream) >= 0);
@@ -82,6 +83,12 @@ static void wide(void) {
         read_wide(stream, how + 1);
         say("fclose", fclose(stream));
     }
+    FILE* const elsewhere = fopen("/dev/null", "w");
+    fputs("bytes ", elsewhere);
+    say("putwc", (long)putwc(L'p', elsewhere));
+    say("putwc_unlocked", (long)putwc_unlocked(L'q', elsewhere));
+    say("fputwc", (long)fputwc(L'f', elsewhere));
+    say("fclose", fclose(elsewhere));
     // More than there is room to remember.
     FILE* many[100];
     for (int i = 0; i < 100; ++i) {
@@ -198,6 +205,16 @@ static void strangers(void) {
     say("fputs", fputs("reopened", ours));
     say("fclose", fclose(own));
     say("fclose", fclose(ours));
+    // One that says which descriptor it has.
+    fd = open_new("strangers.3");
+    need(write(fd, all, sizeof all) == sizeof all && lseek(fd, 0, SEEK_SET) == 0, "write");
+    own = fopencookie(&fd, "r+", functions);
+    own->_fileno = fd;
+    say("fileno", fileno(own) == fd);
+    say("fread", (long)fread(all, 1, 30000, own));
+    say("lseek", lseek(fd, 0, SEEK_CUR));
+    say("fputws", fputws(L"wide", own) >= 0);
+    say("fclose", fclose(own));
     char memory[100] = "0123456789";
     own = fmemopen(memory, sizeof memory, "r+");
     say("fread", (long)fread(all, 1, sizeof all, own));
@@ -218,6 +235,46 @@ static void strangers(void) {
     rewind(own);
     say("fread", (long)fread(all, 1, sizeof all, own));
     say("fclose", fclose(own));
+}
+
+// -- streams that a program has changed -----------------------------------------------------------
+
+static void changed(void) {
+    // Another descriptor.
+    FILE* stream = opened("changed", "w+");
+    say("fputs", fputs("first", stream));
+    say("fflush", fflush(stream));
+    const int before = stream->_fileno;
+    stream->_fileno = open_new("changed.other");
+    say("fputs", fputs("second", stream));
+    rewind(stream);
+    say("fread", (long)fread(all, 1, 20000, stream));
+    say_bytes("fread", all, 6);
+    say("fputws", fputws(L"none", stream) >= 0);
+    say("fclose", fclose(stream));
+    say("close", close(before));
+    say_all("changed");
+    say_all("changed.other");
+    // All are closed, as at the end of a program, and used again.
+    stream = opened("changed.closed", "w+");
+    FILE* const unused = opened("changed.unused", "w+");
+    say("fputs", fputs("before", stream));
+    for (int i = 0; i < 3; ++i) {
+        say("fcloseall", fcloseall());
+        say("fprintf", fprintf(stream, "behind %d\n", i));
+        say("fputs", fputs("also", unused));
+        say("fseek", fseek(stream, -3, SEEK_CUR));
+        say("fputs", fputs("over", stream));
+        say("fseek", fseek(stream, 2, SEEK_CUR));
+        say("ftell", ftell(stream));
+        say("fputws", fputws(L"none", stream) >= 0);
+        clearerr(stream);
+    }
+    rewind(stream);
+    say("fread", (long)fread(all, 1, 20000, stream));
+    say("fclose", fclose(stream) + fclose(unused));
+    say_all("changed.closed");
+    say_all("changed.unused");
 }
 
 // -- errors ---------------------------------------------------------------------------------------
@@ -335,11 +392,8 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)(void);
-    } cases[] = {{"wide", wide},
-                 {"standard", standard},
-                 {"strangers", strangers},
-                 {"wrong", wrong},
-                 {"looked", looked_at}};
+    } cases[] = {{"wide", wide},       {"standard", standard}, {"strangers", strangers},
+                 {"changed", changed}, {"wrong", wrong},       {"looked", looked_at}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
             cases[i].run();

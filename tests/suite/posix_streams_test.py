@@ -25,7 +25,8 @@ CASES = (
     "threads",
     "others",
 )
-STRANGE = ("wide", "standard", "strangers", "wrong", "looked")
+STRANGE = ("wide", "standard", "strangers", "changed", "wrong", "looked")
+THREADED = ("reopened", "cancelled", "cancelled_call", "by_caller")
 BOTH_WAYS = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 
 
@@ -41,6 +42,13 @@ def test_streams(case: str, settings: Mapping[str, str], folder: Path) -> None:
 def test_strange_streams(case: str, settings: Mapping[str, str], folder: Path) -> None:
     program = pooled.program("strange_streams.c", "-pthread")
     pooled.Twice(command=[program, case]).ensure_same(folder, settings)
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("case", THREADED)
+def test_streams_that_threads_share(case: str, settings: Mapping[str, str], folder: Path) -> None:
+    program = pooled.program("stream_threads.c", "-pthread")
+    pooled.Twice(command=[program, case], seconds_max=30).ensure_same(folder, settings)
 
 
 @BOTH_WAYS

@@ -113,25 +113,24 @@ auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
         return pass();
     }
     const int before = errno;
-    const Held held{fd};
-    if (!held) {
-        return pass();
+    {
+        const Held held{fd};
+        const Footing here = held ? footing({*held, fd}) : Footing::passed;
+        if (here == Footing::lost) {
+            errno = EIO;
+            return -1;
+        }
+        if (here == Footing::pooled) {
+            const auto result = own(Place{*held, fd});
+            if (result != -1) {
+                errno = before;
+            }
+            return result;
+        }
     }
-    const Place place{*held, fd};
-    const Footing here = footing(place);
-    if (here == Footing::passed) {
-        errno = before;
-        return pass();
-    }
-    if (here == Footing::lost) {
-        errno = EIO;
-        return -1;
-    }
-    const auto result = own(place);
-    if (result != -1) {
-        errno = before;
-    }
-    return result;
+    // libc's may be a cancellation point, and a cancelled thread would not give back what it holds.
+    errno = before;
+    return pass();
 }
 
 }  // namespace forebay::entry

@@ -6,6 +6,8 @@
 #include "entry/posix/pooled_stream.hpp"
 
 #include <cstdio>
+#include <optional>
+#include <pthread.h>
 
 namespace forebay::entry {
 
@@ -34,7 +36,7 @@ void forget_buffer(FILE& stream) noexcept {
 
 // Bytes that were read: fewer than whole buffers where the file ends, or with an error.
 std::size_t read_whole_buffers(FILE& stream, char* to, std::size_t want) noexcept {
-    constexpr std::size_t least = 128;  // libc's: smaller ones are none worth to be kept whole
+    constexpr std::size_t least = 128;  // libc's: of smaller buffers it does not keep to whole ones
     const std::size_t whole = buffer_of(stream);
     forget_buffer(stream);
     const ssize_t got =
@@ -72,16 +74,14 @@ std::size_t take(FILE& stream, char* to, std::size_t want) noexcept {
     return done;
 }
 
-// Whether it is ours to do. `bytes`: all that is wanted.
-bool is_large(const FILE* stream, std::size_t size, std::size_t count,
-              std::size_t& bytes) noexcept {
-    return is_pooled(stream) && !__builtin_mul_overflow(size, count, &bytes) && bytes > 0 &&
-           bytes >= buffer_of(*stream);
-}
-
-std::size_t items(std::size_t got, std::size_t bytes, std::size_t size,
-                  std::size_t count) noexcept {
-    return got == bytes ? count : got / size;
+// Bytes that are wanted; nothing where it is libc's to do.
+std::optional<std::size_t> large(const FILE* stream, std::size_t size, std::size_t count) noexcept {
+    std::size_t bytes = 0;
+    if (!is_pooled(stream) || __builtin_mul_overflow(size, count, &bytes) || bytes == 0 ||
+        bytes < buffer_of(*stream)) {
+        return std::nullopt;
+    }
+    return bytes;
 }
 
 bool fits(std::size_t size, std::size_t count, std::size_t room) noexcept {
@@ -94,20 +94,20 @@ bool fits(std::size_t size, std::size_t count, std::size_t room) noexcept {
 namespace captured {
 
 std::size_t fread(void* to, std::size_t size, std::size_t count, FILE* stream) noexcept {
-    std::size_t bytes = 0;
-    if (!is_large(stream, size, count, bytes)) [[likely]] {
+    if (!large(stream, size, count)) [[likely]] {
         return real::fread(to, size, count, stream);
     }
+    ::pthread_testcancel();  // a thread that only reads ends, too
     const Locked locked{*stream};
-    return items(take(*stream, static_cast<char*>(to), bytes), bytes, size, count);
+    const std::optional<std::size_t> bytes = large(stream, size, count);  // nobody turned it
+    return bytes ? take(*stream, static_cast<char*>(to), *bytes) / size
+                 : real::fread(to, size, count, stream);
 }
 
 std::size_t fread_unlocked(void* to, std::size_t size, std::size_t count, FILE* stream) noexcept {
-    std::size_t bytes = 0;
-    if (!is_large(stream, size, count, bytes)) [[likely]] {
-        return real::fread_unlocked(to, size, count, stream);
-    }
-    return items(take(*stream, static_cast<char*>(to), bytes), bytes, size, count);
+    const std::optional<std::size_t> bytes = large(stream, size, count);
+    return bytes ? take(*stream, static_cast<char*>(to), *bytes) / size
+                 : real::fread_unlocked(to, size, count, stream);
 }
 
 // libc ends a program that reads more than it has room for.

@@ -1,6 +1,7 @@
-// Of libc's FILE, only what <bits/types/struct_FILE.h> shows is used, and the two words behind it:
-// the table of functions that every stream has, and the cookie of those that fopencookie makes.
-// That they are there is seen from the cookie, each time.
+// Of libc's FILE, only what <bits/types/struct_FILE.h> shows is used, and the words behind it: the
+// table of functions that every stream has, and, of those that fopencookie makes, the cookie and
+// the functions that it was given, mangled in the same way in the whole process. That they are
+// there is seen from the cookie, each time.
 #include "entry/posix/pooled_stream.hpp"
 
 #include "base/atomics.hpp"
@@ -10,6 +11,7 @@
 #include "entry/posix/process.hpp"
 
 #include <cerrno>
+#include <pthread.h>
 #include <utility>
 
 namespace forebay::entry {
@@ -20,22 +22,24 @@ struct Whole {
     FILE file;
     const void* table;
     void* cookie;
+    std::array<const void*, Streams::calls_count> calls;
 };
 
 Whole& whole(FILE* stream) noexcept { return *reinterpret_cast<Whole*>(stream); }
+const Whole& whole(const FILE* stream) noexcept { return *reinterpret_cast<const Whole*>(stream); }
 
-const void* table_of(const FILE* stream) noexcept {
-    return reinterpret_cast<const Whole*>(stream)->table;
-}
+// All streams have one.
+const void* table_of(const FILE* stream) noexcept { return whole(stream).table; }
 
 // The cookie of a stream of ours is its model: the stream that libc made for the same descriptor,
-// and which nobody uses.
-int descriptor_of(const void* model) noexcept { return static_cast<const FILE*>(model)->_fileno; }
-
-// Whose model it is: kept where libc keeps buffers of streams that it has flushed at the end.
+// and which nobody uses. Whose model it is: kept where libc keeps the buffer that it takes away
+// from a stream at the end of a process. The model is unbuffered, and libc takes nothing from it.
 FILE* stream_of(const void* model) noexcept {
     return static_cast<FILE*>(static_cast<const FILE*>(model)->_freeres_buf);
 }
+
+// The stream's, which a program may have changed.
+int descriptor_of(const void* model) noexcept { return stream_of(model)->_fileno; }
 
 // -- what libc calls -----------------------------------------------------------------------------
 
@@ -98,6 +102,40 @@ FILE* made_with(FILE* model, const char* mode) noexcept {
 // fopencookie would take another.
 bool buffered(FILE* model) noexcept { return ::setvbuf(model, nullptr, _IOFBF, 0) == 0; }
 
+// Whether libc calls our functions for it.
+bool calls_ours(const Whole& stream) noexcept {
+    const Streams& streams = state.streams;
+    for (std::size_t i = 0; i < stream.calls.size(); ++i) {
+        if (stream.calls[i] != streams.calls[i].load(relaxed)) {
+            return false;
+        }
+    }
+    return stream.table == streams.table.load(std::memory_order_acquire);
+}
+
+// What libc has made of a model: false where it is not as we know it. The first stream of ours says
+// how it makes all of them; that two threads make a first one does no harm.
+bool is_as_known(const Whole& stream, const FILE* model) noexcept {
+    if (stream.cookie != model || stream.table == nullptr || stream.table == table_of(model)) {
+        return false;
+    }
+    Streams& streams = state.streams;
+    if (streams.table.load(std::memory_order_acquire) == nullptr) {
+        for (std::size_t i = 0; i < stream.calls.size(); ++i) {
+            streams.calls[i].store(stream.calls[i], relaxed);
+        }
+        streams.table.store(stream.table, std::memory_order_release);
+    }
+    return calls_ours(stream);
+}
+
+// The model's buffer, with none left there.
+void take_buffer(FILE& stream, FILE* model) noexcept {
+    stream._IO_buf_base = std::exchange(model->_IO_buf_base, nullptr);
+    stream._IO_buf_end = std::exchange(model->_IO_buf_end, nullptr);
+    ::setvbuf(model, nullptr, _IONBF, 0);
+}
+
 // Takes the model over. Null where libc is not as we know it, or has no memory.
 FILE* like(FILE* model, const char* mode) noexcept {
     FILE* const stream = buffered(model) ? made_with(model, mode) : nullptr;
@@ -105,21 +143,16 @@ FILE* like(FILE* model, const char* mode) noexcept {
         close_model(model);
         return nullptr;
     }
-    const void* const table = table_of(stream);
-    if (whole(stream).cookie != model || table == nullptr || table == table_of(model)) {
-        model->_fileno = -1;  // what the stream closes, and then the model
-        real::fclose(stream);
+    model->_freeres_buf = stream;
+    if (!is_as_known(whole(stream), model)) {
+        real::fclose(stream);  // it has no descriptor yet
         return nullptr;
     }
-    state.streams.table.store(table, std::memory_order_release);
     stream->_fileno = model->_fileno;
-    stream->_IO_buf_base = std::exchange(model->_IO_buf_base, nullptr);
-    stream->_IO_buf_end = std::exchange(model->_IO_buf_end, nullptr);
-    model->_freeres_buf = stream;
+    take_buffer(*stream, model);
     stream->_wide_data = model->_wide_data;
     stream->_mode = model->_mode;
-    // It takes its lock always, since a stranger's functions may do anything. Ours start no
-    // threads.
+    // The usual streams take their lock only where there are threads; those of fopencookie always.
     stream->_flags2 = model->_flags2;
     return stream;
 }
@@ -152,6 +185,26 @@ FILE* Streams::remove(const FILE* turned) noexcept {
     return nullptr;
 }
 
+Locked::Locked(FILE& stream) noexcept
+    : stream_{stream}, locks_{(stream._flags & _IO_USER_LOCK) == 0} {
+    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling_);
+    if (locks_) {
+        const int before = stream._flags2;
+        ::flockfile(&stream);
+        added_ = stream._flags2 & ~before;
+    }
+}
+
+// flockfile has the stream take its lock each time from then on, which a process of one thread does
+// without: that is undone.
+Locked::~Locked() {
+    if (locks_) {
+        stream_._flags2 &= ~added_;
+        ::funlockfile(&stream_);
+    }
+    ::pthread_setcancelstate(cancelling_, nullptr);
+}
+
 FILE* stream_over(int fd, const char* mode) noexcept {
     FILE* const model = real::fdopen(fd, mode);
     FILE* const stream = model == nullptr ? nullptr : like(model, mode);
@@ -169,7 +222,7 @@ FILE* stream_over(int fd, const char* mode) noexcept {
 bool is_pooled(const FILE* stream) noexcept {
     const void* const table = state.streams.table.load(std::memory_order_acquire);
     return table != nullptr && stream != nullptr && table_of(stream) == table &&
-           stream->_fileno >= 0;  // a stranger's has none
+           calls_ours(whole(stream));
 }
 
 void turn(FILE* stream) noexcept {

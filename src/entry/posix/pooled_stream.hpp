@@ -16,6 +16,7 @@ namespace forebay::entry {
 class Streams {
 public:
     static constexpr std::size_t turned_max = 64;
+    static constexpr std::size_t calls_count = 4;  // read, write, seek, close
 
     constexpr Streams() noexcept = default;
     Streams(const Streams&) = delete;
@@ -24,6 +25,8 @@ public:
 
     // By which libc knows all streams of fopencookie; null until there is one of ours.
     std::atomic<const void*> table;
+    // Our functions, as libc keeps them in a stream of ours; there before the table is.
+    std::array<std::atomic<const void*>, calls_count> calls{};
     // libc's fopencookie; looked for once.
     std::atomic<void*> maker;
 
@@ -42,25 +45,21 @@ private:
     std::atomic<std::size_t> count_{0};
 };
 
-// Holds a stream's lock, as libc's functions on it do. flockfile has the stream take its lock each
-// time from then on, which a process of one thread does without: that is undone.
+// Holds a stream's lock, as libc's functions on it do: not where callers do so (__fsetlocking).
+// Meanwhile the thread is not cancelled: a cancelled one runs no destructors of ours, and the lock
+// would stay taken.
 class Locked {
 public:
-    explicit Locked(FILE& stream) noexcept : stream_{stream} {
-        const int before = stream._flags2;
-        ::flockfile(&stream);
-        added_ = stream._flags2 & ~before;
-    }
+    explicit Locked(FILE& stream) noexcept;
     Locked(const Locked&) = delete;
     Locked& operator=(const Locked&) = delete;
-    ~Locked() {
-        stream_._flags2 &= ~added_;
-        ::funlockfile(&stream_);
-    }
+    ~Locked();
 
 private:
     FILE& stream_;
-    int added_;
+    bool locks_;
+    int added_ = 0;  // flags that flockfile sets
+    int cancelling_ = 0;
 };
 
 // A stream for a captured descriptor. `mode` is r or w, maybe with +. Null and errno as of fdopen;

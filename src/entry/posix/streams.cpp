@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdio_ext.h>
 
 namespace forebay::entry {
 
@@ -58,11 +60,11 @@ int descriptor_of(FILE* stream) noexcept {
 }
 
 // libc has opened it already, and made it empty where the mode says so; the daemon does so again,
-// since it may hold deposits.
-FILE* taken_on(FILE* stream, const char* mode) noexcept {
+// since it may hold deposits. False: with errno, and the stream is open.
+bool taken_on(FILE* stream, const char* mode) noexcept {
     const int fd = descriptor_of(stream);
     if (fd < 0 || !capturing()) {
-        return stream;
+        return true;
     }
     const int before = errno;
     const int flags = kernel::fcntl(fd, F_GETFL);
@@ -72,17 +74,38 @@ FILE* taken_on(FILE* stream, const char* mode) noexcept {
                           .through = appends ? pool::Reason::append : pool::Reason::stream,
                           .empties = empties};
     if (take_on(fd, opening) == Taken::failed) {
-        const int error = errno;
-        real::fclose(stream);
-        errno = error;
-        return nullptr;
+        return false;
     }
     // libc has looked for the end before the file was drained.
     if (appends && mode != nullptr && std::strchr(mode, '+') == nullptr) {
         kernel::lseek(fd, 0, SEEK_END);
     }
     errno = before;
+    return true;
+}
+
+FILE* opened_plain(const char* path, const char* mode) noexcept {
+    FILE* const stream = real::fopen(path, mode);
+    if (!taken_on(stream, mode)) {
+        const int error = errno;
+        real::fclose(stream);
+        errno = error;
+        return nullptr;
+    }
     return stream;
+}
+
+// What libc is to close, of a stream of ours: it has nothing to write, which would go past the
+// pool, and finds the offset in the kernel.
+void flush_and_turn(FILE* stream) noexcept {
+    if (::fflush(stream) != 0) {
+        ::__fpurge(stream);  // freopen does not say so either
+    }
+    const Held held{stream->_fileno};
+    if (held) {
+        put_offset_into_kernel({*held, stream->_fileno});
+    }
+    turn(stream);
 }
 
 FILE* over(int fd, const char* mode) noexcept {
@@ -111,7 +134,7 @@ namespace captured {
 FILE* fopen(const char* path, const char* mode) noexcept {
     const Mode wanted = capturing() && mode != nullptr ? mode_of(mode) : Mode{};
     if (!wanted.ours) {
-        return taken_on(real::fopen(path, mode), mode);
+        return opened_plain(path, mode);
     }
     constexpr mode_t anybody = 0666;
     const int before = errno;
@@ -130,10 +153,16 @@ FILE* fopen(const char* path, const char* mode) noexcept {
     return stream;
 }
 
+// Whoever else uses the stream waits for all of it: what they write goes neither to the old file by
+// libc's functions, nor into the new one before the daemon has made that empty.
 FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
+    if (!capturing()) {
+        return real::freopen(path, mode, stream);
+    }
+    ::pthread_testcancel();
+    const Locked locked{*stream};
     if (is_pooled(stream)) {
-        static_cast<void>(::fflush(stream));  // freopen does not care either
-        turn(stream);
+        flush_and_turn(stream);
     }
     const int fd = descriptor_of(stream);
     Description* const old = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
@@ -141,7 +170,13 @@ FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
     if (old != nullptr) {
         let_go(*old);
     }
-    return taken_on(reopened, mode);
+    if (!taken_on(reopened, mode)) {
+        const int error = errno;
+        static_cast<void>(real::freopen("", "r", stream));  // closed, as libc leaves it that fails
+        errno = error;
+        return nullptr;
+    }
+    return reopened;
 }
 
 FILE* fdopen(int fd, const char* mode) noexcept {

@@ -1,0 +1,11 @@
+// What the functions for wide characters have in common, which are generated from functions.toml.
+#pragma once
+
+#include <cstdio>
+
+namespace forebay::entry {
+
+// True: libc may have wide characters of the stream. Else with errno, and the stream has an error.
+[[nodiscard]] bool ready_for_wide(FILE* stream) noexcept;
+
+}  // namespace forebay::entry
