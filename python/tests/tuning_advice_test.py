@@ -80,6 +80,13 @@ def test_a_shared_file_on_one_target_gets_more_stripes() -> None:
     assert any("storage targets limit" in text for text in advice.reasons)
 
 
+def test_other_processes_and_how_many_are_on_a_node_are_one_step() -> None:
+    """One without the other was a point with more nodes than there are, and its gain made up."""
+    items = advised(writers(file_bytes=64 * MIB)).items
+    (item,) = [one for one in items if one.name.startswith("I/O processes")]
+    assert (item.now, item.advised) == ("128 (16 on a node)", "16 (2 on a node)")
+
+
 def test_what_is_advised_already_is_kept() -> None:
     first = advised(writers())
     own = first.settings

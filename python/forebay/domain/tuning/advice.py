@@ -282,18 +282,23 @@ _WORDS = {
 
 
 def _items(now: Point, best: Point, response: Response, question: Question) -> tuple[Item, ...]:
-    """In the order of what they gain."""
+    """In the order of what they gain. Where there are to be other processes, how many are on a node
+    is said with them: one without the other may be no point that there is."""
     here, left, items = now, list(_changed(now, best)), []
     by = levers(question.workload)
+    together = "processes" in left and "per_node" in left
+    if together:
+        left.remove("per_node")
     while left:
         steps = {name: changed(here, _step(name, best, question.workload)) for name in left}
         name = min(left, key=lambda one: response.seconds(steps[one]))
         there = steps[name]
+        both = together and name == "processes"
         items.append(
             Item(
                 name=_WORDS[name],
-                now=_amount(name, getattr(now, name)),
-                advised=_amount(name, getattr(best, name)),
+                now=_amount(name, now, both=both),
+                advised=_amount(name, best, both=both),
                 lever=by[name],
                 gain=math.exp(_log_gain(here, there, response)),
                 reasons=_reasons(name, here, there, response, question),
@@ -307,11 +312,15 @@ def _items(now: Point, best: Point, response: Response, question: Question) -> t
 def _step(name: str, best: Point, workload: Workload) -> dict[str, int]:
     value: int = getattr(best, name)
     if name == "processes":
-        return {name: value, "process_bytes": _bytes_each(workload, value)}
+        each = _bytes_each(workload, value)
+        return {name: value, "per_node": best.per_node, "process_bytes": each}
     return {name: value}
 
 
-def _amount(name: str, value: int) -> str:
+def _amount(name: str, point: Point, *, both: bool = False) -> str:
+    value: int = getattr(point, name)
+    if both:
+        return f"{value} ({point.per_node} on a node)"
     return exact_bytes(value) if name.endswith("bytes") else str(value)
 
 
@@ -492,8 +501,8 @@ def _by_rules(question: Question) -> Advice:
         items.append(
             Item(
                 name=_WORDS[name],
-                now=_amount(name, getattr(now, name)),
-                advised=_amount(name, getattr(point, name)),
+                now=_amount(name, now),
+                advised=_amount(name, point),
                 lever=by[name],
                 gain=None,
                 reasons=(f'the rule "{wanted.name}" ({wanted.source}), prior {wanted.prior:g}.',),
