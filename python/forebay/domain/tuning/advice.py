@@ -245,14 +245,15 @@ def _changes(now: Point, point: Point) -> int:
 
 
 def _without_trifles(now: Point, best: Point, response: Response) -> Point:
-    """Without the changes that gain less than a percent."""
+    """Without the changes that gain less than a percent, or less than the fit is in doubt."""
+    least = max(_TRIFLE, response.surface.doubt)
     while True:
         for name in _changed(now, best):
             if name == "processes":
                 continue
             back = changed(best, {name: getattr(now, name)})
             fits = back.per_node <= back.processes and back.nodes <= max(now.nodes, best.nodes)
-            if fits and _log_gain(back, best, response) < _TRIFLE:
+            if fits and _log_gain(back, best, response) < least:
                 best = back
                 break
         else:
