@@ -308,6 +308,16 @@ def test_the_summary_has_a_line_for_each_file() -> None:
     assert "/scratch/m\\n  mapped into memory (mmap)" in text
 
 
+def test_what_went_past_the_pool_is_named_beside_many_files_that_did_not() -> None:
+    """It gave nothing, and was left out with those that gave least."""
+    many = tuple(file(path=f"/scratch/{number}") for number in range(30))
+    past = tuple(file(path=f"/scratch/past{n}", taken=0, reason="append") for n in range(25))
+    lines = list(outcome_lines(outcome(status=status(files=(*many, *past)))))
+    at = lines.index("  went past the pool, from then on or all the time:")
+    assert "/scratch/past0 " in lines[at + 1]
+    assert "and 5 more files" in lines[-1]
+
+
 def test_the_summary_names_what_did_not_arrive_and_the_command() -> None:
     lines = list(outcome_lines(outcome(status=status(rescued=(FULL,)))))
     assert any("3.00 MiB of /scratch/out (No space left on device)" in line for line in lines)

@@ -201,6 +201,7 @@ def test_two_jobs_with_one_file(folder: Path) -> None:
                 first.ask(f"os.pwrite({ours}, b'1' * 4096, {at})")
                 second.ask(f"os.pwrite({theirs}, b'2' * 4096, {at + 4096})")
             first.ask(f"os.pwrite({ours}, b'last of the first', 0)")
+            ensure(min(a.taken(), b.taken()) > 3 * MIB, "not deposited in both pools")
         a.stop()
         said = second.ask(f"os.pread({theirs}, 17, 0)")
         ensure(said == repr(b"last of the first"), said)

@@ -47,6 +47,7 @@ _MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
 _TARGETS_UNKNOWN = 4
 _PLACED_TARGETS_MAX = 256
 _PLACED_FILES = 3
+"""Of each target, that count."""
 _PLACED_SLOWER = 8
 """A file takes this share of its time, so that there is time for one target that is much slower."""
 
@@ -169,14 +170,18 @@ class RealSystem:
             self.clean()
             return {}
         files = targets * _PLACED_FILES
+        most = min(16 * MIB, (bytes_max - targets * MIB) // files)
+        if most < MIB:
+            self.clean()
+            return {}
         deadline = time.monotonic() + seconds_max
         try:
             first = self._round(targets, MIB, deadline)
             if not first:
                 return {}
             usual = median(first.values()) * seconds_max / files / _PLACED_SLOWER
-            each = int(min(16 * MIB, bytes_max // files, usual)) // MIB * MIB
-            rounds = [self._round(targets, max(each, MIB), deadline) for _ in range(_PLACED_FILES)]
+            each = max(MIB, int(min(most, usual)) // MIB * MIB)
+            rounds = [self._round(targets, each, deadline) for _ in range(_PLACED_FILES)]
         finally:
             self.clean()
         return {

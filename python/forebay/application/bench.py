@@ -158,7 +158,7 @@ def _launcher(launch: Launch, bench: BenchWorld) -> LauncherFacts:
         if facts is None:
             raise BenchUsageError(
                 f'no launcher in "{" ".join(launch.words)}" (mpiexec, mpirun and srun are known). '
-                "Write --launcher 'mpiexec -n 4'."
+                "Write it as on the command line, for instance mpiexec -n 4."
             )
         return facts
     named = named_family(bench.world.environment)

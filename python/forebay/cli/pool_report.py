@@ -92,22 +92,30 @@ def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
 
 
 def files_lines(files: Sequence[PoolFile]) -> Iterator[str]:
-    """A table of the files that gave most, and which went past the pool. Those that were only read
-    are left out."""
+    """A table of the files that gave most, and which went past the pool, also of those that gave
+    nothing. Those that were only read are left out."""
     told = [file for file in files if file.taken or file.error or file.past_the_pool]
     ranked = sorted(told, key=lambda one: (not one.error, -one.taken, one.path))
     chosen = ranked[:FILES_SHOWN_MAX]
     shown = [file for file in told if file in chosen]
     if shown:
         yield from aligned([_COLUMNS, *(_cells(file) for file in shown)], left={6}, indent="  ")
-    hidden = len(told) - len(shown)
-    if hidden:
-        yield f"  and {counted(hidden, 'more file')} (all of them: --format json)"
-    past = [file for file in shown if file.past_the_pool]
+    yield from _more_than(shown, told, indent="  ")
+    past = [file for file in told if file.past_the_pool]
     if past:
         yield "  went past the pool, from then on or all the time:"
-        rows = [(printable(file.path), str(file.past_the_pool)) for file in past]
+        named = past[:FILES_SHOWN_MAX]
+        rows = [(printable(file.path), str(file.past_the_pool)) for file in named]
         yield from aligned(rows, left={0, 1}, indent="    ")
+        yield from _more_than(named, past, indent="    ")
+
+
+def _more_than(
+    shown: Sequence[PoolFile], all_: Sequence[PoolFile], *, indent: str
+) -> Iterator[str]:
+    hidden = len(all_) - len(shown)
+    if hidden:
+        yield f"{indent}and {counted(hidden, 'more file')} (all of them: --format json)"
 
 
 def _cells(file: PoolFile) -> tuple[str, ...]:

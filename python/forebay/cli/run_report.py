@@ -73,7 +73,8 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
     if report.pool is not None:
         yield from outcome_lines(report.pool)
     if report.record is not None:
-        yield f"record: {printable(str(report.record))}"
+        nothing = "" if report.jobs else " has nothing of this run: no MPI-IO call was made"
+        yield f"record: {printable(str(report.record))}{nothing}"
     for warning in (warning for warning in report.warnings if warning not in told):
         yield f"warning: {printable(warning)}"
 

@@ -94,7 +94,8 @@ void ask_the_loader() noexcept {
 
 [[gnu::constructor]] void begin() noexcept {
     const int before = errno;
-    if (!symbols.learn()) {
+    const bool learnt = symbols.learn();
+    if (!learnt) {
         ask_the_loader();
     }
     forebay_real_vfork = real_function("vfork");
@@ -114,7 +115,9 @@ void ask_the_loader() noexcept {
     } else if (!state.paths.none()) {
         ::pthread_atfork(&before_fork, nullptr, &in_child);
         forebay_vfork_is_fork = 1;
-        ask_the_loader();
+        if (learnt) {  // else all of them are known already
+            ask_the_loader();
+        }
         state.captures.store(true, std::memory_order_release);
         take_on_standard_streams();
     }

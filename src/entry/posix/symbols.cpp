@@ -72,8 +72,8 @@ bool Symbols::learn() noexcept {
     if (map == nullptr) {
         return false;
     }
-    // The loader is the last object whose names count: what comes behind it is what libc needs, or
-    // has been loaded since by constructors, and dlsym's affair.
+    // Up to the loader, which libc needs and is therefore about the last: behind it may be what
+    // constructors have loaded since. What is not found before it, is left to dlsym.
     std::size_t count = 0;
     for (map = map->l_next; map != nullptr && map->l_addr != _r_debug.r_ldbase; map = map->l_next) {
         const Tables tables{*map};
