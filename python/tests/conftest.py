@@ -1,5 +1,8 @@
 """An imagined world: twins of the adapters hold what a test says and remember what was asked."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +12,7 @@ import pytest
 
 from forebay.adapters.output_files import OutputFiles
 from forebay.adapters.settings_files import read_schema, read_settings_file
+from forebay.adapters.simulator import NativeSimulator
 from forebay.application.pool_ports import PoolSession, Progress
 from forebay.application.ports import (
     Captured,
@@ -42,6 +46,37 @@ def root() -> Path:
 def table() -> SettingsTable:
     """The settings of schema/settings.toml."""
     return read_schema(ROOT / "schema" / "settings.toml")
+
+
+@pytest.fixture
+def forebay() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """forebay("layout", "show", …, folder=…, NAME="value"): the command in a process of its own,
+    with these variables set, too."""
+
+    def run(
+        *words: str, folder: Path | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "forebay", *words],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "python"), **variables},
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def native() -> NativeSimulator:
+    """The native simulator. Tests that ask for it are skipped where it is not built."""
+    simulator = NativeSimulator()
+    try:
+        simulator.program()
+    except SetupError:
+        pytest.skip("forebay_sim is not built")
+    return simulator
 
 
 @dataclass

@@ -2,10 +2,9 @@
 says the same words. Its figures are tested in C++ (src/simulate/independent_test.cpp)."""
 
 import json
-import os
 import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -13,17 +12,14 @@ from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import simulate_independent
 from forebay.cli.independent_simulation_report import show_independent_simulation
 from forebay.cli.output import Format
-from forebay.cli.simulate import HELP
-from forebay.domain.errors import SetupError, SimulationError
+from forebay.domain.errors import SimulationError
 from forebay.domain.independent_simulation import (
-    INDEPENDENT_KEYS,
     IndependentSimulation,
     independent_words_of,
     parse_independent_simulation,
 )
-from forebay.domain.simulation import PLATFORM_KEYS
 
-ROOT = Path(__file__).resolve().parents[2]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 ANSWER: dict[str, object] = {
     "schema": "forebay.simulation.independent/1", "platform": "laptop", "processes": 8,
     "per_node": 4, "nodes": 2, "targets": 2, "files": 1, "stripe_count": 2, "direction": "write",
@@ -36,15 +32,6 @@ ANSWER: dict[str, object] = {
 
 def answered(**changed: object) -> IndependentSimulation:
     return parse_independent_simulation(json.dumps({**ANSWER, **changed}))
-
-
-def native() -> NativeSimulator:
-    simulator = NativeSimulator()
-    try:
-        simulator.program()
-    except SetupError:
-        pytest.skip("forebay_sim is not built")
-    return simulator
 
 
 def test_what_processes_took_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,50 +81,36 @@ def test_an_unknown_key_is_told_the_nearest_one() -> None:
         independent_words_of("laptop.toml", ["stripes_count=4"])
 
 
-def test_the_help_has_every_key_of_the_native_program() -> None:
-    lines = native().run(["independent", "--help"]).splitlines()
-    told = [tuple(line.split(maxsplit=1)) for line in lines if line.startswith("  ")]
-    assert told == [*PLATFORM_KEYS, *INDEPENDENT_KEYS]
-    assert set(told) <= {tuple(line.split(maxsplit=1)) for line in HELP.splitlines()}
-
-
-def test_more_stripes_are_faster() -> None:
+def test_more_stripes_are_faster(native: NativeSimulator) -> None:
     words = ("processes=16", "per_node=4", "process_bytes=32MiB")
     one, four = (
-        simulate_independent("lustre-96-ost", [*words, f"stripe_count={count}"], native())
+        simulate_independent("lustre-96-ost", [*words, f"stripe_count={count}"], native)
         for count in (1, 4)
     )
     assert four.rate > 3 * one.rate
     assert one.bytes == four.bytes == 16 * (32 << 20)
 
 
-def command(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "forebay", "simulate", "--independent", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
-        check=False,
-    )
+@pytest.fixture
+def command(forebay: Command) -> Command:
+    return partial(forebay, "simulate", "--independent")
 
 
-def test_the_command_shows_text_or_json() -> None:
-    native()
+def test_the_command_shows_text_or_json(native: NativeSimulator, command: Command) -> None:
     words = ("laptop", "processes=2", "process_bytes=8MiB")
     assert "2 processes on 1 node write 16.0 MiB" in command(*words).stdout
     said = json.loads(command(*words, "--format", "json").stdout)
     assert said["bytes"] == 16 << 20
 
 
-def test_a_call_that_fails_is_told() -> None:
-    native()
+def test_a_call_that_fails_is_told(native: NativeSimulator, command: Command) -> None:
     done = command("laptop", "processes=1", "sick_target=0", "sick_error_from=0")
     assert done.returncode == 2
     assert "could not be stored (errno 5)" in done.stderr
 
 
 @pytest.mark.parametrize("other", [("--variant", "forebay"), ("--pool",)])
-def test_the_command_refuses_what_does_not_fit(other: tuple[str, ...]) -> None:
+def test_the_command_refuses_what_does_not_fit(other: tuple[str, ...], command: Command) -> None:
     done = command("laptop", *other)
     assert done.returncode == 2
     assert "Leave one of them out" in done.stderr

@@ -2,10 +2,9 @@
 same words. Its figures are tested in C++ (src/simulate/pool_experiment_test.cpp)."""
 
 import json
-import os
 import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -13,17 +12,14 @@ from forebay.adapters.simulator import NativeSimulator
 from forebay.application.simulate import simulate_pool
 from forebay.cli.output import Format
 from forebay.cli.pool_simulation_report import show_pool_simulation
-from forebay.cli.simulate import HELP
-from forebay.domain.errors import SetupError, SimulationError
+from forebay.domain.errors import SimulationError
 from forebay.domain.pool_simulation import (
-    POOL_KEYS,
     PoolSimulation,
     parse_pool_simulation,
     pool_words_of,
 )
-from forebay.domain.simulation import PLATFORM_KEYS
 
-ROOT = Path(__file__).resolve().parents[2]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 WAY = {"seconds": 41.0, "exposed": 1.0, "gathered": 0.25, "longest": 0.5, "requests": 7,
        "reading": 0.0, "input_bytes": 0}  # fmt: skip
 ANSWER: dict[str, object] = {
@@ -39,15 +35,6 @@ ANSWER: dict[str, object] = {
 
 def answered(**changed: object) -> PoolSimulation:
     return parse_pool_simulation(json.dumps({**ANSWER, **changed}))
-
-
-def native() -> NativeSimulator:
-    simulator = NativeSimulator()
-    try:
-        simulator.program()
-    except SetupError:
-        pytest.skip("forebay_sim is not built")
-    return simulator
 
 
 def test_how_long_the_program_waits_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,33 +97,20 @@ def test_an_unknown_key_is_told_the_nearest_one() -> None:
         pool_words_of("laptop.toml", ["pool_windw=1MiB"])
 
 
-def test_the_help_has_every_key_of_the_native_program() -> None:
-    lines = native().run(["pool", "--help"]).splitlines()
-    told = [tuple(line.split(maxsplit=1)) for line in lines if line.startswith("  ")]
-    assert told == [*PLATFORM_KEYS, *POOL_KEYS]
-    assert set(told) <= {tuple(line.split(maxsplit=1)) for line in HELP.splitlines()}
-
-
-def test_a_program_with_time_to_drain_hides_its_output() -> None:
+def test_a_program_with_time_to_drain_hides_its_output(native: NativeSimulator) -> None:
     words = ["nodes=2", "ranks_per_node=2", "burst_bytes=256MiB", "interval=5s", "copy_rate=9GB/s"]
-    said = simulate_pool("lustre-96-ost", words, native())
+    said = simulate_pool("lustre-96-ost", words, native)
     assert said.hidden > 0.7
     assert said.bytes == 4 * (256 << 20)
-    assert said == simulate_pool("lustre-96-ost", words, native())
+    assert said == simulate_pool("lustre-96-ost", words, native)
 
 
-def command(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "forebay", "simulate", "--pool", "laptop", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
-        check=False,
-    )
+@pytest.fixture
+def command(forebay: Command) -> Command:
+    return partial(forebay, "simulate", "--pool", "laptop")
 
 
-def test_the_command_refuses_what_does_not_fit() -> None:
-    native()
+def test_the_command_refuses_what_does_not_fit(native: NativeSimulator, command: Command) -> None:
     done = command("--variant", "forebay")
     assert done.returncode == 2
     assert "cannot simulate --variant with --pool" in done.stderr

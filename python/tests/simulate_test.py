@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,9 +18,12 @@ from forebay.application.simulate import SimulateRequest, simulate
 from forebay.cli.output import Format
 from forebay.cli.simulate import HELP, show_simulations
 from forebay.domain.errors import SetupError, SimulationError
+from forebay.domain.independent_simulation import INDEPENDENT_KEYS
+from forebay.domain.pool_simulation import POOL_KEYS
 from forebay.domain.simulation import KEYS, PLATFORM_KEYS, parse_simulation, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def simulator() -> NativeSimulator:
@@ -196,10 +201,15 @@ def test_wrong_words_are_explained() -> None:
         run(variants=("romio",))
 
 
-def test_the_help_has_every_key_of_the_native_program() -> None:
-    lines = simulator().run(["--help"]).splitlines()
+@pytest.mark.parametrize(
+    ("words", "keys"), [((), KEYS), (("pool",), POOL_KEYS), (("independent",), INDEPENDENT_KEYS)]
+)
+def test_the_help_has_every_key_of_the_native_program(
+    words: tuple[str, ...], keys: tuple[tuple[str, str], ...], command: Command
+) -> None:
+    lines = simulator().run([*words, "--help"]).splitlines()
     native = [tuple(line.split(maxsplit=1)) for line in lines if line.startswith("  ")]
-    assert native == [*PLATFORM_KEYS, *KEYS]
+    assert native == [*PLATFORM_KEYS, *keys]
     shown = [tuple(line.split(maxsplit=1)) for line in command("--help").stdout.splitlines()]
     assert set(native) <= set(shown)
 
@@ -211,14 +221,9 @@ def test_what_is_no_answer_is_refused() -> None:
         parse_simulation('{"schema": "other/1"}')
 
 
-def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "forebay", "simulate", "laptop", "region_count=10", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "python"), **variables},
-        check=False,
-    )
+@pytest.fixture
+def command(forebay: Command) -> Command:
+    return partial(forebay, "simulate", "laptop", "region_count=10")
 
 
 ANSWER: dict[str, object] = {
@@ -241,7 +246,7 @@ def imagined(folder: Path, **answer: object) -> str:
     return str(program)
 
 
-def test_wrong_bytes_are_told_with_the_result(tmp_path: Path) -> None:
+def test_wrong_bytes_are_told_with_the_result(tmp_path: Path, command: Command) -> None:
     done = command("verify=1", FOREBAY_SIM=imagined(tmp_path, wrong_bytes=3))
     assert done.returncode == 1
     assert "3 of 40960 bytes are wrong (variant forebay: " in done.stderr
@@ -249,7 +254,7 @@ def test_wrong_bytes_are_told_with_the_result(tmp_path: Path) -> None:
     assert "3 wrong bytes" in done.stdout
 
 
-def test_every_result_is_shown(tmp_path: Path) -> None:
+def test_every_result_is_shown(tmp_path: Path, command: Command) -> None:
     slow = {"slow_target": 7, "slow_target_requests_in_flight": 2}
     program = imagined(tmp_path, **slow, wrong_bytes=0)
     text = command(FOREBAY_SIM=program).stdout
@@ -269,14 +274,14 @@ def test_every_result_is_shown(tmp_path: Path) -> None:
     assert (shown["slow_target"], shown["wrong_bytes"]) == (None, None)
 
 
-def test_the_command_shows_a_table_or_json() -> None:
+def test_the_command_shows_a_table_or_json(command: Command) -> None:
     simulator()
     assert "of the bound" in command().stdout
     done = command("--format", "json")
     assert json.loads(done.stdout)["results"][0]["variant"] == "forebay"
 
 
-def test_a_variant_that_is_wrong_does_not_take_the_finished_ones_with_it() -> None:
+def test_a_variant_that_is_wrong_does_not_take_the_finished_ones_with_it(command: Command) -> None:
     simulator()
     words = ("--variant", "forebay", "--variant", "nosuch")
     done = command(*words)
@@ -301,7 +306,9 @@ def test_too_few_addresses_for_all_nodes_are_told() -> None:
 
 
 @pytest.mark.parametrize("program", ["/nonexistent", "/etc/hostname"])
-def test_a_simulator_that_cannot_be_run_is_a_fault_of_the_installation(program: str) -> None:
+def test_a_simulator_that_cannot_be_run_is_a_fault_of_the_installation(
+    program: str, command: Command
+) -> None:
     done = command(FOREBAY_SIM=program)
     assert done.returncode == SetupError.exit_code
     assert f"cannot run the simulator {program} (" in done.stderr

@@ -4,11 +4,10 @@ simulated, and, where the simulator is built, whole portraits."""
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from forebay.adapters.probe_journal import NoJournal
 from forebay.adapters.simulator import NativeSimulator
 from forebay.application.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
 from forebay.application.simulated_system import Simulated, SimulatedSystem
-from forebay.domain.errors import SetupError, UsageError
+from forebay.domain.errors import UsageError
 from forebay.domain.tuning.point import Direction, Point
 from forebay.domain.tuning.portrait import Portrait
 from forebay.domain.tuning.sample import Ask, Purpose
@@ -27,6 +26,7 @@ from forebay.domain.tuning.simulated import REQUESTS_MOST, as_simulated, changed
 from forebay.domain.units import MIB
 
 ROOT = Path(__file__).resolve().parents[2]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 WORDS = ("nodes=2", "ranks_per_node=4", "targets=4", "servers=2")
 PLATFORM = changed_by(read_platform(ROOT / "platforms" / "lustre-96-ost.toml"), WORDS)
 POINT = Point(
@@ -137,24 +137,17 @@ def test_words_change_the_machine_that_is_probed() -> None:
             changed_by(PLATFORM, [word])
 
 
-def native() -> NativeSimulator:
-    simulator = NativeSimulator()
-    try:
-        simulator.program()
-    except SetupError:
-        pytest.skip("forebay_sim is not built")
-    return simulator
-
-
-def portrait(*words: str) -> Portrait:
-    there = system(native(), *words)
+def portrait(native: NativeSimulator, *words: str) -> Portrait:
+    there = system(native, *words)
     budget = Budget(seconds=1e5, bytes=1 << 36, files=10**6)
     request = ProbeRequest(level="quick", budget=budget, seed=1)
     return carry_out_probe(plan_probe(request, there), there, NoJournal(), told=lambda *_: None)
 
 
-def test_a_simulated_machine_gets_a_portrait_that_says_so(tmp_path: Path) -> None:
-    found = portrait("sick_target=2", "sick_slower=8")
+def test_a_simulated_machine_gets_a_portrait_that_says_so(
+    tmp_path: Path, native: NativeSimulator
+) -> None:
+    found = portrait(native, "sick_target=2", "sick_slower=8")
     assert found.identity.is_modelled
     assert found.identity.client == "simulator"
     assert set(found.choices) == set(Direction)
@@ -167,19 +160,14 @@ def test_a_simulated_machine_gets_a_portrait_that_says_so(tmp_path: Path) -> Non
     assert [one.ask for one in read_portrait(file).samples] == [one.ask for one in found.samples]
 
 
-def probed(*words: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "forebay", "probe", "-o", "m.toml", "--bytes", "8g", *words],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "python"), **variables},
-        check=False,
-    )
+@pytest.fixture
+def probed(forebay: Command) -> Command:
+    return partial(forebay, "probe", "-o", "m.toml", "--bytes", "8g")
 
 
-def test_the_command_simulates_where_it_can(tmp_path: Path) -> None:
-    native()
+def test_the_command_simulates_where_it_can(
+    tmp_path: Path, native: NativeSimulator, probed: Command
+) -> None:
     words = ("--simulate", "lustre-96-ost", *WORDS)
     done = probed(*words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -187,8 +175,9 @@ def test_the_command_simulates_where_it_can(tmp_path: Path) -> None:
     assert "a model: nothing was measured" in done.stdout
 
 
-def test_the_command_asks_formulas_where_it_is_told_to(tmp_path: Path) -> None:
-    native()
+def test_the_command_asks_formulas_where_it_is_told_to(
+    tmp_path: Path, native: NativeSimulator, probed: Command
+) -> None:
     done = probed("--simulate", "laptop", "--formulas", "--dry-run", folder=tmp_path)
     assert done.returncode == 0
     done = probed("--simulate", "laptop", "--formulas", "nodes=2", folder=tmp_path)
@@ -196,7 +185,9 @@ def test_the_command_asks_formulas_where_it_is_told_to(tmp_path: Path) -> None:
     assert "formulas know nothing but the platform" in done.stderr
 
 
-def test_the_command_asks_formulas_where_there_is_no_simulator(tmp_path: Path) -> None:
+def test_the_command_asks_formulas_where_there_is_no_simulator(
+    tmp_path: Path, probed: Command
+) -> None:
     words = ("--simulate", "laptop", "--dry-run")
     done = probed(*words, folder=tmp_path, FOREBAY_SIM="/nonexistent")
     assert done.returncode == 0

@@ -6,15 +6,12 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from forebay.application.probe import PASSAGES, Ground
+from forebay.application.probe import Ground
+from forebay.application.virtual_probe import FILES_PLACED, Drawn, identity_of, in_time
 from forebay.domain.tuning.modelled import Bend, Platform, Sky, Weather, expected
 from forebay.domain.tuning.point import Direction, Point
-from forebay.domain.tuning.portrait import Identity
 from forebay.domain.tuning.sample import Ask, Passage, Sample
 from forebay.domain.units import MIB
-
-_START_SECONDS = 1.0
-_FILES_PLACED = 3
 
 
 class ModelledSystem:
@@ -37,31 +34,14 @@ class ModelledSystem:
         self._sky = Sky(weather, seed=seed)
         self._bend = bend
         self._random = random.Random(seed)
-        self._about = (forebay, date, level, seed, stripe_count)
+        self._drawn = Drawn(
+            seed=seed, forebay=forebay, date=date, level=level, stripe_count=stripe_count
+        )
 
     def ground(self) -> Ground:
         """The platform, as if it were mounted."""
-        platform = self._platform
-        forebay, date, level, seed, stripe_count = self._about
         return Ground(
-            identity=Identity(
-                name=platform.name,
-                directory=f"platform {platform.name}",
-                file_system="lustre" if platform.targets > 1 else "none",
-                mount_point="",
-                host="",
-                client="formulas",
-                forebay=forebay,
-                date=date,
-                level=level,
-                seed=seed,
-                nodes=platform.nodes,
-                ranks_per_node=platform.ranks_per_node,
-                targets=platform.targets,
-                stripe_count=stripe_count,
-                stripe_bytes=platform.stripe_bytes,
-                is_modelled=True,
-            ),
+            identity=identity_of(self._platform, self._drawn, client="formulas"),
             free_bytes=None,
         )
 
@@ -74,16 +54,7 @@ class ModelledSystem:
             ask.point, Direction.READ, factor * (self._weather.cache_factor if cached else 1)
         )
         sample = Sample(ask=ask, write=write, read=read, cached=cached)
-        seconds = _START_SECONDS + sum(
-            one.seconds_open
-            + min(ask.point.bytes / one.rate, seconds_max / PASSAGES)
-            + one.seconds_close
-            for one in (write, read)
-        )
-        if seconds > seconds_max:
-            why = f"it took longer than {seconds_max:.0f} s"
-            return Sample(ask=ask, discarded=why), seconds_max
-        return sample, seconds
+        return in_time(sample, seconds_max=seconds_max)
 
     def true_rate(self, point: Point, direction: Direction) -> float:
         """What no probe knows: bytes per second while moving, without weather."""
@@ -107,7 +78,7 @@ class ModelledSystem:
                 usual
                 * self._random.lognormvariate(0.0, max(weather.noise, 0.02))
                 / (weather.sick_slower if target == weather.sick_target else 1.0)
-                for _ in range(_FILES_PLACED)
+                for _ in range(FILES_PLACED)
             ]
             for target in range(platform.targets)
         }

@@ -5,14 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from forebay.application.probe import PASSAGES, Ground
+from forebay.application.probe import Ground
 from forebay.application.simulate import Simulator, simulate_independent
+from forebay.application.virtual_probe import (
+    FILES_PLACED,
+    START_SECONDS,
+    Drawn,
+    identity_of,
+    in_time,
+)
 from forebay.domain.errors import SimulationError
 from forebay.domain.frozen import frozen
 from forebay.domain.independent_simulation import IndependentSimulation
 from forebay.domain.tuning.modelled import Platform
 from forebay.domain.tuning.point import Direction, Point
-from forebay.domain.tuning.portrait import Identity
 from forebay.domain.tuning.sample import Ask, Passage, Sample
 from forebay.domain.tuning.simulated import (
     REQUESTS_MOST,
@@ -23,24 +29,17 @@ from forebay.domain.tuning.simulated import (
 )
 from forebay.domain.units import MIB
 
-_START_SECONDS = 1.0
-_FILES_PLACED = 3
 _FILE_BYTES_MOST = 16 * MIB
 
 
 @frozen
-class Simulated:
+class Simulated(Drawn):
     """What is simulated. `words`: KEY=VALUE of `forebay simulate --independent`, as of the weather;
     `platform`: with what they change."""
 
     name: str
     platform: Platform
     words: tuple[str, ...]
-    seed: int
-    forebay: str = ""
-    date: str = ""
-    level: str = ""
-    stripe_count: int = 1
 
 
 class SimulatedSystem:
@@ -53,26 +52,8 @@ class SimulatedSystem:
 
     def ground(self) -> Ground:
         """The platform, as if it were mounted."""
-        what, platform = self._what, self._what.platform
         return Ground(
-            identity=Identity(
-                name=platform.name,
-                directory=f"platform {platform.name}",
-                file_system="lustre" if platform.targets > 1 else "none",
-                mount_point="",
-                host="",
-                client="simulator",
-                forebay=what.forebay,
-                date=what.date,
-                level=what.level,
-                seed=what.seed,
-                nodes=platform.nodes,
-                ranks_per_node=platform.ranks_per_node,
-                targets=platform.targets,
-                stripe_count=what.stripe_count,
-                stripe_bytes=platform.stripe_bytes,
-                is_modelled=True,
-            ),
+            identity=identity_of(self._what.platform, self._what, client="simulator"),
             free_bytes=None,
             remarks=(
                 f"simulated: probes of more than {REQUESTS_MOST} requests with fewer bytes of each "
@@ -87,23 +68,14 @@ class SimulatedSystem:
             write = self.passage(ask.point, Direction.WRITE)
             read = self.passage(ask.point, Direction.READ)
         except SimulationError as error:
-            return Sample(ask=ask, discarded=str(error)), _START_SECONDS
-        seconds = _START_SECONDS + sum(
-            one.seconds_open
-            + min(ask.point.bytes / one.rate, seconds_max / PASSAGES)
-            + one.seconds_close
-            for one in (write, read)
-        )
-        if seconds > seconds_max:
-            why = f"it took longer than {seconds_max:.0f} s"
-            return Sample(ask=ask, discarded=why), seconds_max
-        return Sample(ask=ask, write=write, read=read), seconds
+            return Sample(ask=ask, discarded=str(error)), START_SECONDS
+        return in_time(Sample(ask=ask, write=write, read=read), seconds_max=seconds_max)
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
         """A file on each target, three times. Empty where there are fewer ranks than targets."""
         platform = self._what.platform
         per_node = per_node_for(platform.targets, platform.nodes)
-        each = min(_FILE_BYTES_MOST, bytes_max // (platform.targets * _FILES_PLACED)) // MIB * MIB
+        each = min(_FILE_BYTES_MOST, bytes_max // (platform.targets * FILES_PLACED)) // MIB * MIB
         if per_node > platform.ranks_per_node or each < MIB:
             return {}
         point = Point(
@@ -116,7 +88,7 @@ class SimulatedSystem:
             shared=False,
         )
         rates: dict[int, list[float]] = {}
-        for _ in range(_FILES_PLACED):
+        for _ in range(FILES_PLACED):
             self._moment += 1
             found = self.simulate(point, Direction.WRITE)
             for target, (count, busy) in enumerate(

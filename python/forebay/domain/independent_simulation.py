@@ -1,12 +1,11 @@
 """What the simulator says about processes that read or write by themselves (schema
 forebay.simulation.independent/1)."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from forebay.domain.errors import SimulationError
 from forebay.domain.frozen import frozen
-from forebay.domain.simulation import PLATFORM_KEYS, check_key
+from forebay.domain.simulation import PLATFORM_KEYS, check_key, parse_line
 
 SCHEMA = "forebay.simulation.independent/1"
 
@@ -80,18 +79,12 @@ class IndependentSimulation:
 
 def parse_independent_simulation(text: str) -> IndependentSimulation:
     """The simulator's line. What is no such line is an error of the installation."""
-    try:
-        line = json.loads(text)
-        if line["schema"] != SCHEMA:
-            raise SimulationError(
-                f"the simulator speaks {line['schema']} (not {SCHEMA}). Install both anew."
-            )
+
+    def make(line: Mapping[str, Any]) -> IndependentSimulation:
         told = {key: line[key] for key in IndependentSimulation.__dataclass_fields__}
         return IndependentSimulation(**told)
-    except (ValueError, KeyError, TypeError) as error:
-        raise SimulationError(
-            f"cannot read what the simulator said ({error}). Install Forebay anew."
-        ) from error
+
+    return parse_line(text, SCHEMA, make)
 
 
 def independent_words_of(platform: str, settings: Sequence[str]) -> tuple[str, ...]:

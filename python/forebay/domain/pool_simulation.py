@@ -1,13 +1,12 @@
 """What the simulator says about a program whose output goes through the pool (schema
 forebay.simulation.pool/1)."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forebay.domain.errors import SimulationError
 from forebay.domain.frozen import frozen
-from forebay.domain.simulation import PLATFORM_KEYS, check_key
+from forebay.domain.simulation import PLATFORM_KEYS, check_key, parse_line
 
 SCHEMA = "forebay.simulation.pool/1"
 
@@ -87,12 +86,8 @@ class PoolSimulation:
 
 def parse_pool_simulation(text: str) -> PoolSimulation:
     """The simulator's line. What is no such line is an error of the installation."""
-    try:
-        line = json.loads(text)
-        if line["schema"] != SCHEMA:
-            raise SimulationError(
-                f"the simulator speaks {line['schema']} (not {SCHEMA}). Install both anew."
-            )
+
+    def make(line: Mapping[str, Any]) -> PoolSimulation:
         if line["wrong"]:
             raise SimulationError(
                 "the simulated pool went wrong (not every byte arrived, or its daemons refused "
@@ -102,10 +97,8 @@ def parse_pool_simulation(text: str) -> PoolSimulation:
         told = {key: line[key] for key in PoolSimulation.__dataclass_fields__}
         ways = {"plain": _way(line["plain"]), "pooled": _way(line["pooled"])}
         return PoolSimulation(**{**told, **ways})
-    except (ValueError, KeyError, TypeError) as error:
-        raise SimulationError(
-            f"cannot read what the simulator said ({error}). Install Forebay anew."
-        ) from error
+
+    return parse_line(text, SCHEMA, make)
 
 
 def _way(line: Mapping[str, Any]) -> Way:

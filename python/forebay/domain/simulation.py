@@ -2,12 +2,14 @@
 
 import difflib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from forebay.domain.errors import SimulationError
 from forebay.domain.frozen import frozen
 
 SCHEMA = "forebay.simulation/1"
+_Said = TypeVar("_Said")
 VARIANTS = ("forebay", "original", "placement", "earth(wr:2)", "earth(wr,ex:2)")
 
 PLATFORM_KEYS = (
@@ -111,12 +113,8 @@ class Simulation:
 
 def parse_simulation(text: str) -> Simulation:
     """The simulator's line. What is no such line is an error of the installation."""
-    try:
-        line = json.loads(text)
-        if line["schema"] != SCHEMA:
-            raise SimulationError(
-                f"the simulator speaks {line['schema']} (not {SCHEMA}). Install both anew."
-            )
+
+    def make(line: Mapping[str, Any]) -> Simulation:
         is_slow = line["slow_target"] >= 0
         return Simulation(
             platform=line["platform"],
@@ -139,6 +137,20 @@ def parse_simulation(text: str) -> Simulation:
             wrong_bytes=line["wrong_bytes"],
             error=line["error"],
         )
+
+    return parse_line(text, SCHEMA, make)
+
+
+def parse_line(text: str, schema: str, make: Callable[[Mapping[str, Any]], _Said]) -> _Said:
+    """What `make` makes of a line of that schema. SimulationError: it is none, or lacks what `make`
+    asks for."""
+    try:
+        line = json.loads(text)
+        if line["schema"] != schema:
+            raise SimulationError(
+                f"the simulator speaks {line['schema']} (not {schema}). Install both anew."
+            )
+        return make(line)
     except (ValueError, KeyError, TypeError) as error:
         raise SimulationError(
             f"cannot read what the simulator said ({error}). Install Forebay anew."
