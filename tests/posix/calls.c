@@ -1,5 +1,6 @@
 // Calls on descriptors, one case after the other; says what each returns.
 #define _GNU_SOURCE
+#include "cases.h"
 #include "common.h"
 
 #include <limits.h>
@@ -467,18 +468,9 @@ static void moved(void) {
 }
 
 int main(int argc, char** argv) {
-    const struct {
-        const char* name;
-        void (*run)(void);
-    } cases[] = {{"doubled", doubled},   {"vectors", vectors}, {"half", half},
-                 {"far", far},           {"names", names},     {"forked", forked},
-                 {"threads", threads},   {"signals", signals}, {"wrong", wrong},
-                 {"appended", appended}, {"moved", moved},     {"programs", programs}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
-            cases[i].run();
-            return 0;
-        }
-    }
-    return 2;
+    const struct test_case cases[] = {
+        {"doubled", doubled}, {"vectors", vectors},   {"half", half},       {"far", far},
+        {"names", names},     {"forked", forked},     {"threads", threads}, {"signals", signals},
+        {"wrong", wrong},     {"appended", appended}, {"moved", moved},     {"programs", programs}};
+    return run_named(argc, argv, cases, sizeof cases / sizeof *cases);
 }

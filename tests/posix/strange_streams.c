@@ -1,7 +1,8 @@
 // C streams that the pool cannot have, or that are none of libc's usual ones, one case after the
 // other: wide characters, standard streams, streams of the program's own making, errors, children.
 #define _GNU_SOURCE
-#include "common.h"
+#include "cases.h"
+#include "streams.h"
 
 #include <pthread.h>
 #include <stdio_ext.h>
@@ -10,19 +11,6 @@
 #include <wchar.h>
 
 static char all[1 << 17];
-
-static FILE* opened(const char* name, const char* mode) {
-    FILE* const stream = fopen(name, mode);
-    need(stream != NULL, name);
-    return stream;
-}
-
-static void say_all(const char* name) {
-    const int fd = open(name, O_RDONLY);
-    need(fd >= 0, name);
-    say_bytes(name, all, read(fd, all, sizeof all));
-    close(fd);
-}
 
 // -- wide characters ------------------------------------------------------------------------------
 
@@ -389,16 +377,8 @@ static void looked_at(void) {
 }
 
 int main(int argc, char** argv) {
-    const struct {
-        const char* name;
-        void (*run)(void);
-    } cases[] = {{"wide", wide},       {"standard", standard}, {"strangers", strangers},
-                 {"changed", changed}, {"wrong", wrong},       {"looked", looked_at}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
-            cases[i].run();
-            return 0;
-        }
-    }
-    return 2;
+    const struct test_case cases[] = {{"wide", wide},           {"standard", standard},
+                                      {"strangers", strangers}, {"changed", changed},
+                                      {"wrong", wrong},         {"looked", looked_at}};
+    return run_named(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -1,7 +1,8 @@
 // C streams that several threads share: opened anew under a thread that writes, cancelled in the
 // middle of a read, and locked by their callers. Says what holds in whatever order threads run.
 #define _GNU_SOURCE
-#include "common.h"
+#include "cases.h"
+#include "streams.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,19 +12,6 @@
 #include <wchar.h>
 
 static char in[1 << 17];
-
-static FILE* opened(const char* name, const char* mode) {
-    FILE* const stream = fopen(name, mode);
-    need(stream != NULL, name);
-    return stream;
-}
-
-static void filled(const char* name, size_t bytes) {
-    static unsigned char out[1 << 18];
-    FILE* const stream = opened(name, "w");
-    fill(out, bytes, 0, 1);
-    need(fwrite(out, 1, bytes, stream) == bytes && fclose(stream) == 0, name);
-}
 
 static pthread_t started(void* (*run)(void*), void* with) {
     pthread_t thread;
@@ -97,7 +85,7 @@ static void reopened(void) {
         unlink("log.a");
         unlink("log.b");
         if (round % 2 != 0) {
-            filled("log.b", round % 3 != 2 ? 30000 : 0);
+            filled("log.b", round % 3 != 2 ? 30000 : 0, 1);
         }
         FILE* const stream = opened("log.a", "w");
         atomic_store(&lines, 0);
@@ -113,7 +101,7 @@ static void reopened(void) {
     }
     unlink("log.a");  // another number of lines each time
     unlink("log.b");
-    filled("log.done", 10);
+    filled("log.done", 10, 1);
 }
 
 // -- cancelled ------------------------------------------------------------------------------------
@@ -147,8 +135,8 @@ static void* reopen_thread(void* stream) {
 }
 
 static void cancelled(void) {
-    filled("cancelled", 100000);
-    filled("cancelled.2", 100);
+    filled("cancelled", 100000, 1);
+    filled("cancelled.2", 100, 1);
     for (int leaves = 0; leaves < 2; ++leaves) {
         FILE* stream = opened("cancelled", "r+");
         if (leaves != 0) {
@@ -200,7 +188,7 @@ static void* wide_thread(void* stream) {
 }
 
 static void by_caller(void) {
-    filled("by_caller", 100000);
+    filled("by_caller", 100000, 1);
     void* (*const threads[])(void*) = {bytes_thread, wide_thread};
     for (int i = 0; i < 2; ++i) {
         FILE* const stream = opened("by_caller", "r+");
@@ -214,18 +202,9 @@ static void by_caller(void) {
 }
 
 int main(int argc, char** argv) {
-    const struct {
-        const char* name;
-        void (*run)(void);
-    } cases[] = {{"reopened", reopened},
-                 {"cancelled", cancelled},
-                 {"cancelled_call", cancelled_call},
-                 {"by_caller", by_caller}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
-            cases[i].run();
-            return 0;
-        }
-    }
-    return 2;
+    const struct test_case cases[] = {{"reopened", reopened},
+                                      {"cancelled", cancelled},
+                                      {"cancelled_call", cancelled_call},
+                                      {"by_caller", by_caller}};
+    return run_named(argc, argv, cases, sizeof cases / sizeof *cases);
 }

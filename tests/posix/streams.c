@@ -1,7 +1,8 @@
 // C streams, one case after the other; says what each call returns, and how long the file then is:
 // with the pool as without, the same bytes are still in the program's own buffer.
 #define _GNU_SOURCE
-#include "common.h"
+#include "streams.h"
+#include "cases.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -14,28 +15,9 @@
 static unsigned char out[1 << 18];
 static unsigned char in[1 << 18];
 
-static FILE* opened(const char* name, const char* mode) {
-    FILE* const stream = fopen(name, mode);
-    need(stream != NULL, name);
-    return stream;
-}
-
 static void say_size(const char* name) {
     struct stat found;
     say(name, stat(name, &found) == 0 ? (long)found.st_size : -1);
-}
-
-static void say_all(const char* name) {
-    const int fd = open(name, O_RDONLY);
-    need(fd >= 0, name);
-    say_bytes(name, in, read(fd, in, sizeof in));
-    close(fd);
-}
-
-static void filled(const char* name, size_t bytes, unsigned round) {
-    FILE* const stream = opened(name, "w");
-    fill(out, bytes, 0, round);
-    need(fwrite(out, 1, bytes, stream) == bytes && fclose(stream) == 0, name);
 }
 
 static void written(void) {
@@ -562,18 +544,10 @@ static void others(void) {
 }
 
 int main(int argc, char** argv) {
-    const struct {
-        const char* name;
-        void (*run)(void);
-    } cases[] = {{"written", written},         {"read", read_back},      {"both", both},
-                 {"buffers", buffers},         {"positions", positions}, {"modes", modes},
-                 {"descriptors", descriptors}, {"reopened", reopened},   {"left", left},
-                 {"threads", threads},         {"others", others}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
-            cases[i].run();
-            return 0;
-        }
-    }
-    return 2;
+    const struct test_case cases[] = {
+        {"written", written},         {"read", read_back},      {"both", both},
+        {"buffers", buffers},         {"positions", positions}, {"modes", modes},
+        {"descriptors", descriptors}, {"reopened", reopened},   {"left", left},
+        {"threads", threads},         {"others", others}};
+    return run_named(argc, argv, cases, sizeof cases / sizeof *cases);
 }
