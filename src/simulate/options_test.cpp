@@ -1,36 +1,23 @@
 // What is said on a command line is an experiment, or is refused with the reason.
 #include "simulate/options.hpp"
 
+#include "simulate/options_check.hpp"
+
 #include <gtest/gtest.h>
 
 namespace forebay::sim {
 namespace {
 
-Result<Experiment> parsed(const std::vector<std::string>& words) {
-    std::vector<std::string> all{"platform=" FOREBAY_SOURCE_DIR "/platforms/tsubame-2.5-thin.toml"};
-    all.insert(all.end(), words.begin(), words.end());
-    return parse_options(all);
-}
+using check::Wrong;
 
-std::string complaint(const std::vector<std::string>& words) {
-    const auto experiment = parsed(words);
-    return experiment ? "none" : experiment.error().message;
-}
-
-struct Wrong {
-    const char* word;
-    const char* why;
-
-    // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
-    friend void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.word; }
-};
+constexpr check::CommandLine<Experiment> line{"tsubame-2.5-thin", &parse_options};
 
 class Refused : public testing::TestWithParam<Wrong> {};
 
 TEST_P(Refused, SaysWhatIsRight) {
-    const std::string said = complaint({GetParam().word});
+    const std::string said = line.complaint({GetParam().word});
     EXPECT_NE(said.find(std::string{"cannot use \""} + GetParam().word), std::string::npos) << said;
-    EXPECT_NE(said.find(GetParam().why), std::string::npos) << said;
+    check::expect_refusal(said, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -52,35 +39,37 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"speed=3", "no such key"}, Wrong{"nodes=", "it is no number"}));
 
 TEST(Words, ThatFitAloneButNotTogetherAreRefused) {
-    EXPECT_NE(complaint({"nodes=65536"}).find("there may be 65536 ranks"), std::string::npos);
-    EXPECT_NE(complaint({"nodes=1024", "ranks_alone=1"}).find("8192 that are alone"),
+    EXPECT_NE(line.complaint({"nodes=65536"}).find("there may be 65536 ranks"), std::string::npos);
+    EXPECT_NE(line.complaint({"nodes=1024", "ranks_alone=1"}).find("8192 that are alone"),
               std::string::npos);
-    EXPECT_EQ(complaint({"nodes=5000"}), "none");
-    EXPECT_NE(complaint({"sick_target=9", "targets=4"}).find("there are 4"), std::string::npos);
-    EXPECT_NE(complaint({"targets=4", "sick_target=9"}).find("there are 4"), std::string::npos);
-    EXPECT_EQ(complaint({"sick_target=9", "targets=10"}), "none");
-    EXPECT_EQ(complaint({"sick_slower=5", "sick_error_from=0", "sick_target=9"}), "none");
-    EXPECT_NE(complaint({"read=1", "verify=1"}).find("cannot use \"verify=1 read=1\""),
+    EXPECT_EQ(line.complaint({"nodes=5000"}), "none");
+    EXPECT_NE(line.complaint({"sick_target=9", "targets=4"}).find("there are 4"),
               std::string::npos);
-    EXPECT_NE(complaint({"variant=placement", "ranks_alone=0"}).find("every rank is alone"),
+    EXPECT_NE(line.complaint({"targets=4", "sick_target=9"}).find("there are 4"),
               std::string::npos);
-    EXPECT_NE(complaint({"region_bytes=1e12", "region_count=1e6"}).find("the file would have"),
+    EXPECT_EQ(line.complaint({"sick_target=9", "targets=10"}), "none");
+    EXPECT_EQ(line.complaint({"sick_slower=5", "sick_error_from=0", "sick_target=9"}), "none");
+    EXPECT_NE(line.complaint({"read=1", "verify=1"}).find("cannot use \"verify=1 read=1\""),
               std::string::npos);
-    EXPECT_NE(complaint({"region_count=1000000", "verify=1"}).find("with verify=1"),
+    EXPECT_NE(line.complaint({"variant=placement", "ranks_alone=0"}).find("every rank is alone"),
               std::string::npos);
-    EXPECT_NE(
-        complaint({"ranks_per_node=1000", "per_node=1000"}).find("it must be a whole number from"),
-        std::string::npos);
+    EXPECT_NE(line.complaint({"region_bytes=1e12", "region_count=1e6"}).find("the file would have"),
+              std::string::npos);
+    EXPECT_NE(line.complaint({"region_count=1000000", "verify=1"}).find("with verify=1"),
+              std::string::npos);
+    EXPECT_NE(line.complaint({"ranks_per_node=1000", "per_node=1000"})
+                  .find("it must be a whole number from"),
+              std::string::npos);
 }
 
 TEST(Words, NameAVariantWithAWholeLimit) {
-    EXPECT_EQ(complaint({"variant=earth(wr,ex:4096)"}), "none");
+    EXPECT_EQ(line.complaint({"variant=earth(wr,ex:4096)"}), "none");
     for (const char* word : {"variant=earth(wr:2x)", "variant=earth(wr:)", "variant=earth(wr:2"}) {
-        EXPECT_NE(complaint({word}).find("there is no variant"), std::string::npos) << word;
+        EXPECT_NE(line.complaint({word}).find("there is no variant"), std::string::npos) << word;
     }
     for (const char* word : {"variant=earth(wr:0)", "variant=earth(wr,ex:4097)",
                              "variant=earth(wr:-1)", "variant=earth(wr:99999999999)"}) {
-        EXPECT_NE(complaint({word}).find("k must be a whole number from 1 to 4096"),
+        EXPECT_NE(line.complaint({word}).find("k must be a whole number from 1 to 4096"),
                   std::string::npos)
             << word;
     }
@@ -93,8 +82,9 @@ TEST(Words, AreInTheHelp) {
 }
 
 TEST(Words, AreTakenInAnyOrderWithUnits) {
-    const auto experiment = parsed({"link_rate=2 GB/s", "stripe_bytes=1 MiB", "message_time=3us",
-                                    "rpc_bytes=4MiB", "server_memory=0", "grant_time=1ms"});
+    const auto experiment =
+        line.parsed({"link_rate=2 GB/s", "stripe_bytes=1 MiB", "message_time=3us", "rpc_bytes=4MiB",
+                     "server_memory=0", "grant_time=1ms"});
     ASSERT_TRUE(experiment.has_value()) << experiment.error().message;
     EXPECT_EQ(experiment->platform.node.link_rate, 2e9);
     EXPECT_EQ(experiment->platform.stripe_bytes, 1 << 20);

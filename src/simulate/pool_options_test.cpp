@@ -1,37 +1,21 @@
 // What is said on a command line is an experiment with the pool, or is refused with the reason.
 #include "simulate/pool_options.hpp"
 
+#include "simulate/options_check.hpp"
+
 #include <gtest/gtest.h>
 
 namespace forebay::sim {
 namespace {
 
-Result<PoolExperiment> parsed(const std::vector<std::string>& words) {
-    std::vector<std::string> all{"platform=" FOREBAY_SOURCE_DIR "/platforms/lustre-96-ost.toml"};
-    all.insert(all.end(), words.begin(), words.end());
-    return parse_pool_options(all);
-}
+using check::Wrong;
 
-std::string complaint(const std::vector<std::string>& words) {
-    const auto experiment = parsed(words);
-    return experiment ? "none" : experiment.error().message;
-}
-
-struct Wrong {
-    const char* word;
-    const char* why;
-
-    // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
-    friend void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.word; }
-};
+constexpr check::CommandLine<PoolExperiment> line{"lustre-96-ost", &parse_pool_options};
 
 class RefusedOfThePool : public testing::TestWithParam<Wrong> {};
 
 TEST_P(RefusedOfThePool, SaysWhatIsRight) {
-    const std::string said = complaint({GetParam().word});
-    EXPECT_NE(said.find("cannot use \""), std::string::npos) << said;
-    EXPECT_NE(said.find(GetParam().why), std::string::npos) << said;
-    EXPECT_NE(said.find("See forebay simulate --help"), std::string::npos) << said;
+    check::expect_refusal(line.complaint({GetParam().word}), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -50,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(WordsOfThePool, AreTakenWithUnits) {
     const auto experiment =
-        parsed({"interval=2 s", "pool_window=1 GiB", "pool_age=20", "copy_rate=5GB/s"});
+        line.parsed({"interval=2 s", "pool_window=1 GiB", "pool_age=20", "copy_rate=5GB/s"});
     ASSERT_TRUE(experiment.has_value()) << experiment.error().message;
     EXPECT_EQ(experiment->interval, 2);
     EXPECT_EQ(experiment->pool.window_bytes, std::int64_t{1} << 30);
