@@ -8,32 +8,23 @@
 namespace forebay::sim {
 namespace {
 
-using check::Wrong;
+constexpr CommandLine<IndependentExperiment> line{"lustre-96-ost", &parse_independent_options};
 
-constexpr check::CommandLine<IndependentExperiment> line{"lustre-96-ost",
-                                                         &parse_independent_options};
-
-class RefusedOfIndependent : public testing::TestWithParam<Wrong> {};
-
-TEST_P(RefusedOfIndependent, SaysWhatIsRight) {
-    check::expect_refusal(line.complaint({GetParam().word}), GetParam());
+TEST(WordsOfIndependent, AreRefusedWithTheReason) {
+    line.expect_refusals(
+        Wrong{"processes=70000", "from 0 to 65536"},
+        Wrong{"processes=9000", "they need 282 nodes, and there are 256"},
+        Wrong{"per_node=33", "a node has 32 ranks"}, Wrong{"shared=2", "from 0 to 1"},
+        Wrong{"stripe_count=-1", "from 0 to"}, Wrong{"transfer_bytes=1", "from 4096"},
+        Wrong{"process_bytes=2TiB", "from 4096"}, Wrong{"process_bytes=1TiB", "are the most"},
+        Wrong{"drift=2", "from 0 to 1"}, Wrong{"stragglers=nan", "from 0 to 1"},
+        Wrong{"moment=0.5", "whole"}, Wrong{"sick_target=96", "there are 96"},
+        Wrong{"sick_slower=5", "sick_target is missing"},
+        Wrong{"sick_error_from=1", "sick_target is missing"},
+        Wrong{"same=1", "it needs read=1 shared=1"},
+        Wrong{"stripe_bytes=1500000", "a multiple of the other"},
+        Wrong{"burst_bytes=1", "no such key"}, Wrong{"read", "not key=value"});
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Words, RefusedOfIndependent,
-    testing::Values(Wrong{"processes=70000", "from 0 to 65536"},
-                    Wrong{"processes=9000", "they need 282 nodes, and there are 256"},
-                    Wrong{"per_node=33", "a node has 32 ranks"}, Wrong{"shared=2", "from 0 to 1"},
-                    Wrong{"stripe_count=-1", "from 0 to"}, Wrong{"transfer_bytes=1", "from 4096"},
-                    Wrong{"process_bytes=2TiB", "from 4096"},
-                    Wrong{"process_bytes=1TiB", "are the most"}, Wrong{"drift=2", "from 0 to 1"},
-                    Wrong{"stragglers=nan", "from 0 to 1"}, Wrong{"moment=0.5", "whole"},
-                    Wrong{"sick_target=96", "there are 96"},
-                    Wrong{"sick_slower=5", "sick_target is missing"},
-                    Wrong{"sick_error_from=1", "sick_target is missing"},
-                    Wrong{"same=1", "it needs read=1 shared=1"},
-                    Wrong{"stripe_bytes=1500000", "a multiple of the other"},
-                    Wrong{"burst_bytes=1", "no such key"}, Wrong{"read", "not key=value"}));
 
 TEST(WordsOfIndependent, AreTakenWithUnits) {
     const auto experiment =

@@ -4,11 +4,17 @@
 #include "base/result.hpp"
 
 #include <gtest/gtest.h>
-#include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace forebay::sim::check {
+namespace forebay::sim {
+
+// A word that is refused, and what the reason says.
+struct Wrong {
+    const char* word;
+    const char* why;
+};
 
 // A command line of the simulator's, on a platform of this repository.
 template <class Experiment>
@@ -26,20 +32,17 @@ struct CommandLine {
         const auto experiment = parsed(words);
         return experiment ? "none" : experiment.error().message;
     }
+    template <class... Row>
+    void expect_refusals(const Row&... rows) const {
+        for (const Wrong& wrong : {rows...}) {
+            const std::string said = complaint({wrong.word});
+            const std::string_view word = wrong.word;
+            EXPECT_NE(said.find("cannot use \""), std::string::npos) << said;
+            EXPECT_NE(said.find(word.substr(0, word.find('='))), std::string::npos) << said;
+            EXPECT_NE(said.find(wrong.why), std::string::npos) << wrong.word << ": " << said;
+            EXPECT_NE(said.find("See forebay simulate --help"), std::string::npos) << said;
+        }
+    }
 };
 
-struct Wrong {
-    const char* word;
-    const char* why;
-
-    // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
-    friend void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.word; }
-};
-
-inline void expect_refusal(const std::string& said, const Wrong& wrong) {
-    EXPECT_NE(said.find("cannot use \""), std::string::npos) << said;
-    EXPECT_NE(said.find(wrong.why), std::string::npos) << said;
-    EXPECT_NE(said.find("See forebay simulate --help"), std::string::npos) << said;
-}
-
-}  // namespace forebay::sim::check
+}  // namespace forebay::sim

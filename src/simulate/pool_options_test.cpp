@@ -8,29 +8,21 @@
 namespace forebay::sim {
 namespace {
 
-using check::Wrong;
+constexpr CommandLine<PoolExperiment> line{"lustre-96-ost", &parse_pool_options};
 
-constexpr check::CommandLine<PoolExperiment> line{"lustre-96-ost", &parse_pool_options};
-
-class RefusedOfThePool : public testing::TestWithParam<Wrong> {};
-
-TEST_P(RefusedOfThePool, SaysWhatIsRight) {
-    check::expect_refusal(line.complaint({GetParam().word}), GetParam());
+TEST(WordsOfThePool, AreRefusedWithTheReason) {
+    line.expect_refusals(
+        Wrong{"burst_bytes=0", "from 1 to"}, Wrong{"interval=-1", "from 0 to"},
+        Wrong{"steps=0", "from 1 to"}, Wrong{"writers=9000", "there are 8192 ranks"},
+        Wrong{"files=0", "from 1 to"}, Wrong{"files=1000", "1000000 are the most"},
+        Wrong{"new_files=2", "from 0 to 1"}, Wrong{"pool_window=1000", "from"},
+        Wrong{"pool_cap=1", "from"}, Wrong{"pool_age=0", "from 1 to"},
+        Wrong{"touch_rate=0", "from 1 to"}, Wrong{"burst_bytes=1024TiB", "64 TB"},
+        Wrong{"burst_bytes=100", "at least a byte"}, Wrong{"input_bytes=1000", "multiple of"},
+        Wrong{"ranks_per_node=257", "256 on each"}, Wrong{"nodes=5000", "1024 nodes"},
+        Wrong{"region_bytes=1", "no such key"}, Wrong{"interval", "not key=value"},
+        Wrong{"nodes=many", "it is no number"});
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Words, RefusedOfThePool,
-    testing::Values(Wrong{"burst_bytes=0", "from 1 to"}, Wrong{"interval=-1", "from 0 to"},
-                    Wrong{"steps=0", "from 1 to"}, Wrong{"writers=9000", "there are 8192 ranks"},
-                    Wrong{"files=0", "from 1 to"}, Wrong{"files=1000", "1000000 are the most"},
-                    Wrong{"new_files=2", "from 0 to 1"}, Wrong{"pool_window=1000", "from"},
-                    Wrong{"pool_cap=1", "from"}, Wrong{"pool_age=0", "from 1 to"},
-                    Wrong{"touch_rate=0", "from 1 to"}, Wrong{"burst_bytes=1024TiB", "64 TB"},
-                    Wrong{"burst_bytes=100", "at least a byte"},
-                    Wrong{"input_bytes=1000", "multiple of"},
-                    Wrong{"ranks_per_node=257", "256 on each"}, Wrong{"nodes=5000", "1024 nodes"},
-                    Wrong{"region_bytes=1", "no such key"}, Wrong{"interval", "not key=value"},
-                    Wrong{"nodes=many", "it is no number"}));
 
 TEST(WordsOfThePool, AreTakenWithUnits) {
     const auto experiment =
