@@ -116,10 +116,8 @@ std::string independent_help() {
 }
 
 Result<IndependentExperiment> parse_independent_options(const std::vector<std::string>& words) {
-    const std::vector<Key<IndependentExperiment>> known = independent_keys();
     return checked<IndependentExperiment>(
-        read_words(words, IndependentExperiment{},
-                   [&](const std::string& said, auto& to) { return take(said, known, to); }),
+        read_keys(words, IndependentExperiment{}, independent_keys()),
         {check_processes, check_sickness, check_files, check_size});
 }
 

@@ -144,13 +144,10 @@ std::string pool_help() {
 }
 
 Result<PoolExperiment> parse_pool_options(const std::vector<std::string>& words) {
-    const std::vector<Key<PoolExperiment>> known = all_keys();
     PoolExperiment usual;
     usual.pool.cap_bytes = static_cast<std::int64_t>(8 * gibibyte);
-    return checked<PoolExperiment>(
-        read_words(words, usual,
-                   [&](const std::string& said, auto& to) { return take(said, known, to); }),
-        {check_ranks, check_input, check_files});
+    return checked<PoolExperiment>(read_keys(words, usual, all_keys()),
+                                   {check_ranks, check_input, check_files});
 }
 
 }  // namespace forebay::sim

@@ -131,6 +131,14 @@ Result<Subject> read_words(const std::vector<std::string>& words, Subject subjec
     return subject;
 }
 
+// The same where every word is a key.
+template <class Subject>
+Result<Subject> read_keys(const std::vector<std::string>& words, Subject subject,
+                          const std::vector<Key<Subject>>& keys) {
+    return read_words(words, std::move(subject),
+                      [&](const std::string& said, Subject& to) { return take(said, keys, to); });
+}
+
 template <class Subject>
 using Check = Result<void> (*)(const Subject&);
 
