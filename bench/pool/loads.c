@@ -20,6 +20,8 @@
  *       all ranks read DIR/transfers.0 from its begin to its end, in calls of 1 MiB; direct: by
  *       O_DIRECT. */
 #define _GNU_SOURCE
+#include "ranks.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -38,12 +40,6 @@ struct shared {
     pthread_barrier_t barrier;
     double output[ranks_max], loop[ranks_max], copy[ranks_max], first[ranks_max], last[ranks_max];
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void fail(const char* what) {
     fprintf(stderr, "pool_loads: cannot %s (%s). See the folder.\n", what, strerror(errno));
@@ -292,12 +288,11 @@ int main(int argc, char** argv) {
         fprintf(stderr, "pool_loads: 1 to %d ranks\n", ranks_max);
         return 2;
     }
-    struct shared* shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    pthread_barrierattr_t attributes;
-    pthread_barrierattr_init(&attributes);
-    pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_barrier_init(&shared->barrier, &attributes, (unsigned)ranks);
+    struct shared* const shared = shared_memory(sizeof *shared);
+    if (shared == NULL) {
+        fail("map memory");
+    }
+    make_barrier(&shared->barrier, ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         if (fork() == 0) {
             bursts       ? burst(shared, rank, argv)
@@ -306,11 +301,8 @@ int main(int argc, char** argv) {
             exit(0);
         }
     }
-    for (int rank = 0; rank < ranks; ++rank) {
-        int status = 0;
-        if (wait(&status) < 0 || status != 0) {
-            return 1;
-        }
+    if (!all_ended(ranks)) {
+        return 1;
     }
     if (bursts) {
         printf("{\"output_s\": %.6f, \"loop_s\": %.6f, \"memcpy_s\": %.6f}\n",

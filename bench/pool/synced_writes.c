@@ -8,6 +8,8 @@
  *       Prints bytes a second of all, and the median and 99th percentile of a write with its sync,
  *       if there was one, in microseconds. */
 #define _GNU_SOURCE
+#include "ranks.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,20 +27,14 @@ struct shared {
     double first[writers_max], last[writers_max];
 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static void fail(const char* what) {
     perror(what);
     exit(1);
 }
 
 static void* mapped(size_t bytes) {
-    void* const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) {
+    void* const at = shared_memory(bytes);
+    if (at == NULL) {
         fail("mmap");
     }
     return at;
@@ -102,10 +98,7 @@ int main(int argc, char** argv) {
     const size_t count = strtoul(argv[3], NULL, 10) / strtoul(argv[4], NULL, 10);
     struct shared* const shared = mapped(sizeof *shared);
     double* const took = mapped(count * (size_t)writers * sizeof *took);
-    pthread_barrierattr_t attributes;
-    pthread_barrierattr_init(&attributes);
-    pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_barrier_init(&shared->barrier, &attributes, (unsigned)writers);
+    make_barrier(&shared->barrier, writers);
     for (int writer = 0; writer < writers; ++writer) {
         if (fork() == 0) {
             write_file(shared, writer, argv, took + (size_t)writer * count);
@@ -113,11 +106,8 @@ int main(int argc, char** argv) {
         }
     }
     double begin = 0, end = 0;
-    for (int writer = 0; writer < writers; ++writer) {
-        int status = 0;
-        if (wait(&status) < 0 || status != 0) {
-            return 1;
-        }
+    if (!all_ended(writers)) {
+        return 1;
     }
     for (int writer = 0; writer < writers; ++writer) {
         begin = writer == 0 || shared->first[writer] < begin ? shared->first[writer] : begin;

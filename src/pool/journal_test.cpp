@@ -65,6 +65,20 @@ private:
 
 constexpr PoolOptions never_drained{.quiet_ns = 60'000'000'000};
 
+struct Often {
+    std::int64_t at = 0;
+    int times = 0;
+};
+// Writes a thousand bytes to one place of the file, again and again; `then` comes after each.
+template <class Then>
+void write_often(NodeClient& self, adapters::MemoryFile& file, const Often& often, Then then) {
+    const FileId id = self.open(file, Access::write);
+    for (int i = 0; i < often.times; ++i) {
+        EXPECT_EQ(self.write(id, file, often.at, bytes_of(1000, i)).taken, 1000U);
+        then();
+    }
+}
+
 TEST(PoolJournal, AWriteReturnsWhenTheDeviceHasIt) {
     KeptNode kept{{.pool = never_drained}};
     adapters::MemoryFile file;
@@ -87,10 +101,7 @@ TEST(PoolJournal, ManyWritersAreOneGroup) {
     kept.node().daemon();
     for (int i = 0; i < 20; ++i) {
         kept.node().client("client " + std::to_string(i), [&, i](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
-            for (int k = 0; k < 5; ++k) {
-                EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(1000, k)).taken, 1000U);
-            }
+            write_often(self, file, {.at = i * 1000, .times = 5}, [] {});
         });
     }
     kept.node().run();
@@ -111,11 +122,8 @@ TEST(PoolJournal, WhereAllWaitTheNextGroupDoesToo) {
     kept.node().daemon();
     for (int i = 0; i < 4; ++i) {
         kept.node().client("client " + std::to_string(i), [&, i](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
-            for (int k = 0; k < 20; ++k) {
-                EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(1000, k)).taken, 1000U);
-                kept.node().world().sleep(kept.node().world().draw(500'000));
-            }
+            write_often(self, file, {.at = i * 1000, .times = 20},
+                        [&] { kept.node().world().sleep(kept.node().world().draw(500'000)); });
         });
     }
     kept.node().run();

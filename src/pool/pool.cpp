@@ -165,6 +165,16 @@ std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const Task
     return state_->tasks.ask(state_->ledger.file(slot, generation), task);
 }
 
+std::vector<std::uint64_t> Pool::ask_each(std::span<const std::uint32_t> slots, const Task& task) {
+    std::vector<std::uint64_t> tickets;
+    tickets.reserve(slots.size());
+    for (const std::uint32_t slot : slots) {
+        const FileSlot& file = state_->ledger.directory.files[slot];
+        tickets.push_back(ask(slot, file.generation.load(relaxed), task));
+    }
+    return tickets;
+}
+
 int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment& wanted) {
     Ledger& ledger = state_->ledger;
     File* const file = ledger.file(slot, generation);

@@ -126,6 +126,9 @@ struct Task {
     Reason reason = Reason::none;  // leave
     Length bytes{};                // truncate
 };
+// The file is in the file system for all nodes from then on.
+inline constexpr Task leave_to_other_nodes{Task::Kind::leave, Reason::other_nodes};
+
 // What a program wants of one file.
 struct Adjustment {
     Length window{};    // 0: as it is
@@ -206,6 +209,9 @@ public:
 
     // A ticket, which done() gives back. ENOENT comes as its error where there is no such file.
     [[nodiscard]] std::uint64_t ask(std::uint32_t slot, std::uint32_t generation, const Task& task);
+    // The same of the files that have these slots now; a ticket for each, in their order.
+    [[nodiscard]] std::vector<std::uint64_t> ask_each(std::span<const std::uint32_t> slots,
+                                                      const Task& task);
     // At once: 0, or an errno. EBUSY: it cannot come back, because more than a switch keeps it out.
     [[nodiscard]] int adjust(std::uint32_t slot, std::uint32_t generation,
                              const Adjustment& wanted);

@@ -1,19 +1,13 @@
 #include "server/companions.hpp"
 
-#include "base/atomics.hpp"
-
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <utility>
 
 namespace forebay::server {
 
-Companions::Companions(const Job& job, pool::Pool& pool, const pool::Directory& directory)
-    : post_{job.post},
-      pool_{pool},
-      directory_{directory},
-      member_{job.self, job.nodes, job.readers} {}
+Companions::Companions(const Job& job, pool::Pool& pool)
+    : post_{job.post}, pool_{pool}, member_{job.self, job.nodes, job.readers} {}
 
 std::optional<registry::Admission> Companions::settle(registry::FileKey file,
                                                       std::uint64_t ticket) {
@@ -89,26 +83,33 @@ void Companions::obey() {
 }
 
 void Companions::leave(const registry::Actions::Leave& order) {
-    pool::Task task;
-    task.kind = pool::Task::Kind::leave;
-    task.reason = pool::Reason::other_nodes;
-    for (const std::uint32_t slot : order.slots) {
-        const std::uint64_t ticket =
-            pool_.ask(slot, directory_.files[slot].generation.load(relaxed), task);
-        if (order.answer) {
-            leaving_[order.file].tickets.insert(ticket);
-        } else {
-            ignored_.insert(ticket);
-        }
+    const auto tickets = pool_.ask_each(order.slots, pool::leave_to_other_nodes);
+    if (tickets.empty()) {
+        return;
     }
+    auto& kept = order.answer ? leaving_[order.file].tickets : ignored_;
+    kept.insert(tickets.begin(), tickets.end());
 }
 
 void Companions::drain(const registry::Actions::Drain& order) {
-    Leaving& one = draining_[{order.file, order.number}];
-    for (const std::uint32_t slot : order.slots) {
-        one.tickets.insert(
-            pool_.ask(slot, directory_.files[slot].generation.load(relaxed), pool::Task{}));
+    const auto tickets = pool_.ask_each(order.slots, pool::Task{});
+    draining_[{order.file, order.number}].tickets.insert(tickets.begin(), tickets.end());
+}
+
+template <class Key, class Tell>
+bool Companions::answered(std::map<Key, Leaving>& orders, const pool::Done& done, Tell tell) {
+    const auto found = std::ranges::find_if(
+        orders, [&](const auto& one) { return one.second.tickets.contains(done.ticket); });
+    if (found == orders.end()) {
+        return false;
     }
+    if (found->second.take(done)) {
+        const auto [key, order] = *found;
+        orders.erase(found);
+        tell(key, order.drained);
+        obey();
+    }
+    return true;
 }
 
 bool Companions::took(const pool::Done& done) {
@@ -121,7 +122,11 @@ bool Companions::took(const pool::Done& done) {
         obey();
         return true;
     }
-    return left(done) || drained(done);
+    return answered(leaving_, done,
+                    [&](registry::FileKey file, bool all) { member_.left(file, all); }) ||
+           answered(draining_, done, [&](const auto& key, bool all) {
+               member_.drained(key.first, key.second, all);
+           });
 }
 
 bool Companions::Leaving::take(const pool::Done& done) {
@@ -129,36 +134,6 @@ bool Companions::Leaving::take(const pool::Done& done) {
     // ENOENT: it was forgotten before it was asked.
     drained = drained && (done.error == 0 || done.error == ENOENT);
     return tickets.empty();
-}
-
-bool Companions::left(const pool::Done& done) {
-    const auto found = std::ranges::find_if(
-        leaving_, [&](const auto& one) { return one.second.tickets.contains(done.ticket); });
-    if (found == leaving_.end()) {
-        return false;
-    }
-    if (found->second.take(done)) {
-        const auto [file, leaving] = *found;
-        leaving_.erase(found);
-        member_.left(file, leaving.drained);
-        obey();
-    }
-    return true;
-}
-
-bool Companions::drained(const pool::Done& done) {
-    const auto found = std::ranges::find_if(
-        draining_, [&](const auto& one) { return one.second.tickets.contains(done.ticket); });
-    if (found == draining_.end()) {
-        return false;
-    }
-    if (found->second.take(done)) {
-        const auto [key, draining] = *found;
-        draining_.erase(found);
-        member_.drained(key.first, key.second, draining.drained);
-        obey();
-    }
-    return true;
 }
 
 std::vector<std::uint64_t> Companions::again() { return std::exchange(again_, {}); }

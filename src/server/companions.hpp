@@ -24,7 +24,7 @@ public:
         std::uint32_t readers = 0;  // nodes that read a file for all; 0: each for itself
     };
     // Both outlive it.
-    Companions(const Job& job, pool::Pool& pool, const pool::Directory& directory);
+    Companions(const Job& job, pool::Pool& pool);
 
     // See registry::Member: want, settle, entered, not_entered, abandon.
     [[nodiscard]] std::optional<registry::Admission> want(registry::FileKey file,
@@ -68,8 +68,6 @@ private:
     void obey();
     void leave(const registry::Actions::Leave& order);
     void drain(const registry::Actions::Drain& order);
-    [[nodiscard]] bool left(const pool::Done& done);
-    [[nodiscard]] bool drained(const pool::Done& done);
     [[nodiscard]] std::vector<registry::FileKey> stuck() const;
 
     // A file that another node wants drained: the tickets of its slots.
@@ -79,10 +77,13 @@ private:
         // One of them is answered. True: none is left.
         bool take(const pool::Done& done);
     };
+    // Whether one of the orders has the ticket. The last of an order's tickets ends it: `tell`
+    // hears its key, and whether all was drained.
+    template <class Key, class Tell>
+    [[nodiscard]] bool answered(std::map<Key, Leaving>& orders, const pool::Done& done, Tell tell);
 
     Post& post_;
     pool::Pool& pool_;
-    const pool::Directory& directory_;
     registry::Member member_;
     std::map<registry::FileKey, Leaving> leaving_;
     std::map<std::pair<registry::FileKey, std::uint64_t>, Leaving> draining_;  // by its number

@@ -129,7 +129,7 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
             shared_if(options.pool, post != nullptr)} {
     if (post != nullptr) {
         companions_.emplace(Companions::Job{*post, options.node, options.nodes, options.readers},
-                            pool_, directory_);
+                            pool_);
         passed_.emplace(*post,
                         [this](registry::FileKey file) { return companions_->parent_of(file); });
         passing_.emplace(*post, *companions_, pool_);

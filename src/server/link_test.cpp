@@ -38,6 +38,19 @@ void let_talk(Link& one, Link& other) {
     }
 }
 
+// Two daemons of one job, and nobody between them.
+struct Talkers {
+    Talkers() : Talkers{connected()} {}
+    void talk() { let_talk(zero, one); }
+
+    Link zero;
+    Link one;
+
+private:
+    explicit Talkers(std::array<OwnFd, 2> ends)
+        : zero{std::move(ends[0]), {0, 2}, secret(1)}, one{std::move(ends[1]), {1, 2}, secret(1)} {}
+};
+
 // What one side says, as it goes over the wire.
 std::vector<std::byte> read_all(const OwnFd& socket) {
     std::vector<std::byte> bytes(65536);
@@ -52,11 +65,10 @@ void write_all(const OwnFd& socket, std::span<const std::byte> bytes) {
 }
 
 TEST(Link, MessagesComeInOrder) {
-    auto [left, right] = connected();
-    Link zero{std::move(left), {0, 2}, secret(1)};
-    Link one{std::move(right), {1, 2}, secret(1)};
+    Talkers both;
+    auto& [zero, one] = both;
     zero.send(message(1));  // before anybody is known
-    let_talk(zero, one);
+    both.talk();
     ASSERT_EQ(zero.state(), Link::State::established);
     ASSERT_EQ(one.state(), Link::State::established);
     EXPECT_EQ(zero.other(), 1U);
@@ -64,7 +76,7 @@ TEST(Link, MessagesComeInOrder) {
     zero.send(message(2));
     zero.send(message(3));
     one.send(message(4));
-    let_talk(zero, one);
+    both.talk();
     for (const std::uint64_t number : {1U, 2U, 3U}) {
         EXPECT_EQ(one.next(), message(number));
     }
@@ -147,10 +159,9 @@ TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
 
 // Bytes of a file go in parts; what is said later does not wait for the rest of them.
 TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
-    auto [left, right] = connected();
-    Link zero{std::move(left), {0, 2}, secret(1)};
-    Link one{std::move(right), {1, 2}, secret(1)};
-    let_talk(zero, one);
+    Talkers both;
+    auto& [zero, one] = both;
+    both.talk();
     std::vector<std::byte> bytes(std::size_t{1} << 20);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] = static_cast<std::byte>(i * 2654435761U >> 13U);
@@ -163,7 +174,7 @@ TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     std::vector<std::byte> got;
     std::size_t before_message = 0;
     for (int i = 0; i < 100 && (got.size() < bytes.size() || before_message == 0); ++i) {
-        let_talk(zero, one);
+        both.talk();
         while (const auto word = one.next()) {
             if (const auto* const part = std::get_if<wire::Part>(&*word)) {
                 EXPECT_EQ(part->number, 11U);

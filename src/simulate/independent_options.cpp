@@ -1,6 +1,7 @@
 // Every key is a row of a table.
 #include "simulate/independent_options.hpp"
 
+#include "simulate/sickness_words.hpp"
 #include "simulate/words.hpp"
 
 #include <fmt/format.h>
@@ -44,18 +45,14 @@ std::vector<Key<IndependentExperiment>> independent_keys() {
                  [](E& e) -> auto& { return e.weather.stragglers; }),
         plain<E>({"moment", "of the drift: the next one is little different"}, {0, 1e6, true},
                  [](E& e) -> auto& { return e.weather.moment; }),
-        plain<E>({"sick_target", "the target that is ill, from 0; -1: none"}, {-1, 65535, true},
-                 [](E& e) -> auto& { return e.sickness.target; }),
-        plain<E>({"sick_slower", "its requests take so many times as long"}, {1, 1e6},
-                 [](E& e) -> auto& { return e.sickness.slower; }),
-        plain<E>({"sick_error_from", "it fails from this second on; -1: never"}, {-1, 1e9},
-                 [](E& e) -> auto& { return e.sickness.error_from; }),
+        sick_target<E>(),
+        sick_slower<E>(),
+        sick_error_from<E>(),
         plain<E>({"seed", "of what is random; the same gives the same times"}, {0, 1e15, true},
                  [](E& e) -> auto& { return e.seed; }),
     };
 }
 
-// Numbers may be right alone and not together.
 Result<void> check_processes(const IndependentExperiment& experiment) {
     const adapters::NodePlatform& node = experiment.platform.node;
     if (experiment.per_node > node.ranks) {
@@ -76,18 +73,7 @@ Result<void> check_processes(const IndependentExperiment& experiment) {
 }
 
 Result<void> check_sickness(const IndependentExperiment& experiment) {
-    const adapters::Sickness& sickness = experiment.sickness;
-    const std::int64_t targets = experiment.platform.target.count;
-    if (sickness.target >= targets) {
-        return refuse(fmt::format("sick_target={}", sickness.target),
-                      fmt::format("there are {}, and the first is 0", targets));
-    }
-    if (sickness.target < 0 && (sickness.slower != 1 || sickness.error_from >= 0)) {
-        return refuse(sickness.slower != 1 ? fmt::format("sick_slower={}", sickness.slower)
-                                           : fmt::format("sick_error_from={}", sickness.error_from),
-                      "sick_target is missing");
-    }
-    return {};
+    return check_sick_target(experiment.sickness, experiment.platform.target.count);
 }
 
 Result<void> check_files(const IndependentExperiment& experiment) {
@@ -130,27 +116,9 @@ std::string independent_help() {
 }
 
 Result<IndependentExperiment> parse_independent_options(const std::vector<std::string>& words) {
-    auto platform = first_word(words);
-    if (!platform) {
-        return failure(platform.error());
-    }
-    IndependentExperiment experiment;
-    experiment.platform = *std::move(platform);
-    const std::vector<Key<IndependentExperiment>> known = independent_keys();
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        const Result<Word> word = split(words[i]);
-        if (!word) {
-            return failure(word.error());
-        }
-        if (const auto done = put(*word, known, experiment); !done) {
-            return refuse(words[i], done.error().message);
-        }
-    }
-    return check_processes(experiment)
-        .and_then([&] { return check_sickness(experiment); })
-        .and_then([&] { return check_files(experiment); })
-        .and_then([&] { return check_size(experiment); })
-        .map([&] { return std::move(experiment); });
+    return checked<IndependentExperiment>(
+        read_keys(words, IndependentExperiment{}, independent_keys()),
+        {check_processes, check_sickness, check_files, check_size});
 }
 
 }  // namespace forebay::sim

@@ -1,58 +1,35 @@
 // What is said on a command line is an independent experiment, or is refused with the reason.
 #include "simulate/independent_options.hpp"
 
+#include "simulate/options_check.hpp"
+
 #include <gtest/gtest.h>
 
 namespace forebay::sim {
 namespace {
 
-Result<IndependentExperiment> parsed(const std::vector<std::string>& words) {
-    std::vector<std::string> all{"platform=" FOREBAY_SOURCE_DIR "/platforms/lustre-96-ost.toml"};
-    all.insert(all.end(), words.begin(), words.end());
-    return parse_independent_options(all);
+constexpr CommandLine<IndependentExperiment> line{"lustre-96-ost", &parse_independent_options};
+
+TEST(WordsOfIndependent, AreRefusedWithTheReason) {
+    line.expect_refusals(
+        Wrong{"processes=70000", "from 0 to 65536"},
+        Wrong{"processes=9000", "they need 282 nodes, and there are 256"},
+        Wrong{"per_node=33", "a node has 32 ranks"}, Wrong{"shared=2", "from 0 to 1"},
+        Wrong{"stripe_count=-1", "from 0 to"}, Wrong{"transfer_bytes=1", "from 4096"},
+        Wrong{"process_bytes=2TiB", "from 4096"}, Wrong{"process_bytes=1TiB", "are the most"},
+        Wrong{"drift=2", "from 0 to 1"}, Wrong{"stragglers=nan", "from 0 to 1"},
+        Wrong{"moment=0.5", "whole"}, Wrong{"sick_target=96", "there are 96"},
+        Wrong{"sick_slower=5", "sick_target is missing"},
+        Wrong{"sick_error_from=1", "sick_target is missing"},
+        Wrong{"same=1", "it needs read=1 shared=1"},
+        Wrong{"stripe_bytes=1500000", "a multiple of the other"},
+        Wrong{"burst_bytes=1", "no such key"}, Wrong{"read", "not key=value"});
 }
-
-std::string complaint(const std::vector<std::string>& words) {
-    const auto experiment = parsed(words);
-    return experiment ? "none" : experiment.error().message;
-}
-
-struct Wrong {
-    const char* word;
-    const char* why;
-
-    // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
-    friend void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.word; }
-};
-
-class RefusedOfIndependent : public testing::TestWithParam<Wrong> {};
-
-TEST_P(RefusedOfIndependent, SaysWhatIsRight) {
-    const std::string said = complaint({GetParam().word});
-    EXPECT_NE(said.find("cannot use \""), std::string::npos) << said;
-    EXPECT_NE(said.find(GetParam().why), std::string::npos) << said;
-    EXPECT_NE(said.find("See forebay simulate --help"), std::string::npos) << said;
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Words, RefusedOfIndependent,
-    testing::Values(Wrong{"processes=70000", "from 0 to 65536"},
-                    Wrong{"processes=9000", "they need 282 nodes, and there are 256"},
-                    Wrong{"per_node=33", "a node has 32 ranks"}, Wrong{"shared=2", "from 0 to 1"},
-                    Wrong{"stripe_count=-1", "from 0 to"}, Wrong{"transfer_bytes=1", "from 4096"},
-                    Wrong{"process_bytes=2TiB", "from 4096"},
-                    Wrong{"process_bytes=1TiB", "are the most"}, Wrong{"drift=2", "from 0 to 1"},
-                    Wrong{"stragglers=nan", "from 0 to 1"}, Wrong{"moment=0.5", "whole"},
-                    Wrong{"sick_target=96", "there are 96"},
-                    Wrong{"sick_slower=5", "sick_target is missing"},
-                    Wrong{"sick_error_from=1", "sick_target is missing"},
-                    Wrong{"same=1", "it needs read=1 shared=1"},
-                    Wrong{"stripe_bytes=1500000", "a multiple of the other"},
-                    Wrong{"burst_bytes=1", "no such key"}, Wrong{"read", "not key=value"}));
 
 TEST(WordsOfIndependent, AreTakenWithUnits) {
-    const auto experiment = parsed({"transfer_bytes=64KiB", "process_bytes=1 GiB", "processes=64",
-                                    "per_node=8", "read=1", "same=1", "target_rate=1GB/s"});
+    const auto experiment =
+        line.parsed({"transfer_bytes=64KiB", "process_bytes=1 GiB", "processes=64", "per_node=8",
+                     "read=1", "same=1", "target_rate=1GB/s"});
     ASSERT_TRUE(experiment.has_value()) << experiment.error().message;
     EXPECT_EQ(experiment->transfer_bytes, 64 << 10);
     EXPECT_EQ(experiment->process_bytes, 1 << 30);
@@ -62,12 +39,12 @@ TEST(WordsOfIndependent, AreTakenWithUnits) {
 }
 
 TEST(WordsOfIndependent, MayBeLeftOut) {
-    const auto experiment = parsed({});
+    const auto experiment = line.parsed({});
     ASSERT_TRUE(experiment.has_value()) << experiment.error().message;
     EXPECT_EQ(processes_of(*experiment), 8192);
     EXPECT_EQ(stripes_of(*experiment), 1);
-    EXPECT_EQ(stripes_of(*parsed({"stripe_count=0"})), 96);
-    EXPECT_EQ(per_node_of(*parsed({"processes=3"})), 3);
+    EXPECT_EQ(stripes_of(*line.parsed({"stripe_count=0"})), 96);
+    EXPECT_EQ(per_node_of(*line.parsed({"processes=3"})), 3);
 }
 
 TEST(WordsOfIndependent, AreInTheHelp) {

@@ -2,11 +2,13 @@
 #include "simulate/options.hpp"
 
 #include "plan/plan.hpp"
+#include "simulate/sickness_words.hpp"
 #include "simulate/variants.hpp"
 #include "simulate/words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace forebay::sim {
 
@@ -49,12 +51,9 @@ std::vector<Key<Experiment>> keys() {
                  [](E& e) -> auto& { return e.calls; }),
         plain<E>({"seed", "of what is random; the same gives the same times"}, {0, 1e15, true},
                  [](E& e) -> auto& { return e.seed; }),
-        plain<E>({"sick_target", "the target that is ill, from 0; -1: none"}, {-1, 65535, true},
-                 [](E& e) -> auto& { return e.sickness.target; }),
-        plain<E>({"sick_slower", "its requests take so many times as long"}, {1, 1e6},
-                 [](E& e) -> auto& { return e.sickness.slower; }),
-        plain<E>({"sick_error_from", "it fails from this second on; -1: never"}, {-1, 1e9},
-                 [](E& e) -> auto& { return e.sickness.error_from; }),
+        sick_target<E>(),
+        sick_slower<E>(),
+        sick_error_from<E>(),
         plain<E>({"ranks_alone", "1: every rank is a node of its own"}, yes_or_no,
                  [](E& e) -> auto& { return e.ranks_alone; }),
         plain<E>({"blocking", "1: a rank does nothing else while it writes, as in pwrite"},
@@ -66,19 +65,12 @@ std::vector<Key<Experiment>> keys() {
     };
 }
 
-Result<void> take(const std::string& text, Experiment& experiment) {
-    const Result<Word> word = split(text);
-    if (!word) {
-        return failure(word.error());
-    }
-    if (word->name == "variant") {
-        return apply_variant(word->text, experiment);
-    }
-    const auto done = put(*word, keys(), experiment);
-    return done ? done : refuse(text, done.error().message);
+Result<void> take_word(const std::string& said, Experiment& experiment) {
+    constexpr std::string_view variant = "variant=";
+    return said.starts_with(variant) ? apply_variant(said.substr(variant.size()), experiment)
+                                     : take(said, keys(), experiment);
 }
 
-// Numbers may be right alone and not together.
 Result<void> check_ranks(const Experiment& experiment) {
     constexpr std::int64_t ranks_max = 65536;
     constexpr std::int64_t nodes_max = 8192;  // each holds 192 bytes of each: together 13 GB
@@ -98,20 +90,7 @@ Result<void> check_ranks(const Experiment& experiment) {
 }
 
 Result<void> check_targets(const Experiment& experiment) {
-    const std::int64_t targets = experiment.platform.target.count;
-    const adapters::Sickness& sickness = experiment.sickness;
-    if (sickness.target >= targets) {
-        return refuse(fmt::format("sick_target={}", sickness.target),
-                      fmt::format("there are {}, and the first is 0", targets));
-    }
-    if (sickness.target < 0 && sickness.slower != 1) {
-        return refuse(fmt::format("sick_slower={}", sickness.slower), "sick_target is missing");
-    }
-    if (sickness.target < 0 && sickness.error_from >= 0) {
-        return refuse(fmt::format("sick_error_from={}", sickness.error_from),
-                      "sick_target is missing");
-    }
-    return {};
+    return check_sick_target(experiment.sickness, experiment.platform.target.count);
 }
 
 Result<void> check_verify(const Experiment& experiment) {
@@ -168,23 +147,9 @@ std::string help() {
 }
 
 Result<Experiment> parse_options(const std::vector<std::string>& words) {
-    auto platform = first_word(words);
-    if (!platform) {
-        return failure(platform.error());
-    }
-    Experiment experiment;
-    experiment.platform = *std::move(platform);
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        if (const auto taken = take(words[i], experiment); !taken) {
-            return failure(taken.error());
-        }
-    }
-    return check_ranks(experiment)
-        .and_then([&] { return check_targets(experiment); })
-        .and_then([&] { return check_verify(experiment); })
-        .and_then([&] { return check_staging(experiment); })
-        .and_then([&] { return check_file(experiment); })
-        .map([&] { return std::move(experiment); });
+    return checked<Experiment>(
+        read_words(words, Experiment{}, take_word),
+        {check_ranks, check_targets, check_verify, check_staging, check_file});
 }
 
 }  // namespace forebay::sim

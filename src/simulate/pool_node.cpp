@@ -245,12 +245,7 @@ bool PoolNode::talk() {
 }
 
 void PoolNode::make_leave(const registry::Actions::Leave& order) {
-    pool::Task task;
-    task.kind = pool::Task::Kind::leave;
-    task.reason = pool::Reason::other_nodes;
-    for (const std::uint32_t slot : order.slots) {
-        const std::uint64_t ticket =
-            pool_.ask(slot, directory_.files[slot].generation.load(relaxed), task);
+    for (const std::uint64_t ticket : pool_.ask_each(order.slots, pool::leave_to_other_nodes)) {
         if (order.answer) {
             leaving_[ticket] = order.file;
         }

@@ -80,15 +80,8 @@ std::vector<Key<PoolExperiment>> pool_keys() {
     };
 }
 
-std::vector<Key<PoolExperiment>> all_keys() {
-    std::vector<Key<PoolExperiment>> all = program_keys();
-    for (Key<PoolExperiment>& key : pool_keys()) {
-        all.push_back(std::move(key));
-    }
-    return all;
-}
+std::vector<Key<PoolExperiment>> all_keys() { return joined(program_keys(), pool_keys()); }
 
-// Numbers may be right alone and not together.
 Result<void> check_ranks(const PoolExperiment& experiment) {
     constexpr std::int64_t ranks_max = 65536;
     constexpr std::int64_t nodes_max = 1024;  // each has a directory of its own
@@ -151,27 +144,10 @@ std::string pool_help() {
 }
 
 Result<PoolExperiment> parse_pool_options(const std::vector<std::string>& words) {
-    auto platform = first_word(words);
-    if (!platform) {
-        return failure(platform.error());
-    }
-    PoolExperiment experiment;
-    experiment.platform = *std::move(platform);
-    experiment.pool.cap_bytes = static_cast<std::int64_t>(8 * gibibyte);
-    const std::vector<Key<PoolExperiment>> known = all_keys();
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        const Result<Word> word = split(words[i]);
-        if (!word) {
-            return failure(word.error());
-        }
-        if (const auto done = put(*word, known, experiment); !done) {
-            return refuse(words[i], done.error().message);
-        }
-    }
-    return check_ranks(experiment)
-        .and_then([&] { return check_input(experiment); })
-        .and_then([&] { return check_files(experiment); })
-        .map([&] { return std::move(experiment); });
+    PoolExperiment usual;
+    usual.pool.cap_bytes = static_cast<std::int64_t>(8 * gibibyte);
+    return checked<PoolExperiment>(read_keys(words, usual, all_keys()),
+                                   {check_ranks, check_input, check_files});
 }
 
 }  // namespace forebay::sim

@@ -1,56 +1,32 @@
 // What is said on a command line is an experiment with the pool, or is refused with the reason.
 #include "simulate/pool_options.hpp"
 
+#include "simulate/options_check.hpp"
+
 #include <gtest/gtest.h>
 
 namespace forebay::sim {
 namespace {
 
-Result<PoolExperiment> parsed(const std::vector<std::string>& words) {
-    std::vector<std::string> all{"platform=" FOREBAY_SOURCE_DIR "/platforms/lustre-96-ost.toml"};
-    all.insert(all.end(), words.begin(), words.end());
-    return parse_pool_options(all);
+constexpr CommandLine<PoolExperiment> line{"lustre-96-ost", &parse_pool_options};
+
+TEST(WordsOfThePool, AreRefusedWithTheReason) {
+    line.expect_refusals(
+        Wrong{"burst_bytes=0", "from 1 to"}, Wrong{"interval=-1", "from 0 to"},
+        Wrong{"steps=0", "from 1 to"}, Wrong{"writers=9000", "there are 8192 ranks"},
+        Wrong{"files=0", "from 1 to"}, Wrong{"files=1000", "1000000 are the most"},
+        Wrong{"new_files=2", "from 0 to 1"}, Wrong{"pool_window=1000", "from"},
+        Wrong{"pool_cap=1", "from"}, Wrong{"pool_age=0", "from 1 to"},
+        Wrong{"touch_rate=0", "from 1 to"}, Wrong{"burst_bytes=1024TiB", "64 TB"},
+        Wrong{"burst_bytes=100", "at least a byte"}, Wrong{"input_bytes=1000", "multiple of"},
+        Wrong{"ranks_per_node=257", "256 on each"}, Wrong{"nodes=5000", "1024 nodes"},
+        Wrong{"region_bytes=1", "no such key"}, Wrong{"interval", "not key=value"},
+        Wrong{"nodes=many", "it is no number"});
 }
-
-std::string complaint(const std::vector<std::string>& words) {
-    const auto experiment = parsed(words);
-    return experiment ? "none" : experiment.error().message;
-}
-
-struct Wrong {
-    const char* word;
-    const char* why;
-
-    // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
-    friend void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.word; }
-};
-
-class RefusedOfThePool : public testing::TestWithParam<Wrong> {};
-
-TEST_P(RefusedOfThePool, SaysWhatIsRight) {
-    const std::string said = complaint({GetParam().word});
-    EXPECT_NE(said.find("cannot use \""), std::string::npos) << said;
-    EXPECT_NE(said.find(GetParam().why), std::string::npos) << said;
-    EXPECT_NE(said.find("See forebay simulate --help"), std::string::npos) << said;
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Words, RefusedOfThePool,
-    testing::Values(Wrong{"burst_bytes=0", "from 1 to"}, Wrong{"interval=-1", "from 0 to"},
-                    Wrong{"steps=0", "from 1 to"}, Wrong{"writers=9000", "there are 8192 ranks"},
-                    Wrong{"files=0", "from 1 to"}, Wrong{"files=1000", "1000000 are the most"},
-                    Wrong{"new_files=2", "from 0 to 1"}, Wrong{"pool_window=1000", "from"},
-                    Wrong{"pool_cap=1", "from"}, Wrong{"pool_age=0", "from 1 to"},
-                    Wrong{"touch_rate=0", "from 1 to"}, Wrong{"burst_bytes=1024TiB", "64 TB"},
-                    Wrong{"burst_bytes=100", "at least a byte"},
-                    Wrong{"input_bytes=1000", "multiple of"},
-                    Wrong{"ranks_per_node=257", "256 on each"}, Wrong{"nodes=5000", "1024 nodes"},
-                    Wrong{"region_bytes=1", "no such key"}, Wrong{"interval", "not key=value"},
-                    Wrong{"nodes=many", "it is no number"}));
 
 TEST(WordsOfThePool, AreTakenWithUnits) {
     const auto experiment =
-        parsed({"interval=2 s", "pool_window=1 GiB", "pool_age=20", "copy_rate=5GB/s"});
+        line.parsed({"interval=2 s", "pool_window=1 GiB", "pool_age=20", "copy_rate=5GB/s"});
     ASSERT_TRUE(experiment.has_value()) << experiment.error().message;
     EXPECT_EQ(experiment->interval, 2);
     EXPECT_EQ(experiment->pool.window_bytes, std::int64_t{1} << 30);

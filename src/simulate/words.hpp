@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,6 +61,13 @@ Key<Subject> rate(const Named& named, const adapters::Bounds& bounds, Place plac
     return key;
 }
 
+template <class Subject>
+std::vector<Key<Subject>> joined(std::vector<Key<Subject>> first,
+                                 const std::vector<Key<Subject>>& more) {
+    first.insert(first.end(), more.begin(), more.end());
+    return first;
+}
+
 inline constexpr double kibibyte = 1024;
 inline constexpr double gibibyte = 1024 * 1024 * kibibyte;
 inline constexpr double tebibyte = 1024 * gibibyte;
@@ -93,6 +101,58 @@ Result<void> put(const Word& word, const std::vector<Key<Subject>>& keys, Subjec
     return number(word.text, found->unit).and_then([&](double value) {
         return found->bounds.check(value).map([&] { found->put(subject, value); });
     });
+}
+
+// The same for a word as it was said; the message of an error names it.
+template <class Subject>
+Result<void> take(const std::string& said, const std::vector<Key<Subject>>& keys,
+                  Subject& subject) {
+    return split(said).and_then([&](const Word& word) -> Result<void> {
+        const auto done = put(word, keys, subject);
+        return done ? done : refuse(said, done.error().message);
+    });
+}
+
+// What the words make of `subject`: the first one names its platform, and `take_one` has each
+// other one, as it was said.
+template <class Subject, class TakeOne>
+Result<Subject> read_words(const std::vector<std::string>& words, Subject subject,
+                           TakeOne take_one) {
+    auto platform = first_word(words);
+    if (!platform) {
+        return failure(platform.error());
+    }
+    subject.platform = *std::move(platform);
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        if (const Result<void> taken = take_one(words[i], subject); !taken) {
+            return failure(taken.error());
+        }
+    }
+    return subject;
+}
+
+// The same where every word is a key.
+template <class Subject>
+Result<Subject> read_keys(const std::vector<std::string>& words, Subject subject,
+                          const std::vector<Key<Subject>>& keys) {
+    return read_words(words, std::move(subject),
+                      [&](const std::string& said, Subject& to) { return take(said, keys, to); });
+}
+
+template <class Subject>
+using Check = Result<void> (*)(const Subject&);
+
+// Numbers may be right alone and not together: the first check that fails says so.
+template <class Subject>
+Result<Subject> checked(Result<Subject> subject, std::initializer_list<Check<Subject>> checks) {
+    for (const Check<Subject> check : checks) {
+        if (subject) {
+            if (const Result<void> right = check(*subject); !right) {
+                subject = failure(right.error());
+            }
+        }
+    }
+    return subject;
 }
 
 // A line for each word.

@@ -68,16 +68,22 @@ static inline int fs_rmdir(const char* path) {
     return answer(rmdir(below(path, b, sizeof b)));
 }
 
-static inline int fs_readdir(const char* path, void* to, fuse_fill_dir_t fill, off_t from,
-                             struct fuse_file_info* info, enum fuse_readdir_flags flags) {
+/* What a folder holds, but what begins with `hidden`; 0: all of it. */
+static inline int fs_list(const char* path, void* to, fuse_fill_dir_t fill, char hidden) {
     char b[name_max];
     DIR* const here = opendir(below(path, b, sizeof b));
-    (void)from, (void)info, (void)flags;
     if (here == NULL) return -errno;
     for (struct dirent* one = readdir(here); one != NULL; one = readdir(here))
-        if (fill(to, one->d_name, NULL, 0, 0) != 0) break;
+        if ((hidden == 0 || one->d_name[0] != hidden) && fill(to, one->d_name, NULL, 0, 0) != 0)
+            break;
     closedir(here);
     return 0;
+}
+
+static inline int fs_readdir(const char* path, void* to, fuse_fill_dir_t fill, off_t from,
+                             struct fuse_file_info* info, enum fuse_readdir_flags flags) {
+    (void)from, (void)info, (void)flags;
+    return fs_list(path, to, fill, 0);
 }
 
 static inline int fs_unlink(const char* path) {

@@ -485,14 +485,8 @@ static int remove_folder(const char* path) {
 /* What begins with a dot is ours. */
 static int list_files(const char* path, void* to, fuse_fill_dir_t fill, off_t from,
                       struct fuse_file_info* info, enum fuse_readdir_flags flags) {
-    char b[name_max];
-    DIR* const here = opendir(below(path, b, sizeof b));
     (void)from, (void)info, (void)flags;
-    if (here == NULL) return -ENOENT;
-    for (struct dirent* one = readdir(here); one != NULL; one = readdir(here))
-        if (one->d_name[0] != '.' && fill(to, one->d_name, NULL, 0, 0) != 0) break;
-    closedir(here);
-    return 0;
+    return fs_list(path, to, fill, '.');
 }
 
 int main(int argc, char** argv) {

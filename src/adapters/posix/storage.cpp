@@ -159,8 +159,22 @@ private:
     std::vector<std::thread> threads_;
 };
 
+Result<void> DescriptorStorage::sync() {
+    expects(in_flight() == 0, "nothing is in flight at sync");
+    return sync_file(fd_.get(), path_);
+}
+
+Result<ports::Identity> DescriptorStorage::identity() const {
+    return identity_of(fd_.get(), path_);
+}
+
+Result<void> DescriptorStorage::close() {
+    expects(in_flight() == 0, "nothing is in flight at close");
+    return fd_.close(path_);
+}
+
 PosixStorage::PosixStorage(OwnFd fd, std::string path, PosixOptions options)
-    : fd_{std::move(fd)}, path_{std::move(path)}, options_{options} {}
+    : DescriptorStorage{std::move(fd), std::move(path)}, options_{options} {}
 
 PosixStorage::~PosixStorage() { leave_if_forked(); }
 
@@ -179,7 +193,7 @@ void PosixStorage::submit(const ports::Request& request) {
     leave_if_forked();
     expects(in_flight_ < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
     if (!pool_) {
-        pool_ = std::make_unique<Pool>(fd_.get(), options_.threads);
+        pool_ = std::make_unique<Pool>(fd(), options_.threads);
         owner_ = ::getpid();
     }
     ++in_flight_;
@@ -202,18 +216,11 @@ std::size_t PosixStorage::wait(std::span<ports::Completion> out) {
     return count;
 }
 
-Result<void> PosixStorage::sync() {
-    expects(in_flight_ == 0, "nothing is in flight at sync");
-    return sync_file(fd_.get(), path_);
-}
-
-Result<ports::Identity> PosixStorage::identity() const { return identity_of(fd_.get(), path_); }
-
 Result<void> PosixStorage::close() {
     leave_if_forked();
     expects(in_flight_ == 0, "nothing is in flight at close");
     pool_.reset();
-    return fd_.close(path_);
+    return DescriptorStorage::close();
 }
 
 Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path, Direction direction,

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 
 namespace forebay::adapters {
 
@@ -20,11 +21,31 @@ namespace forebay::adapters {
 
 Result<void> sync_file(int fd, const std::string& path);
 
+// What a file that is known by its descriptor does, however its bytes are moved.
+class DescriptorStorage : public ports::Storage {
+public:
+    Result<void> sync() override;
+    [[nodiscard]] Result<ports::Identity> identity() const override;
+    Result<void> close() override;
+
+protected:
+    DescriptorStorage(OwnFd fd, std::string path) noexcept
+        : fd_{std::move(fd)}, path_{std::move(path)} {}
+
+    [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+    // Requests. There are none at sync() and at close().
+    [[nodiscard]] virtual std::size_t in_flight() const noexcept = 0;
+
+private:
+    OwnFd fd_;
+    std::string path_;
+};
+
 struct PosixOptions {
     int threads = 2;
 };
 
-class PosixStorage final : public ports::Storage {
+class PosixStorage final : public DescriptorStorage {
 public:
     PosixStorage(OwnFd fd, std::string path, PosixOptions options = {});
     // Finishes what is in flight; its memory must live until then.
@@ -34,19 +55,16 @@ public:
     void submit(const ports::Request& request) override;
     std::size_t poll(std::span<ports::Completion> out) override;
     std::size_t wait(std::span<ports::Completion> out) override;
-    Result<void> sync() override;
-    [[nodiscard]] Result<ports::Identity> identity() const override;
     Result<void> close() override;
     [[nodiscard]] const char* name() const noexcept override { return "posix"; }
 
 private:
+    [[nodiscard]] std::size_t in_flight() const noexcept override { return in_flight_; }
     class Pool;
     static constexpr int depth_max = 64;
 
     void leave_if_forked();
 
-    OwnFd fd_;
-    std::string path_;
     PosixOptions options_;
     std::unique_ptr<Pool> pool_;  // made by the first request
     pid_t owner_ = 0;             // process whose threads they are

@@ -1,15 +1,13 @@
-// What calls through a node's client take, where that can be computed by hand. Each world is in a
-// process of its own, since SimGrid allows no second.
+// What calls through a node's client take, where that can be computed by hand.
 #include "adapters/simgrid/mounted_storage.hpp"
+
+#include "adapters/simgrid/alone_check.hpp"
 #include "adapters/simgrid/world.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <functional>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace forebay::adapters {
@@ -32,50 +30,9 @@ Platform simple() {
     return platform;
 }
 
-WorldOptions hosts_of_ranks(std::int32_t hosts, std::int32_t ranks) {
-    WorldOptions options;
-    options.hosts = hosts;
-    options.ranks_per_host = ranks;
-    options.ranks_per_node = ranks;
-    options.node_bytes = 4096;
-    return options;
-}
-
-using Times = std::array<double, 2>;
-
-// What each rank told.
-std::vector<Times> run_alone(const Platform& platform, const WorldOptions& options,
-                             const std::function<Times(RankPorts&)>& body) {
-    std::vector<Times> told(static_cast<std::size_t>(options.hosts * options.ranks_per_host));
-    const std::span<std::byte> bytes = std::as_writable_bytes(std::span{told});
-    std::array<int, 2> ends{};
-    EXPECT_EQ(pipe(ends.data()), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        static_cast<void>(run_world(platform, options, [&](RankPorts& ports) {
-            told[ports.communicator.place().rank.position()] = body(ports);
-        }));
-        _exit(write(ends[1], bytes.data(), bytes.size()) > 0 ? 0 : 1);
-    }
-    close(ends[1]);
-    EXPECT_EQ(read(ends[0], bytes.data(), bytes.size()), std::ssize(bytes)) << "the world ended";
-    close(ends[0]);
-    waitpid(child, nullptr, 0);
-    return told;
-}
-
-double seconds(const RankPorts& ports) { return static_cast<double>(ports.clock.now_ns()) * 1e-9; }
-
 // One call; its errno.
 int call(ports::Storage& storage, Direction direction, const FileRun& run) {
-    // An address that nobody looks at: the bytes are not there.
-    const std::span<std::byte> bytes{reinterpret_cast<std::byte*>(4096),
-                                     static_cast<std::size_t>(run.bytes)};
-    const std::array pieces{ports::Piece{Offset{run.offset}, bytes}};
-    ports::Request request;
-    request.direction = direction;
-    request.pieces = pieces;
-    storage.submit(request);
+    submit(storage, direction, {Offset{run.offset}, Length{run.bytes}});
     std::array<ports::Completion, 1> done;
     EXPECT_EQ(storage.wait(done), 1U);
     EXPECT_EQ(done.front().bytes.bytes(), done.front().system == 0 ? run.bytes : 0);

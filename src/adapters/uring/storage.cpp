@@ -213,7 +213,7 @@ Result<std::unique_ptr<UringStorage>> UringStorage::create(OwnFd& fd, std::strin
 }
 
 UringStorage::UringStorage(OwnFd fd, std::string path, std::unique_ptr<Ring> ring) noexcept
-    : fd_{std::move(fd)}, path_{std::move(path)}, ring_{std::move(ring)} {}
+    : DescriptorStorage{std::move(fd), std::move(path)}, ring_{std::move(ring)} {}
 
 UringStorage::~UringStorage() = default;
 
@@ -227,16 +227,6 @@ std::size_t UringStorage::poll(std::span<ports::Completion> out) {
 
 std::size_t UringStorage::wait(std::span<ports::Completion> out) { return ring_->wait(out); }
 
-Result<void> UringStorage::sync() {
-    expects(ring_->in_flight() == 0, "nothing is in flight at sync");
-    return sync_file(fd_.get(), path_);
-}
-
-Result<ports::Identity> UringStorage::identity() const { return identity_of(fd_.get(), path_); }
-
-Result<void> UringStorage::close() {
-    expects(ring_->in_flight() == 0, "nothing is in flight at close");
-    return fd_.close(path_);
-}
+std::size_t UringStorage::in_flight() const noexcept { return ring_->in_flight(); }
 
 }  // namespace forebay::adapters

@@ -20,7 +20,7 @@ namespace forebay::adapters {
 // Whether small pieces may be written by whoever submits them: it waits for the file system then.
 enum class Caller { may_wait, never_waits };
 
-class UringStorage final : public ports::Storage {
+class UringStorage final : public DescriptorStorage {
 public:
     // Fails where uring_allowed() is false, and leaves `fd` alone then.
     [[nodiscard]] static Result<std::unique_ptr<UringStorage>> create(
@@ -34,17 +34,14 @@ public:
     void submit(const ports::Request& request) override;
     std::size_t poll(std::span<ports::Completion> out) override;
     std::size_t wait(std::span<ports::Completion> out) override;
-    Result<void> sync() override;
-    [[nodiscard]] Result<ports::Identity> identity() const override;
-    Result<void> close() override;
     [[nodiscard]] const char* name() const noexcept override { return "uring"; }
 
 private:
     class Ring;
     UringStorage(OwnFd fd, std::string path, std::unique_ptr<Ring> ring) noexcept;
 
-    OwnFd fd_;
-    std::string path_;
+    [[nodiscard]] std::size_t in_flight() const noexcept override;
+
     std::unique_ptr<Ring> ring_;
 };
 

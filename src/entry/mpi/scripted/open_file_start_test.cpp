@@ -2,12 +2,11 @@
 // does itself, what it leaves to the MPI and by which call.
 #include "entry/mpi/open_file.hpp"
 #include "entry/mpi/scripted/mpi.hpp"
+#include "entry/mpi/scripted/open_file_check.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,44 +41,22 @@ constexpr pool::PoolCalls plain_calls{
     .prepare = [](std::byte*, std::size_t) {},
 };
 
-class NonBlocking : public testing::Test {
+class NonBlocking : public OpenedFile {
 protected:
-    NonBlocking() {
-        begin();
-        std::ofstream(path_) << "";
-        facts_.name = facts_.path = path_;
-        facts_.amode = MPI_MODE_RDWR;
+    NonBlocking() : OpenedFile{"open_file_start_test"} {
         facts_.pooled = true;
         facts_.pool = &calls_;
         struct stat found{};
         EXPECT_EQ(::stat(path_.c_str(), &found), 0);
         facts_.identity = ports::Identity{found.st_dev, found.st_ino};
-        circle_ = make_circle(MPI_COMM_WORLD, 1, needs_of(settings_), true);
     }
-    ~NonBlocking() override {
-        ::unlink(path_.c_str());
-        ::unlink(record_.c_str());
-    }
+    ~NonBlocking() override { file_.reset(); }  // while there are calls_
 
-    OpenFile& open() {
-        EXPECT_TRUE(settings_.set(Setting::record, record_));
-        facts_.recording = true;
-        handle_ = script().make_file(facts_.name, facts_.amode);
-        file_ = std::make_unique<OpenFile>(handle_, facts_, settings_, circle_.get(), none_);
-        return *file_;
-    }
     int write(MPI_Offset offset) { return start(at(offset), Direction::write); }
-    int start(const Access& access, Direction direction) {
+    int start(Access access, Direction direction) {
+        access.status = nullptr;  // the request has it
         request_ = MPI_REQUEST_NULL;
         return file_->start(access, direction, {&request_, together_, alone_});
-    }
-    [[nodiscard]] Access at(MPI_Offset offset) {
-        return {0, handle_, Start::offset, offset, bytes_.data(), 5, MPI_BYTE, nullptr};
-    }
-    [[nodiscard]] Access by_pointer() {
-        Access access = at(0);
-        access.start = Start::pointer;
-        return access;
     }
     // Bytes that the last request tells, as MPI_Wait would.
     MPI_Count told() {
@@ -98,37 +75,16 @@ protected:
 
     int passed_together_ = 0;
     int passed_alone_ = 0;
-    std::string bytes_ = "hello";
-    FileFacts facts_;
-    Settings settings_;
     pool::PoolCalls calls_ = plain_calls;
-    std::unique_ptr<Circle> circle_;
-    MPI_File handle_ = MPI_FILE_NULL;
     MPI_Request request_ = MPI_REQUEST_NULL;
 
 private:
-    struct Own {
-        int& passed;
-        int operator()(MPI_File) const noexcept {
-            passed += 1;
-            return MPI_SUCCESS;
-        }
-    };
-    static std::string text_of(const std::string& path) {
-        std::ifstream in(path, std::ios::binary);
-        return {std::istreambuf_iterator<char>(in), {}};
-    }
-
     Own together_{passed_together_};
     Own alone_{passed_alone_};
-    std::string path_ = own_path("open_file_start_test");
-    std::string record_ = own_path("open_file_start_test.jsonl");
-    std::unique_ptr<OpenFile> file_;
-    LargeCountInquiry none_;
 };
 
 TEST_F(NonBlocking, WritesAndReadsWithinTheCall) {
-    OpenFile& file = open();
+    OpenFile& file = open_recorded();
     script().log.clear();
     ASSERT_EQ(write(3), MPI_SUCCESS);
     EXPECT_EQ(told(), 5);
@@ -146,7 +102,7 @@ TEST_F(NonBlocking, WritesAndReadsWithinTheCall) {
 }
 
 TEST_F(NonBlocking, MovesThePointerByWhatWasAskedFor) {
-    open();
+    open_recorded();
     ASSERT_EQ(start(by_pointer(), Direction::write), MPI_SUCCESS);
     ASSERT_EQ(start(by_pointer(), Direction::write), MPI_SUCCESS);
     EXPECT_EQ(text(), "hellohello");
@@ -161,7 +117,7 @@ TEST_F(NonBlocking, MovesThePointerByWhatWasAskedFor) {
 }
 
 TEST_F(NonBlocking, GoesThroughTheView) {
-    OpenFile& file = open();
+    OpenFile& file = open_recorded();
     const MPI_Datatype type = script().make_vector(10, 1, 2);
     ASSERT_EQ(file.set_view({1, MPI_BYTE, type, "native", MPI_INFO_NULL}), MPI_SUCCESS);
     ASSERT_EQ(write(1), MPI_SUCCESS);
@@ -174,7 +130,7 @@ TEST_F(NonBlocking, GoesThroughTheView) {
 
 TEST_F(NonBlocking, AFailedDepositIsAnErrorOfTheCall) {
     calls_.pwrite = &fail_to_write;
-    OpenFile& file = open();
+    OpenFile& file = open_recorded();
     EXPECT_EQ(start(by_pointer(), Direction::write), MPI_ERR_IO);
     EXPECT_EQ(request_, MPI_REQUEST_NULL);
     EXPECT_EQ(file_of(handle_).raised, std::vector{MPI_ERR_IO});
@@ -184,7 +140,7 @@ TEST_F(NonBlocking, AFailedDepositIsAnErrorOfTheCall) {
 }
 
 TEST_F(NonBlocking, LeavesTheCallToTheMpiOnAllRanksOrOnThisOneOnly) {
-    OpenFile& file = open();
+    OpenFile& file = open_recorded();
     EXPECT_EQ(write(-1), MPI_SUCCESS);
     Access wrong = at(0);
     wrong.count = -1;
@@ -203,7 +159,7 @@ TEST_F(NonBlocking, LeavesTheCallToTheMpiOnAllRanksOrOnThisOneOnly) {
 }
 
 TEST_F(NonBlocking, BehindACollectiveCallOfTheMpiItIsTheMpisAsWell) {
-    OpenFile& file = open();
+    OpenFile& file = open_recorded();
     Left left;
     left.file = handle_;
     left.collective = true;
@@ -219,7 +175,7 @@ TEST_F(NonBlocking, BehindACollectiveCallOfTheMpiItIsTheMpisAsWell) {
 
 TEST_F(NonBlocking, AFileThatIsOnlyReadIsTheMpisToRefuse) {
     facts_.amode = MPI_MODE_RDONLY;
-    open();
+    open_recorded();
     EXPECT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_alone_, 1);
     EXPECT_EQ(start(at(0), Direction::read), MPI_SUCCESS);
@@ -228,14 +184,14 @@ TEST_F(NonBlocking, AFileThatIsOnlyReadIsTheMpisToRefuse) {
 
 TEST_F(NonBlocking, AFileThatIsNotInThePoolIsLeftAsEver) {
     facts_.pooled = false;
-    open();
+    open_recorded();
     EXPECT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_together_, 1);
 }
 
 TEST_F(NonBlocking, AFileThatWasReplacedIsLeftByThisRank) {
     facts_.identity = ports::Identity{1, 2};
-    open();
+    open_recorded();
     EXPECT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_alone_, 2);
@@ -244,7 +200,7 @@ TEST_F(NonBlocking, AFileThatWasReplacedIsLeftByThisRank) {
 
 TEST_F(NonBlocking, SwitchedOffAtTheOpenItIsTheMpisCollectiveCall) {
     ASSERT_TRUE(settings_.set(Setting::collective_write, "disable"));
-    open();
+    open_recorded();
     EXPECT_EQ(start(at(0), Direction::read), MPI_SUCCESS);
     EXPECT_EQ(passed_together_, 0);
     EXPECT_EQ(write(0), MPI_SUCCESS);
@@ -252,7 +208,7 @@ TEST_F(NonBlocking, SwitchedOffAtTheOpenItIsTheMpisCollectiveCall) {
 }
 
 TEST_F(NonBlocking, ARequestThatCannotBeMadeIsAnError) {
-    open();
+    open_recorded();
     script().failing["Grequest_start"] = MPI_ERR_OTHER;
     EXPECT_EQ(write(0), MPI_ERR_OTHER);
     EXPECT_EQ(request_, MPI_REQUEST_NULL);

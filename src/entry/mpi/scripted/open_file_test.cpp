@@ -4,80 +4,25 @@
 
 #include "entry/mpi/report.hpp"
 #include "entry/mpi/scripted/mpi.hpp"
+#include "entry/mpi/scripted/open_file_check.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace forebay::entry::scripted {
 namespace {
 
-std::string text_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-class OpenFileOf : public testing::Test {
+class OpenFileOf : public OpenedFile {
 protected:
-    OpenFileOf() {
-        begin();
-        std::ofstream(path_) << "";
-        facts_.name = facts_.path = path_;
-        facts_.amode = MPI_MODE_RDWR;
-        circle_ = make_circle(MPI_COMM_WORLD, 1, needs_of(settings_), true);
-    }
-
-    ~OpenFileOf() override {
-        ::unlink(path_.c_str());
-        ::unlink(record_.c_str());
-    }
-
-    OpenFile& open() {
-        handle_ = script().make_file(facts_.name, facts_.amode);
-        file_ = std::make_unique<OpenFile>(handle_, facts_, settings_, circle_.get(), none_);
-        return *file_;
-    }
-    OpenFile& open_recorded() {
-        EXPECT_TRUE(settings_.set(Setting::record, record_));
-        facts_.recording = true;
-        return open();
-    }
-
-    [[nodiscard]] Access at(MPI_Offset offset) {
-        return {0, handle_, Start::offset, offset, bytes_.data(), 5, MPI_BYTE, &status_};
-    }
-    [[nodiscard]] Access by_pointer() {
-        Access access = at(0);
-        access.start = Start::pointer;
-        return access;
-    }
+    OpenFileOf() : OpenedFile{"open_file_test"} {}
 
     // The MPI's own call.
     int passed_ = 0;
     PassOn pass() { return own_; }
 
-    std::string path_ = own_path("open_file_test");
-    std::string record_ = own_path("open_file_test.jsonl");
-    std::string bytes_ = "hello";
-    MPI_Status status_{};
-    FileFacts facts_;
-    Settings settings_;
-    std::unique_ptr<Circle> circle_;
-    MPI_File handle_ = MPI_FILE_NULL;
-    std::unique_ptr<OpenFile> file_;
-    LargeCountInquiry none_;
-
 private:
-    struct Own {
-        int& passed;
-        int operator()(MPI_File) const noexcept {
-            passed += 1;
-            return MPI_SUCCESS;
-        }
-    };
     Own own_{passed_};
 };
 
