@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any, TypeVar
 
 from forebay import __version__
@@ -48,8 +47,10 @@ _TARGETS_UNKNOWN = 4
 _PLACED_TARGETS_MAX = 256
 _PLACED_FILES = 3
 """Of each target, that count."""
-_PLACED_SLOWER = 8
-"""A file takes this share of its time, so that there is time for one target that is much slower."""
+_PLACED_SLOWER = 8.0
+"""How much slower than the round before, which was small, a round may be and still be in time."""
+_PLACED_AGAIN = 1.25
+"""The same behind a round of its own size."""
 
 
 @frozen
@@ -176,16 +177,22 @@ class RealSystem:
             return {}
         deadline = time.monotonic() + seconds_max
         try:
-            first = self._round(targets, MIB, deadline)
-            if not first:
-                return {}
-            usual = median(first.values()) * seconds_max / files / _PLACED_SLOWER
-            each = max(MIB, int(min(most, usual)) // MIB * MIB)
-            rounds = [self._round(targets, each, deadline) for _ in range(_PLACED_FILES)]
+            rounds = [self._round(targets, MIB, deadline)]
+            # What fits into memory on its way to a target seems fast: no guide to what follows.
+            slower = _PLACED_SLOWER
+            for left in range(_PLACED_FILES, 0, -1):
+                if not rounds[-1]:
+                    break
+                seconds = max(deadline - time.monotonic(), 0.0) / left / slower
+                fits = seconds / sum(1 / rate for rate in rounds[-1].values())
+                each = max(MIB, int(min(most, fits)) // MIB * MIB)
+                rounds.append(self._round(targets, each, deadline))
+                slower = _PLACED_AGAIN
         finally:
             self.clean()
         return {
-            target: [one[target] for one in rounds if target in one] for target in range(targets)
+            target: [one[target] for one in rounds[1:] if target in one]
+            for target in range(targets)
         }
 
     def _round(self, targets: int, each: int, deadline: float) -> Mapping[int, float]:
