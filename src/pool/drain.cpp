@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace forebay::pool {
 
@@ -122,14 +123,14 @@ Candidate Drain::candidate(const File& file) {
 bool Drain::start(bool pressed) {
     std::vector<Candidate> candidates;
     std::vector<File*> files;
-    std::int32_t jobs = 0;
+    std::int32_t shares = 0;  // of the jobs under way
     const std::int64_t now = ledger_.now_ns();
     for (const std::uint32_t slot : ledger_.busy) {
         File* const file = ledger_.files[slot].get();
         if (file == nullptr) {
             continue;
         }
-        jobs += file->job && now - file->job->news_ns < stalled_ns ? 1 : 0;
+        shares += file->job && now - file->job->news_ns < stalled_ns ? file->shares : 0;
         files.push_back(file);
         candidates.push_back(candidate(*file));
     }
@@ -144,14 +145,14 @@ bool Drain::start(bool pressed) {
         return false;
     }
     bool any = false;
-    while (jobs < ledger_.options.files_at_once) {
+    while (shares < ledger_.options.files_at_once * shares_of_file) {
         const auto choice = next_to_drain(candidates, situation);
         if (!choice) {
             break;
         }
         File& file = *files[choice->candidate];
         if (ledger_.journal.may_change(file)) {
-            jobs += start_job(file, choice->why) ? 1 : 0;
+            shares += start_job(file, choice->why) ? file.shares : 0;
             any = true;
         }
         candidates[choice->candidate].held_back = true;
@@ -192,11 +193,18 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
     }
     std::vector<ports::Piece> pieces;
     pieces.reserve(deposits.size());
+    std::int64_t bytes = 0;
+    std::int64_t runs = 0;
+    std::optional<Offset> end;
     for (const Deposit& deposit : deposits) {
+        bytes += deposit.extent.length.bytes();
+        runs += deposit.extent.begin == end ? 0 : 1;
+        end = deposit.extent.end();
         ledger_.clients[deposit.client]->blocks.pin(deposit.position);
         pieces.push_back(
             {deposit.extent.begin, {ledger_.memory_of(deposit), deposit.extent.length.size()}});
     }
+    file.shares = shares_of(bytes, runs);
     Ledger::changed(file);
     file.job = std::make_unique<Job>();
     file.job->deposits = std::move(deposits);

@@ -5,6 +5,8 @@
 #include "pool/pool_check.hpp"
 #include "pool/timed_storage_check.hpp"
 
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -108,6 +110,36 @@ TEST(Draining, FindsThatASlowTargetIsToHaveFewerRequestsAtATime) {
     const double in_flight =
         static_cast<double>(slow.late) / static_cast<double>(slow.requests - its.late_from);
     EXPECT_LT(in_flight, 1.2);
+}
+
+// The most requests at a target, where four files are written in pieces so far apart from each
+// other, one file at once is drained, and each of them has one request at a target.
+std::int32_t most_at_once(std::int64_t piece, std::int64_t apart) {
+    Node node{{.seed = 9, .quiet_ns_max = 100'000'000'000},
+              {.requests_in_flight = 1, .files_at_once = 1},
+              {.stripes = {targets, stripe}}};
+    Targets its;
+    std::array<adapters::MemoryFile, 4> files;
+    node.daemon();
+    node.set_storage([&](adapters::MemoryFile& of) {
+        return std::make_unique<TargetStorage>(node.world(), of, its);
+    });
+    const std::vector<std::byte> some(static_cast<std::size_t>(piece), std::byte{7});
+    node.client("client", [&](NodeClient& self) {
+        for (adapters::MemoryFile& file : files) {
+            const FileId id = self.open(file, Access::write);
+            for (int i = 0; i < 30; ++i) {
+                EXPECT_EQ(self.write(id, file, i * apart, some).error, 0);
+            }
+        }
+    });
+    node.run();
+    return std::ranges::max(its.all, {}, &Targets::Target::most).most;
+}
+
+TEST(Draining, TakesMoreFilesAtOnceWhereRequestsAreSmall) {
+    EXPECT_EQ(most_at_once(stripe, stripe), 1);
+    EXPECT_EQ(most_at_once(stripe / 8, stripe), 4);
 }
 
 // Twice as fast as the clock at which it is looked.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan/throttle.hpp"
+#include "pool/plan/drain_order.hpp"
 #include "pool/pool.hpp"
 #include "transfer/channel.hpp"
 #include "transfer/gate.hpp"
@@ -137,6 +138,7 @@ struct File {
     std::vector<plan::Throttle> throttles;
     std::unique_ptr<transfer::Gate> gate;
     std::unique_ptr<Job> job;
+    std::int32_t shares = shares_of_file;  // of its last job
     Pass pass;
     Line line;                                 // first in, first out
     Offset resumes_at;                         // by offset: where the next pass begins

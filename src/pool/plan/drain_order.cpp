@@ -9,6 +9,7 @@ namespace {
 constexpr std::int64_t age_part = 3;  // draining takes time, too
 constexpr std::int64_t job_part = 8;  // of the window or the cap
 constexpr std::int64_t job_bytes_max = std::int64_t{64} << 20;
+constexpr std::int64_t small_request_bytes = std::int64_t{64} << 10;
 
 }  // namespace
 
@@ -68,6 +69,10 @@ std::int64_t job_bytes(std::int64_t window_bytes, std::int64_t cap_bytes,
                        std::int64_t request_bytes_max) noexcept {
     const std::int64_t part = std::min(window_bytes, cap_bytes) / job_part;
     return std::min(std::max(part, request_bytes_max), job_bytes_max);
+}
+
+std::int32_t shares_of(std::int64_t bytes, std::int64_t runs) noexcept {
+    return bytes < runs * small_request_bytes ? 1 : shares_of_file;
 }
 
 }  // namespace forebay::pool

@@ -84,4 +84,10 @@ private:
 [[nodiscard]] std::int64_t job_bytes(std::int64_t window_bytes, std::int64_t cap_bytes,
                                      std::int64_t request_bytes_max) noexcept;
 
+// Files that are drained at the same time have so many shares each, but those that lie in short
+// runs: a small request leaves its target idle for most of its time, so one share is enough.
+inline constexpr std::int32_t shares_of_file = 4;
+// Of a job of so many bytes in so many runs.
+[[nodiscard]] std::int32_t shares_of(std::int64_t bytes, std::int64_t runs) noexcept;
+
 }  // namespace forebay::pool

@@ -130,6 +130,14 @@ TEST(DrainOrder, AJobIsAPartOfWhatBoundsItAndAtLeastARequest) {
     }
 }
 
+TEST(DrainOrder, AFileOfShortRunsTakesAQuarterOfAPlace) {
+    constexpr std::int64_t kib = 1024;
+    EXPECT_EQ(shares_of(4 * mib, 1), shares_of_file);
+    EXPECT_EQ(shares_of(64 * kib, 1), shares_of_file);
+    EXPECT_EQ(shares_of(4 * mib, 65), 1);
+    EXPECT_EQ(shares_of(100, 1), 1);
+}
+
 Extent at(std::int64_t begin, std::int64_t length) { return {Offset{begin}, Length{length}}; }
 
 TEST(FirstInFirstOut, TimeCountsThenTheOrderOfTheLog) {
