@@ -8,11 +8,12 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from bench.pool.places import tmpfs
-from bench.pool.runs import Programs, daemon, pairs_of, ratio_of, run
+from bench.pool.runs import Programs, blocks_of, daemon, pairs_of, ratio_of, run
 from bench.tables import TextTable
 
 MIB = 1 << 20
@@ -52,26 +53,39 @@ def bystanders(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     rows = []
     with tmpfs() as pool, tempfile.TemporaryDirectory() as text, daemon(pool.folder) as one:
         folder = Path(text)
+        empty = {"LD_PRELOAD": str(_empty_library(folder))}
         for command in _everyday(folder):
-            pairs = pairs_of(
-                lambda: _seconds(command, folder, {}),  # noqa: B023
-                lambda: _seconds(command, folder, one.environment),  # noqa: B023
-                chosen.pairs,
-            )
-            plain, captured = ([pair[side] for pair in pairs] for side in (0, 1))
+            ways = [
+                partial(_seconds, command, folder, environment)
+                for environment in ({}, empty, one.environment)
+            ]
+            blocks = blocks_of(ways, chosen.pairs)
+            plain, loaded, captured = ([block[way] for block in blocks] for way in range(3))
             rows.append(
                 (
                     " ".join(command),
-                    f"{median(plain) * 1e3:.2f}",
-                    f"{median(captured) * 1e3:.2f}",
+                    *(f"{median(times) * 1e3:.2f}" for times in (plain, loaded, captured)),
+                    ratio_of(loaded, plain),
                     ratio_of(captured, plain),
+                    ratio_of(captured, loaded),
                 )
             )
     return TextTable(
-        title=f"Processes that touch no pool path, {chosen.pairs} pairs of {REPEATED} runs",
-        header=("command", "plain, ms", "preloaded, ms", "preloaded by plain"),
+        title=f"Processes that touch no pool path, {chosen.pairs} blocks of {REPEATED} runs",
+        header=(
+            "command", "plain, ms", "with an empty library, ms", "with Forebay's, ms",
+            "empty by plain", "Forebay's by plain", "Forebay's by empty",
+        ),
         rows=tuple(rows),
-    )
+    )  # fmt: skip
+
+
+def _empty_library(folder: Path) -> Path:
+    """What every library costs that is preloaded: finding, mapping and relocating it."""
+    library = folder / "empty.so"
+    words = ["cc", "-shared", "-fPIC", "-x", "c", os.devnull, "-o", str(library)]
+    subprocess.run(words, check=True)
+    return library
 
 
 def _everyday(folder: Path) -> list[list[str]]:

@@ -132,14 +132,16 @@ def daemon(at: Path, **settings: str) -> Iterator[Daemon]:
 
 def pairs_of(first: Callable[[], T], second: Callable[[], T], pairs: int) -> list[tuple[T, T]]:
     """Each pair in random order."""
+    return [(one, two) for one, two in blocks_of((first, second), pairs)]
+
+
+def blocks_of(ways: Sequence[Callable[[], T]], blocks: int) -> list[list[T]]:
+    """Each way once in each block, in random order; what came of them in their own."""
     done = []
-    for _ in range(pairs):
-        if random.random() < 0.5:
-            one = first()
-            done.append((one, second()))
-        else:
-            two = second()
-            done.append((first(), two))
+    for _ in range(blocks):
+        order = random.sample(range(len(ways)), len(ways))
+        found = {at: ways[at]() for at in order}
+        done.append([found[at] for at in range(len(ways))])
     return done
 
 

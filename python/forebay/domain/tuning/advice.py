@@ -245,15 +245,21 @@ def _changes(now: Point, point: Point) -> int:
 
 
 def _without_trifles(now: Point, best: Point, response: Response) -> Point:
-    """Without the changes that gain less than a percent, or less than the fit is in doubt."""
-    least = max(_TRIFLE, response.surface.doubt)
+    """Without the changes that gain less than a percent, or less than the fit is in doubt. Where no
+    limit is said to be wider then, only the fit's surface speaks for a change: it has to gain more
+    than twice what single probes are off."""
+    surface = response.surface
     while True:
         for name in _changed(now, best):
             if name == "processes":
                 continue
             back = changed(best, {name: getattr(now, name)})
             fits = back.per_node <= back.processes and back.nodes <= max(now.nodes, best.nodes)
-            if fits and _log_gain(back, best, response) < least:
+            wider = surface.physical.rate(best, surface.targets) > (1 + _TRIFLE) * (
+                surface.physical.rate(back, surface.targets)
+            )
+            least = surface.doubt if wider else 2 * surface.spread
+            if fits and _log_gain(back, best, response) < max(_TRIFLE, least):
                 best = back
                 break
         else:
