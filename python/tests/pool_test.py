@@ -166,10 +166,11 @@ def test_the_program_gets_both_libraries_the_socket_and_absolute_paths(
 ) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     world = make_world(environment={"LD_PRELOAD": "/u.so"})
-    plan = plan_run(request(Path(), Path("link"), Path("new")), world)
+    (tmp_path / "file").touch()
+    plan = plan_run(request(Path(), Path("link"), Path("file")), world)
     assert plan.environment["LD_PRELOAD"] == f"{PRELOAD}:/u.so"
     assert plan.environment["FOREBAY_POOL_SOCKET"] == "/run/x/pool"
-    assert plan.environment["FOREBAY_POOL_PATHS"] == f"{tmp_path},{tmp_path / 'new'}"
+    assert plan.environment["FOREBAY_POOL_PATHS"] == f"{tmp_path},{tmp_path / 'file'}"
 
 
 def test_without_a_path_nothing_is_started(make_world: MakeWorld) -> None:
@@ -210,14 +211,41 @@ def test_a_switched_off_forebay_starts_no_pool(make_world: MakeWorld) -> None:
     assert plan.pool is None
 
 
-@pytest.mark.parametrize("name", ["none/file", "a,b"])
+@pytest.mark.parametrize("name", ["none/file", "misspelt", "a,b"])
 def test_a_path_that_cannot_be_pooled_is_a_usage_error(make_world: MakeWorld, name: str) -> None:
+    world = make_world()
     with pytest.raises(UsageError, match="cannot pool"):
-        plan_run(request(Path(name)), make_world())
+        plan_run(request(Path(name)), world)
+    assert world.pools.log == []  # type: ignore[attr-defined]
 
 
-def test_more_paths_than_programs_look_at_are_a_usage_error(make_world: MakeWorld) -> None:
+def test_a_folder_that_is_not_there_can_be_made_by_the_command_that_is_named(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        plan_run(request(Path("my run")), make_world())
+    assert f"mkdir -p '{tmp_path}/my run'" in str(refused.value)
+
+
+@pytest.mark.parametrize("word", ["--", "--set"])
+def test_a_pool_without_a_folder_says_that_it_wants_one(make_world: MakeWorld, word: str) -> None:
+    with pytest.raises(UsageError, match=f'wants a folder .*"{word}".*--pool \\.'):
+        plan_run(request(Path(word)), make_world())
+
+
+def test_a_folder_with_a_hyphen_first_can_be_pooled(make_world: MakeWorld, tmp_path: Path) -> None:
+    (tmp_path / "-run").mkdir()
+    plan = plan_run(request(Path("-run")), make_world())
+    assert plan.pool is not None
+    assert plan.pool.paths == (tmp_path / "-run",)
+
+
+def test_more_paths_than_programs_look_at_are_a_usage_error(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
     paths = [Path(f"f{number}") for number in range(17)]
+    for path in paths:
+        (tmp_path / path).touch()
     with pytest.raises(UsageError, match="16 are possible"):
         pool_paths(paths, (), make_world())
 

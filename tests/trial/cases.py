@@ -131,6 +131,8 @@ WRONG = (
     Case("forebay run -- sh -c 'exit 7'", 7),
     Case("forebay run -- sh -c 'kill -TERM $$'", 143),
     Case("forebay run --pool /nonexistent/f -- ./program", 2, says=("no such folder",)),
+    Case("forebay run --pool misspelt -- ./program", 2, says=("mkdir -p .*/misspelt",)),
+    Case("forebay run --pool -- ./program", 2, says=("--pool wants a folder",)),
     Case("forebay pool", 2),
     Case("forebay pool start", 2, says=("Name a folder",)),
     Case("forebay pool status --socket {tmp}/none", 1, says=("nobody listens",)),

@@ -1,6 +1,7 @@
 """The part of a run that is about the pool: which paths go through it, and how its daemon is
 started and brought to an end around the program."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -59,7 +60,18 @@ def pool_paths(
         return ()
     setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
     named = [Path(text) for text in setting.split(",") if text]
+    _check_words(given, world.folder)
     return checked_paths([*given, *named], world.folder)
+
+
+def _check_words(given: Sequence[Path], folder: Path) -> None:
+    """The parser takes whatever follows --pool for its value. UsageError: it was no path."""
+    for path in given:
+        if str(path).startswith("-") and not (folder / path).exists():
+            raise UsageError(
+                f'--pool wants a folder ("{path}" came after it). '
+                "Say which, for instance `--pool .` for the folder you are in."
+            )
 
 
 def nodes_and_starter(
@@ -76,16 +88,19 @@ def nodes_and_starter(
 
 
 def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """As the kernel calls them. UsageError: one is nowhere, or has a comma."""
+    """As the kernel calls them. UsageError: one is not there (most likely it is
+    misspelt, and nothing would go through the pool), or has a comma."""
     paths = resolved(given, folder)
     for path in paths:
         if "," in str(path):
             raise UsageError(
                 f"cannot pool {path} (commas separate paths). Name the folder above it."
             )
-        if not path.exists() and not path.parent.is_dir():
+        if not path.exists():
             raise UsageError(
-                f"cannot pool {path} (there is no such folder). Make it, or name another."
+                f"cannot pool {path} (there is no such folder or file). Check the spelling, or "
+                f"make the folder: mkdir -p {shlex.quote(str(path))}. "
+                "Of a file that the program is to make, name the folder."
             )
     if len(paths) > PATHS_MAX:
         raise UsageError(
