@@ -139,15 +139,3 @@ def run_through(
     if finished.status == 0 and not end.arrived:
         finished = replace(finished, status=EX_IOERR)
     return finished, outcome
-
-
-def reasons_for_an_empty_pool(outcome: PoolOutcome) -> tuple[str, ...]:
-    """Why nothing came into the pool."""
-    if outcome.end.status is None or outcome.end.status.files or outcome.end.death:
-        return ()
-    paths = ", ".join(str(path) for path in outcome.paths)
-    return (
-        f"No file below {paths} was opened by the program.",
-        "LD_PRELOAD or FOREBAY_* did not reach the program (a launcher or script in between "
-        "took them out), or it is statically linked.",
-    )

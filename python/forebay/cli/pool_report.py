@@ -65,11 +65,12 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
     }
 
 
-def outcome_lines(outcome: PoolOutcome) -> Iterator[str]:
-    """What a person reads after a run."""
+def outcome_lines(outcome: PoolOutcome, *, is_empty: bool = False) -> Iterator[str]:
+    """What a person reads after a run. `is_empty`: that nothing went through is told already."""
     status = outcome.end.status
-    yield ""
-    if status is not None:
+    if not is_empty:
+        yield ""
+    if status is not None and not is_empty:
         yield headline(status, outcome.end, since="the program's end")
         if status.read_ahead:
             passed = human_bytes(status.read_from_nodes)
