@@ -382,11 +382,22 @@ def report(one: PoolOutcome) -> RunReport:
 
 
 def test_the_summary_has_a_line_for_each_file() -> None:
-    files = (file(), file(path="/scratch/m\n", reason="mapped", taken=0, storage_seconds=0.0))
+    none = {"taken": 0, "storage_seconds": 0.0, "waited_seconds": 0.0}
+    files = (file(), file(path="/scratch/m\n", reason="mapped", **none))
     text = as_text(report(outcome(status=status(files=files))))
-    assert "through the pool: 4.00 MiB of 1 file, at most 1.00 MiB of 1.00 GiB" in text
+    assert "through the pool: 4.00 MiB of 1 file, drained 0.500 s after the program's end" in text
+    assert "memory reserved: at most 1.00 MiB of 1.00 GiB" in text
+    assert text.count("`forebay run --help` explains") == 1
+    assert "waited is of all processes" not in text
     assert re.search(r"4\.00 MiB +2\.00 MiB +0\.500 s +2\.000 s +75 % +2\.0 +/scratch/out", text)
     assert "/scratch/m\\n  mapped into memory (mmap)" in text
+
+
+def test_a_wait_that_is_longer_than_the_file_system_took_is_explained() -> None:
+    files = (file(waited_seconds=0.004, storage_seconds=0.001),)
+    lines = list(outcome_lines(outcome(status=status(files=files))))
+    assert "0.004 s      0.001 s     0 %" in lines[4]
+    assert "it may be more than the file system took" in lines[6]
 
 
 def test_what_went_past_the_pool_is_named_beside_many_files_that_did_not() -> None:

@@ -11,7 +11,15 @@ from forebay.domain.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
 from forebay.domain.units import counted, human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
-_COLUMNS = ("taken", "at most", "waited", "file system", "hidden", "MiB/s", "file")
+_COLUMNS = ("taken", "most held", "waited", "file system", "hidden", "MiB/s", "file")
+_COLUMNS_FOOT = (
+    "  (hidden: of the file system's seconds, the part that nobody waited for; "
+    "`forebay run --help` explains the others)"
+)
+_WAITED_FOOT = (
+    "  (waited is of all processes together, also for the pool's answers when files are opened "
+    "or synced: it may be more than the file system took)"
+)
 _STATUS_COLUMNS = (
     "taken",
     "to go",
@@ -86,9 +94,9 @@ def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
     """All files together."""
     files = counted(sum(file.taken > 0 for file in status.files), "file")
     return (
-        f"through the pool: {human_bytes(status.taken)} of {files}, at most "
-        f"{human_bytes(status.high)} of {human_bytes(status.cap)} at a time, drained "
-        f"{human_seconds(end.seconds)} s after {since}"
+        f"through the pool: {human_bytes(status.taken)} of {files}, drained "
+        f"{human_seconds(end.seconds)} s after {since}; memory reserved: at most "
+        f"{human_bytes(status.high)} of {human_bytes(status.cap)}"
     )
 
 
@@ -101,6 +109,9 @@ def files_lines(files: Sequence[PoolFile]) -> Iterator[str]:
     shown = [file for file in told if file in chosen]
     if shown:
         yield from aligned([_COLUMNS, *(_cells(file) for file in shown)], left={6}, indent="  ")
+        yield _COLUMNS_FOOT
+        if any(file.waited_seconds > file.storage_seconds for file in shown):
+            yield _WAITED_FOOT
     yield from _more_than(shown, told, indent="  ")
     past = [file for file in told if file.past_the_pool]
     if past:
@@ -173,7 +184,7 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
     yield f"daemon {status.process} at {printable(place)}, up {up} s{state}"
     clients = counted(len(status.clients), "program")
     yield (
-        f"  {human_bytes(status.leased)} of {human_bytes(status.cap)} in use, at most "
+        f"  memory reserved: {human_bytes(status.leased)} of {human_bytes(status.cap)}, at most "
         f"{human_bytes(status.high)} so far; {human_bytes(status.outstanding)} to go, the oldest "
         f"{human_seconds(status.oldest_seconds)} s old; {clients}, "
         f"{counted(status.lag, 'write')} to be looked at"

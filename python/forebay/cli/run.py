@@ -51,11 +51,15 @@ and what was passed through to the MPI untouched, with the reason, and errors.
 \b
 Of each file that went through the pool:
   taken        bytes that the program gave to the pool
-  at most      bytes that were in the pool at a time
-  waited       seconds that it waited for room or for the file system, one process after another
+  most held    the most of these that were in the pool at a time
+  waited       seconds that processes waited, added up: for room, for the file system, and for the
+               pool's answers when they opened, synced or truncated the file. With little data it
+               may be more than the file system took.
   file system  seconds with at least one request of the file at the file system
-  hidden       the part of these seconds that the program did not wait for
-and what went past the pool to the file system, with the reason.
+  hidden       the part of these seconds that nobody waited for (file system - waited)
+  MiB/s        of these requests, while the file system had any
+and what went past the pool to the file system, with the reason. Memory is reserved in whole blocks,
+and before it is written to: that is more than what is held.
 
 \b
 Exit status:
