@@ -3,7 +3,6 @@
 import base64
 import dataclasses
 import json
-import os
 import re
 import zlib
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from forebay.adapters.pool_daemon import environment_of
 from forebay.adapters.pool_document import decode_ready, decode_status
 from forebay.adapters.pool_fleet import put_together
 from forebay.adapters.pools import LocalPools
-from forebay.adapters.record_file import read_record
 from forebay.adapters.rescue_files import RescueFiles
 from forebay.application.manage_pool import StartRequest, socket_of, start_pool
 from forebay.application.ports import World
@@ -289,64 +287,6 @@ def test_bytes_that_did_not_arrive_change_a_status_of_0_only(
 ) -> None:
     world = make_world(processes={"status": own}, pools={"end": end})
     assert carry_out(plan_run(request(Path()), world), world).status == expected
-
-
-def why_empty(world: World, *words: str, pool: Path | None = None) -> RunReport:
-    asked = RunRequest(command=words or ("./program",), pool=(pool or Path(),))
-    return carry_out(plan_run(asked, world), world)
-
-
-def test_an_empty_pool_is_explained_once(make_world: MakeWorld, tmp_path: Path) -> None:
-    report = why_empty(make_world())
-    assert report.reasons == (f"The program opened no file below {tmp_path}.",)
-    text = as_text(report)
-    assert "Nothing went through the pool. The program opened no file" in text
-    assert "through the pool: 0 B" not in text
-
-
-def test_only_what_may_have_left_a_pool_empty_is_named(make_world: MakeWorld) -> None:
-    (static,) = why_empty(make_world(), "./static").reasons
-    assert "statically linked" in static
-    failed = why_empty(make_world(processes={"status": 3}))
-    assert "failed (status 3), maybe before" in failed.reasons[0]
-    for words in (("mpiexec", "./program"), ("./job.sh",), ("sh", "-c", "./program")):
-        _, lost = why_empty(make_world(), *words).reasons
-        assert "LD_PRELOAD" in lost
-    read = status(files=(file(taken=0, storage_seconds=0.0),), read_ahead=0)
-    (only_read,) = why_empty(make_world(pools={"end": outcome(status=read).end})).reasons
-    assert "nothing was written to them" in only_read
-    ahead = dataclasses.replace(read, read_ahead=5)
-    assert why_empty(make_world(pools={"end": outcome(status=ahead).end})).reasons == ()
-
-
-def changed(path: Path) -> None:
-    """As if it were written while the program runs."""
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("x")
-    os.utime(path, (1 << 40, 1 << 40))
-
-
-def test_where_the_program_wrote_instead_of_the_pool_is_told(
-    make_world: MakeWorld, tmp_path: Path
-) -> None:
-    (tmp_path / "pool").mkdir()
-    changed(tmp_path / "out")
-    (told,) = why_empty(make_world(), pool=Path("pool")).reasons
-    assert f"{tmp_path}/out was written meanwhile" in told
-    assert f"Say --pool {tmp_path} to have it" in told
-    changed(tmp_path / "there" / "of=me")
-    words = ("./program", "of=there/of=me")
-    (told,) = why_empty(make_world(), *words, pool=Path("pool")).reasons
-    assert "FOLDER, for each" in told
-    changed(tmp_path / "pool" / "out")
-    (told,) = why_empty(make_world(), "./program", "pool", pool=Path("pool")).reasons
-    assert "by a program that the pool does not see" in told
-
-
-def test_what_mpi_wrote_elsewhere_is_told_as_well(make_world: MakeWorld, root: Path) -> None:
-    record = read_record(root / "schema" / "examples" / "record-1.jsonl")
-    (told,) = why_empty(make_world(records={"record": record})).reasons
-    assert "/scratch/ocean.nc was written meanwhile" in told
 
 
 def test_ranks_on_other_nodes_are_warned_about(make_world: MakeWorld) -> None:

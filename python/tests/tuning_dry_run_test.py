@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -32,7 +31,7 @@ to the cmd line or by setting two environment variables in the following way:
 def real(world: World, folder: Path, line: str, *, only_look: bool) -> RealSystem:
     ior = Path("/opt/forebay/openmpi/forebay-ior")
     programs = {str(ior): ProgramFacts(path=ior, linkage=Linkage.DYNAMIC)}
-    world = replace(world, programs=replace(world.programs, programs=programs))  # type: ignore[type-var]
+    world.programs.programs = programs  # type: ignore[attr-defined]
     where = Where(
         directory=folder, folder="forebay-probe-1", launch=Launch(words=tuple(line.split())),
         level="quick", seed=1, date="2026-11-22", only_look=only_look,
