@@ -350,6 +350,17 @@ def test_what_went_past_the_pool_is_named_beside_many_files_that_did_not() -> No
     assert "and 5 more files" in lines[-1]
 
 
+def test_a_name_that_is_gone_is_marked(make_world: MakeWorld, tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    names = (f"{tmp_path}/out.tmp", f"{tmp_path}/there", "end/of/a/long/name", "/no\ufffd")
+    ended = outcome(status=status(files=tuple(file(path=name) for name in names))).end
+    world = make_world(pools={"end": ended})
+    done = carry_out(plan_run(request(Path()), world), world)
+    marked = [line.split("  ")[-1] for line in as_text(done).splitlines() if "renamed" in line]
+    assert marked == [f"{tmp_path}/out.tmp (renamed or removed since)"]
+    assert as_json(done)["pool"]["gone"] == [f"{tmp_path}/out.tmp"]
+
+
 def test_the_summary_names_what_did_not_arrive_and_the_command() -> None:
     lines = list(outcome_lines(outcome(status=status(rescued=(FULL,)))))
     assert any("3.00 MiB of /scratch/out (No space left on device)" in line for line in lines)

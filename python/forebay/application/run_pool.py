@@ -24,6 +24,7 @@ from forebay.domain.pool import (
 )
 from forebay.domain.settings import EffectiveSetting
 
+_LOOKED_AT_MAX = 1000
 _SLURM_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
 
 
@@ -45,10 +46,28 @@ class PoolPlan:
 
 @frozen
 class PoolOutcome:
-    """What became of what went into the pool."""
+    """What became of what went into the pool. `gone`: names of files that nothing has any more:
+    the daemon knows a file by the name by which it was opened."""
 
     paths: tuple[Path, ...]
     end: PoolEnd
+    gone: frozenset[str] = frozenset()
+
+
+def _gone(end: PoolEnd) -> frozenset[str]:
+    """Of the files that gave most."""
+    files = sorted(end.status.files if end.status else (), key=lambda one: -one.taken)
+    return frozenset(file.path for file in files[:_LOOKED_AT_MAX] if _is_gone(file.path))
+
+
+def _is_gone(name: str) -> bool:
+    """Of a long name the daemon tells the end only, and not what is no UTF-8 in it."""
+    if not name.startswith("/") or "\ufffd" in name:
+        return False
+    try:
+        return not Path(name).exists()
+    except OSError:
+        return False
 
 
 def pool_paths(
@@ -135,7 +154,7 @@ def run_through(
         finished = program(daemon.close_down)
     finally:
         end = daemon.finish(progress or Silent())
-    outcome = PoolOutcome(paths=pool.paths, end=end)
+    outcome = PoolOutcome(paths=pool.paths, end=end, gone=_gone(end))
     if finished.status == 0 and not end.arrived:
         finished = replace(finished, status=EX_IOERR)
     return finished, outcome
