@@ -26,6 +26,25 @@ def test_obstacles(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_what_was_written_since_a_moment(tmp_path: Path) -> None:
+    for name in ("old", "new", "sub/new", "sub/old", "empty", "named"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("" if name == "empty" else "x")
+        os.utime(path, ns=(0, 1 << 40 if "old" in name else 1 << 50))
+    (tmp_path / "link").symlink_to("new")
+    outputs = OutputFiles()
+
+    def found(*words: str) -> set[str]:
+        there = outputs.changed(tmp_path, words, since=1 << 49)
+        return {str(path.relative_to(tmp_path.resolve())) for path in there}
+
+    assert found() == {"new", "named"}
+    assert found("of=sub/new", "sub/old", "none", "", "n" * 300) == {"new", "named", "sub/new"}
+    assert found("sub", "/dev/null", "/dev") == {"new", "named", "sub/new"}
+    assert outputs.moment() > 1 << 49
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_what_may_not_be_written(tmp_path: Path) -> None:
     (tmp_path / "there").touch(mode=0o400)

@@ -166,10 +166,11 @@ def test_the_program_gets_both_libraries_the_socket_and_absolute_paths(
 ) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     world = make_world(environment={"LD_PRELOAD": "/u.so"})
-    plan = plan_run(request(Path(), Path("link"), Path("new")), world)
+    (tmp_path / "file").touch()
+    plan = plan_run(request(Path(), Path("link"), Path("file")), world)
     assert plan.environment["LD_PRELOAD"] == f"{PRELOAD}:/u.so"
     assert plan.environment["FOREBAY_POOL_SOCKET"] == "/run/x/pool"
-    assert plan.environment["FOREBAY_POOL_PATHS"] == f"{tmp_path},{tmp_path / 'new'}"
+    assert plan.environment["FOREBAY_POOL_PATHS"] == f"{tmp_path},{tmp_path / 'file'}"
 
 
 def test_without_a_path_nothing_is_started(make_world: MakeWorld) -> None:
@@ -210,14 +211,41 @@ def test_a_switched_off_forebay_starts_no_pool(make_world: MakeWorld) -> None:
     assert plan.pool is None
 
 
-@pytest.mark.parametrize("name", ["none/file", "a,b"])
+@pytest.mark.parametrize("name", ["none/file", "misspelt", "a,b"])
 def test_a_path_that_cannot_be_pooled_is_a_usage_error(make_world: MakeWorld, name: str) -> None:
+    world = make_world()
     with pytest.raises(UsageError, match="cannot pool"):
-        plan_run(request(Path(name)), make_world())
+        plan_run(request(Path(name)), world)
+    assert world.pools.log == []  # type: ignore[attr-defined]
 
 
-def test_more_paths_than_programs_look_at_are_a_usage_error(make_world: MakeWorld) -> None:
+def test_a_folder_that_is_not_there_can_be_made_by_the_command_that_is_named(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        plan_run(request(Path("my run")), make_world())
+    assert f"mkdir -p '{tmp_path}/my run'" in str(refused.value)
+
+
+@pytest.mark.parametrize("word", ["--", "--set"])
+def test_a_pool_without_a_folder_says_that_it_wants_one(make_world: MakeWorld, word: str) -> None:
+    with pytest.raises(UsageError, match=f'wants a folder .*"{word}".*--pool \\.'):
+        plan_run(request(Path(word)), make_world())
+
+
+def test_a_folder_with_a_hyphen_first_can_be_pooled(make_world: MakeWorld, tmp_path: Path) -> None:
+    (tmp_path / "-run").mkdir()
+    plan = plan_run(request(Path("-run")), make_world())
+    assert plan.pool is not None
+    assert plan.pool.paths == (tmp_path / "-run",)
+
+
+def test_more_paths_than_programs_look_at_are_a_usage_error(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
     paths = [Path(f"f{number}") for number in range(17)]
+    for path in paths:
+        (tmp_path / path).touch()
     with pytest.raises(UsageError, match="16 are possible"):
         pool_paths(paths, (), make_world())
 
@@ -261,13 +289,6 @@ def test_bytes_that_did_not_arrive_change_a_status_of_0_only(
     assert carry_out(plan_run(request(Path()), world), world).status == expected
 
 
-def test_an_empty_pool_is_explained(make_world: MakeWorld) -> None:
-    world = make_world()
-    report = carry_out(plan_run(request(Path()), world), world)
-    assert "No file below" in report.reasons[0]
-    assert "Nothing went through the pool" in as_text(report)
-
-
 def test_ranks_on_other_nodes_are_warned_about(make_world: MakeWorld) -> None:
     words = ("mpiexec", "-host", "a,b", "./program")
     plan = plan_run(RunRequest(command=words, pool=(Path(),)), make_world())
@@ -301,11 +322,22 @@ def report(one: PoolOutcome) -> RunReport:
 
 
 def test_the_summary_has_a_line_for_each_file() -> None:
-    files = (file(), file(path="/scratch/m\n", reason="mapped", taken=0, storage_seconds=0.0))
+    none = {"taken": 0, "storage_seconds": 0.0, "waited_seconds": 0.0}
+    files = (file(), file(path="/scratch/m\n", reason="mapped", **none))
     text = as_text(report(outcome(status=status(files=files))))
-    assert "through the pool: 4.00 MiB of 1 file, at most 1.00 MiB of 1.00 GiB" in text
+    assert "through the pool: 4.00 MiB of 1 file, drained 0.500 s after the program's end" in text
+    assert "memory reserved: at most 1.00 MiB of 1.00 GiB" in text
+    assert text.count("`forebay run --help` explains") == 1
+    assert "waited is of all processes" not in text
     assert re.search(r"4\.00 MiB +2\.00 MiB +0\.500 s +2\.000 s +75 % +2\.0 +/scratch/out", text)
     assert "/scratch/m\\n  mapped into memory (mmap)" in text
+
+
+def test_a_wait_that_is_longer_than_the_file_system_took_is_explained() -> None:
+    files = (file(waited_seconds=0.004, storage_seconds=0.001),)
+    lines = list(outcome_lines(outcome(status=status(files=files))))
+    assert "0.004 s      0.001 s     0 %" in lines[4]
+    assert "it may be more than the file system took" in lines[6]
 
 
 def test_what_went_past_the_pool_is_named_beside_many_files_that_did_not() -> None:
@@ -316,6 +348,17 @@ def test_what_went_past_the_pool_is_named_beside_many_files_that_did_not() -> No
     at = lines.index("  went past the pool, from then on or all the time:")
     assert "/scratch/past0 " in lines[at + 1]
     assert "and 5 more files" in lines[-1]
+
+
+def test_a_name_that_is_gone_is_marked(make_world: MakeWorld, tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    names = (f"{tmp_path}/out.tmp", f"{tmp_path}/there", "end/of/a/long/name", "/no\ufffd")
+    ended = outcome(status=status(files=tuple(file(path=name) for name in names))).end
+    world = make_world(pools={"end": ended})
+    done = carry_out(plan_run(request(Path()), world), world)
+    marked = [line.split("  ")[-1] for line in as_text(done).splitlines() if "renamed" in line]
+    assert marked == [f"{tmp_path}/out.tmp (renamed or removed since)"]
+    assert as_json(done)["pool"]["gone"] == [f"{tmp_path}/out.tmp"]
 
 
 def test_the_summary_names_what_did_not_arrive_and_the_command() -> None:

@@ -49,6 +49,36 @@ def test_what_cannot_be_started(tmp_path: Path) -> None:
     assert refused.value.exit_code == 126
 
 
+@pytest.mark.parametrize(
+    ("word", "mode", "content", "status", "says"),
+    [
+        ("./a b", 0o644, "#!/bin/sh\n", 126, r"\(it is not executable\).*chmod \+x './a b'"),
+        ("here", 0o755, "#!/bin/sh\n", 127, r"Did you mean \./here\?"),
+        ("./lost", 0o755, "#!/none/such\n", 127, r"what is to load it is not"),
+        ("./text", 0o755, "echo\n", 126, r"begin with #!"),
+        (".", 0, "", 126, r"it is a folder"),
+        ("./none", 0, "", 127, r"no such program\)\. Check the name\.$"),
+        ("no-such-program-here", 0, "", 127, r"Check the name and PATH\.$"),
+    ],
+)
+def test_what_cannot_be_started_says_what_to_do(
+    word: str,
+    mode: int,
+    content: str,
+    status: int,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content:
+        Path(word).write_text(content)
+        Path(word).chmod(mode)
+    with pytest.raises(LaunchError, match=says) as refused:
+        run(word)
+    assert refused.value.exit_code == status
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"])
 def test_signal_sent_to_us_alone_reaches_the_program(name: str, root: Path) -> None:
     child = [sys.executable, "-c", TRAP.format(name=name)]

@@ -41,10 +41,20 @@ void add_meter(const Meter& meter, std::int64_t now_ns, FileStory& to) {
     to.requests += meter.requests;
 }
 
+// What is true of every file at the end, and what can be undone, hides no reason that came later.
+bool says_why(pool::Reason reason) noexcept {
+    return reason != pool::Reason::none && reason != pool::Reason::closing &&
+           reason != pool::Reason::switched;
+}
+
+pool::Reason first_of(pool::Reason before, pool::Reason later) noexcept {
+    return says_why(before) || later == pool::Reason::none ? before : later;
+}
+
 // `later` came after all that `story` tells.
 void add_story(const FileStory& later, FileStory& story) {
     const FileStory before = std::exchange(story, later);
-    story.reason = later.reason == pool::Reason::none ? before.reason : later.reason;
+    story.reason = first_of(before.reason, later.reason);
     story.error = later.error == 0 ? before.error : later.error;
     story.waited_ns += before.waited_ns;
     story.high = std::max(later.high, before.high);

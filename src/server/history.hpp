@@ -19,7 +19,7 @@ namespace forebay::server {
 struct FileStory {
     std::string path;
     pool::FileState state = pool::FileState::free;  // free: nobody has it open any more
-    pool::Reason reason = pool::Reason::none;       // the last one that it was not pooled for
+    pool::Reason reason = pool::Reason::none;       // the first one that it was not pooled for
     int error = 0;                                  // the last one
     std::int64_t taken = 0;
     std::int64_t drained = 0;

@@ -100,5 +100,30 @@ TEST_F(HistoryTest, RemembersWhyAFileLeftAndWhatWentWrong) {
     EXPECT_EQ(stories[0].error, ENOSPC);
 }
 
+// A disk was full, and what was told was that a byte had been appended later.
+TEST_F(HistoryTest, ALaterReasonDoesNotHideTheFirst) {
+    using enum pool::Reason;
+    const auto told = [this](std::initializer_list<pool::Reason> reasons) {
+        History history{directory};
+        std::uint32_t generation = 0;
+        for (const pool::Reason reason : reasons) {
+            pool::FileSlot& file = known(3, ++generation, "/a");
+            file.reason = none;
+            history.opened(3, {1, 1}, history.meter_of({1, 1}));
+            file.reason = reason;
+            history.look();
+            forget(file);
+            history.look();
+        }
+        return history.stories(0).at(0).reason;
+    };
+    EXPECT_EQ(told({no_room, append}), no_room);
+    EXPECT_EQ(told({none, no_room, none, append, none}), no_room);
+    EXPECT_EQ(told({none, closing}), closing);
+    EXPECT_EQ(told({closing, mapped}), mapped) << "that the pool ends is no reason of the file";
+    EXPECT_EQ(told({switched, mapped}), mapped) << "what can be undone hides what cannot";
+    EXPECT_EQ(told({mapped, switched}), mapped);
+}
+
 }  // namespace
 }  // namespace forebay::server

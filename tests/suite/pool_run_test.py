@@ -147,6 +147,8 @@ def test_a_pool_that_nothing_came_into_says_why(folder: Path) -> None:
     done = forebay("run", "--pool", "pool", "--", *writer(folder / "out", 1), cwd=folder)
     ensure(done.returncode == 0, done.stderr)
     told_once("Nothing went through the pool", done.stderr)
+    told_once(f"{folder / 'out'} was written meanwhile", done.stderr)
+    ensure("LD_PRELOAD" not in done.stderr, f"a cause that it was not:\n{done.stderr}")
 
 
 def test_the_status_of_the_program_is_kept(folder: Path) -> None:

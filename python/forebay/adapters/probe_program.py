@@ -18,7 +18,7 @@ from forebay import __version__
 from forebay.adapters.patience import patiently
 from forebay.application.bench import BenchWorld, plan_bench, run_and_read
 from forebay.application.ports import Captured
-from forebay.application.probe import PASSAGES, Ground
+from forebay.application.probe import PASSAGES, Ground, Unknown
 from forebay.domain.bench_command import Launch, Tool, ranks_asked
 from forebay.domain.errors import (
     ForebayError,
@@ -42,6 +42,7 @@ PREFIX = "forebay-probe-"
 _CACHE_FACTOR = 1.5
 _CACHE_RATE = 1.5e9
 """Bytes per second of one process that no storage gives it, only memory."""
+_ROOT_OPTION = "--allow-run-as-root"
 _MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
 _TARGETS_UNKNOWN = 4
 _PLACED_TARGETS_MAX = 256
@@ -66,6 +67,8 @@ class Where:
     date: str
     targets: int | None = None
     pilot_seconds_max: float = 60.0
+    only_look: bool = False
+    """Nothing is started or made: there is to be an estimate only."""
 
 
 class RealSystem:
@@ -87,8 +90,8 @@ class RealSystem:
         return self._where.directory / self._where.folder
 
     def ground(self) -> Ground:
-        """Runs one small benchmark to see who takes part. ProbeError, BenchError, SetupError: it
-        cannot be run. HangError: there is no answer."""
+        """Runs one small benchmark to see who takes part, unless this is to be a look only.
+        ProbeError, BenchError, SetupError: it cannot be run. HangError: there is no answer."""
         where = self._where
         facts = self._patiently(lambda: self._bench.world.machine.directory(where.directory))
         if not facts.is_writable:
@@ -99,11 +102,16 @@ class RealSystem:
         layout = self._look_at_layout()
         self._layout = layout
         self._memory = facts.file_system in _MEMORY_FILE_SYSTEMS
-        try:
-            nodes, ranks = self._pilot()
-            targets = where.targets or self._count_targets(layout)
-        finally:
-            self.clean()
+        unknown: frozenset[Unknown] = frozenset()
+        if where.only_look:
+            nodes, ranks, unknown = self._look_at_launcher()
+            targets = where.targets or _targets_at_a_glance(layout)
+        else:
+            try:
+                nodes, ranks = self._pilot()
+                targets = where.targets or self._count_targets(layout)
+            finally:
+                self.clean()
         self._nodes = nodes
         return Ground(
             identity=Identity(
@@ -124,6 +132,7 @@ class RealSystem:
                 stripe_bytes=layout.stripe_bytes if layout and layout.stripe_bytes else MIB,
             ),
             free_bytes=facts.free_bytes,
+            unknown=unknown,
         )
 
     def clean(self) -> None:
@@ -237,10 +246,8 @@ class RealSystem:
 
     def _count_targets(self, layout: Layout | None) -> int:
         """Of Lustre: those that a file on all of them gets. Others do not tell."""
-        if layout is None:
-            return 1
-        if layout.file_system != "lustre":
-            return max(_TARGETS_UNKNOWN, layout.targets or 1)
+        if layout is None or layout.file_system != "lustre":
+            return _targets_at_a_glance(layout)
         self._make(self._folder)
         wanted = WantedLayout(stripe_count=-1)
         try:
@@ -261,6 +268,17 @@ class RealSystem:
                 f"cannot probe {self._where.directory} (no folder can be made in it: "
                 f"{error.strerror}). Mend that, or give another directory on that file system."
             ) from error
+
+    def _look_at_launcher(self) -> tuple[int, int, frozenset[Unknown]]:
+        """Nodes and ranks as far as the command line tells. SetupError, BenchUsageError: the
+        launcher or forebay-ior is not there."""
+        launch = self._where.launch
+        plan = plan_bench(Tool.IOR, (), launch, self._bench, read_by="forebay probe")
+        self._bench.world.records.remove(plan.json)
+        asked = ranks_asked(launch)
+        if asked is None:
+            return 1, 1, frozenset({Unknown.NODES, Unknown.RANKS})
+        return 1, asked, frozenset({Unknown.NODES})
 
     def _pilot(self) -> tuple[int, int]:
         """Nodes and ranks that take part."""
@@ -283,7 +301,13 @@ class RealSystem:
             file = str(self._folder / "pilot")
             return self._ior((*words, file), where.launch, seconds_max=where.pilot_seconds_max)
         except _FailedError as error:
-            alone = [*where.launch.words, "forebay-ior", *words, str(where.directory / "pilot")]
+            if _ROOT_OPTION in error.said:
+                raise ProbeError(
+                    f"cannot probe {where.directory} (this Open MPI starts nothing as root unless "
+                    f"it is told to). Add {_ROOT_OPTION} behind the launcher's name, or probe as "
+                    "another user."
+                ) from error
+            alone = [*where.launch.words, *error.program, *words, str(where.directory / "pilot")]
             raise ProbeError(
                 f"cannot probe {where.directory} ({error}). Run it alone to see more: "
                 f"{shlex.join(alone)}"
@@ -384,7 +408,9 @@ class RealSystem:
         if ended.status != 0 or not left.text:
             said = left.complaint or ended.errors.strip() or ended.output.strip()
             raise _FailedError(
-                f"forebay-ior failed with status {ended.status} ({_complaint(said)})"
+                f"forebay-ior failed with status {ended.status} ({_complaint(said)})",
+                said=said,
+                program=plan.program,
             )
         rows = [
             row
@@ -398,7 +424,21 @@ class RealSystem:
 
 
 class _FailedError(ProbeError):
-    """forebay-ior did not end well."""
+    """forebay-ior did not end well: what it or its launcher `said`, and how it was called."""
+
+    def __init__(self, message: str, *, said: str, program: Sequence[str]) -> None:
+        super().__init__(message)
+        self.said = said
+        self.program = program
+
+
+def _targets_at_a_glance(layout: Layout | None) -> int:
+    """Of Lustre: those of the default layout; more are only seen by a file on all of them."""
+    if layout is None:
+        return 1
+    if layout.file_system != "lustre":
+        return max(_TARGETS_UNKNOWN, layout.targets or 1)
+    return layout.targets or 1
 
 
 def remove_folder(directory: Path, name: str) -> None:

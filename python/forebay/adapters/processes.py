@@ -1,11 +1,14 @@
 """Starts programs in the foreground, as a shell's `exec` would look to them: same terminal, same
 process group, same signals. Signals that are sent to us alone are sent on."""
 
+import errno
 import os
+import shlex
 import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
@@ -110,15 +113,39 @@ def _spawn(
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores them
         )
     except FileNotFoundError as error:
-        raise LaunchError(
-            f"cannot run {words[0]} (there is no such program). Check the name and PATH.",
-            exit_code=NOT_FOUND,
-        ) from error
+        why = _why_not_found(words[0])
+        raise LaunchError(f"cannot run {words[0]} {why}", exit_code=NOT_FOUND) from error
     except OSError as error:
-        raise LaunchError(
-            f"cannot run {words[0]} ({error.strerror}). Is it an executable for this machine?",
-            exit_code=NOT_EXECUTABLE,
-        ) from error
+        why = _why_refused(words[0], error)
+        raise LaunchError(f"cannot run {words[0]} {why}", exit_code=NOT_EXECUTABLE) from error
+
+
+def _why_not_found(word: str) -> str:
+    path = Path(word)
+    if not path.exists():
+        return "(there is no such program). Check the name" + (
+            " and PATH." if path.name == word else "."
+        )
+    if path.name == word:  # there is one in this folder, where a shell does not look for it, too
+        return f"(no folder of PATH has it). Did you mean ./{shlex.quote(word)}?"
+    return (
+        "(it is there, but what is to load it is not). Look at its first line, if it is a script; "
+        "else at what `file` says of it."
+    )
+
+
+def _why_refused(word: str, error: OSError) -> str:
+    path = Path(word)
+    if path.is_dir():
+        return "(it is a folder). Name the program in it."
+    if error.errno == errno.EACCES and path.is_file() and not os.access(path, os.X_OK):
+        return f"(it is not executable). Make it so: chmod +x {shlex.quote(word)}"
+    if error.errno == errno.ENOEXEC:
+        return (
+            f"({error.strerror}). Is it an executable for this machine? "
+            "A script has to begin with #! and its interpreter."
+        )
+    return f"({error.strerror}). Is it an executable for this machine?"
 
 
 def _arrived(watched: set[signal.Signals], seconds: float) -> signal.struct_siginfo | None:

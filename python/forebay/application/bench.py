@@ -61,6 +61,8 @@ class BenchPlan:
     environment: Mapping[str, str]
     json: Path
     json_is_ours: bool
+    program: tuple[str, ...] = ()
+    """Of the words, those that are the benchmark's own name."""
 
 
 @frozen
@@ -108,6 +110,7 @@ def plan_bench(
         environment=bench.world.environment,
         json=json,
         json_is_ours=given is None,
+        program=program,
     )
 
 

@@ -166,10 +166,17 @@ class Records(Protocol):
 
 
 class Outputs(Protocol):
-    """Files that will be written when a run is over."""
+    """Files that will be written when a run is over, and those that its program has written."""
 
     def obstacle(self, path: Path) -> str | None:
         """Why the file cannot be written; None when it can."""
+
+    def moment(self) -> int:
+        """Now, for `changed`."""
+
+    def changed(self, folder: Path, words: Sequence[str], *, since: int) -> Sequence[Path]:
+        """Files of the user that were written since that moment: those in `folder` and those that
+        words of the command name, with the kernel's own names. Not all that there are."""
 
 
 class Machine(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from typing import Protocol
 
 from forebay.domain.errors import ProbeError
@@ -38,16 +39,24 @@ class Budget:
     share: float = 0.01
 
 
+class Unknown(Enum):
+    """What is not known of a system at which one only looks."""
+
+    NODES = "nodes"
+    RANKS = "ranks"
+
+
 @frozen
 class Ground:
     """What is known before the first probe. `free_bytes` None: not known; `obstacle`: why nothing
-    can be probed here."""
+    can be probed here; `unknown`: what of the identity is a guess."""
 
     identity: Identity
     free_bytes: int | None
     obstacle: str = ""
     remarks: tuple[str, ...] = ()
     """What is to be told of all probes, with what they found."""
+    unknown: frozenset[Unknown] = frozenset()
 
 
 class System(Protocol):
@@ -143,6 +152,8 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         space = replace(space, sharing=(True,))
     control = _control(identity, space)
     files = probes * (space.levels["processes"][-1] if False in space.sharing else 1)
+    if Unknown.RANKS in ground.unknown:
+        files = request.budget.files
     if files > request.budget.files:
         raise ProbeError(
             f"the budget is too small ({request.budget.files} files, and {probes} probes make one "

@@ -1,6 +1,7 @@
 """The part of a run that is about the pool: which paths go through it, and how its daemon is
 started and brought to an end around the program."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from forebay.domain.pool import (
 )
 from forebay.domain.settings import EffectiveSetting
 
+_LOOKED_AT_MAX = 1000
 _SLURM_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
 
 
@@ -44,10 +46,28 @@ class PoolPlan:
 
 @frozen
 class PoolOutcome:
-    """What became of what went into the pool."""
+    """What became of what went into the pool. `gone`: names of files that nothing has any more:
+    the daemon knows a file by the name by which it was opened."""
 
     paths: tuple[Path, ...]
     end: PoolEnd
+    gone: frozenset[str] = frozenset()
+
+
+def _gone(end: PoolEnd) -> frozenset[str]:
+    """Of the files that gave most."""
+    files = sorted(end.status.files if end.status else (), key=lambda one: -one.taken)
+    return frozenset(file.path for file in files[:_LOOKED_AT_MAX] if _is_gone(file.path))
+
+
+def _is_gone(name: str) -> bool:
+    """Of a long name the daemon tells the end only, and not what is no UTF-8 in it."""
+    if not name.startswith("/") or "\ufffd" in name:
+        return False
+    try:
+        return not Path(name).exists()
+    except OSError:
+        return False
 
 
 def pool_paths(
@@ -59,7 +79,18 @@ def pool_paths(
         return ()
     setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
     named = [Path(text) for text in setting.split(",") if text]
+    _check_words(given, world.folder)
     return checked_paths([*given, *named], world.folder)
+
+
+def _check_words(given: Sequence[Path], folder: Path) -> None:
+    """The parser takes whatever follows --pool for its value. UsageError: it was no path."""
+    for path in given:
+        if str(path).startswith("-") and not (folder / path).exists():
+            raise UsageError(
+                f'--pool wants a folder ("{path}" came after it). '
+                "Say which, for instance `--pool .` for the folder you are in."
+            )
 
 
 def nodes_and_starter(
@@ -76,16 +107,19 @@ def nodes_and_starter(
 
 
 def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """As the kernel calls them. UsageError: one is nowhere, or has a comma."""
+    """As the kernel calls them. UsageError: one is not there (most likely it is
+    misspelt, and nothing would go through the pool), or has a comma."""
     paths = resolved(given, folder)
     for path in paths:
         if "," in str(path):
             raise UsageError(
                 f"cannot pool {path} (commas separate paths). Name the folder above it."
             )
-        if not path.exists() and not path.parent.is_dir():
+        if not path.exists():
             raise UsageError(
-                f"cannot pool {path} (there is no such folder). Make it, or name another."
+                f"cannot pool {path} (there is no such folder or file). Check the spelling, or "
+                f"make the folder: mkdir -p {shlex.quote(str(path))}. "
+                "Of a file that the program is to make, name the folder."
             )
     if len(paths) > PATHS_MAX:
         raise UsageError(
@@ -120,19 +154,7 @@ def run_through(
         finished = program(daemon.close_down)
     finally:
         end = daemon.finish(progress or Silent())
-    outcome = PoolOutcome(paths=pool.paths, end=end)
+    outcome = PoolOutcome(paths=pool.paths, end=end, gone=_gone(end))
     if finished.status == 0 and not end.arrived:
         finished = replace(finished, status=EX_IOERR)
     return finished, outcome
-
-
-def reasons_for_an_empty_pool(outcome: PoolOutcome) -> tuple[str, ...]:
-    """Why nothing came into the pool."""
-    if outcome.end.status is None or outcome.end.status.files or outcome.end.death:
-        return ()
-    paths = ", ".join(str(path) for path in outcome.paths)
-    return (
-        f"No file below {paths} was opened by the program.",
-        "LD_PRELOAD or FOREBAY_* did not reach the program (a launcher or script in between "
-        "took them out), or it is statically linked.",
-    )

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from forebay.application.empty_pool import Traces, is_empty, reasons_for_an_empty_pool
 from forebay.application.pool_ports import Progress
 from forebay.application.ports import LauncherFacts, World
 from forebay.application.read_settings import effective_settings
@@ -13,7 +14,6 @@ from forebay.application.run_pool import (
     PoolPlan,
     nodes_and_starter,
     pool_paths,
-    reasons_for_an_empty_pool,
     run_through,
 )
 from forebay.domain.errors import RecordError, UsageError
@@ -27,6 +27,7 @@ from forebay.domain.launcher import (
     find_programs,
     forward,
     slurm_export,
+    starts_others,
 )
 from forebay.domain.program import Linkage, ProgramFacts
 from forebay.domain.record import FileSummary, JobRecord, Record, distinct_jobs, summarise
@@ -151,6 +152,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
 
 def carry_out(plan: RunPlan, world: World, *, progress: Progress | None = None) -> RunReport:
     """Runs the plan. LaunchError, PoolStartError: the program could not be started."""
+    since = world.outputs.moment()
     try:
         finished, outcome = run_through(
             plan.pool,
@@ -175,18 +177,35 @@ def carry_out(plan: RunPlan, world: World, *, progress: Progress | None = None) 
         jobs=distinct_jobs(found.jobs),
         files=summarise(found.files),
         warnings=(*plan.warnings, *complaint),
-        reasons=() if found.files or complaint else _reasons(plan, finished.status, found, outcome),
+        reasons=_empty_pool(plan, finished.status, found, outcome, world, since)
+        if outcome is not None
+        else ()
+        if found.files or complaint
+        else reasons_for_silence(plan, finished.status, met_mpi=bool(found.jobs)),
         pool=outcome,
     )
 
 
-def _reasons(
-    plan: RunPlan, status: int, found: Record, outcome: PoolOutcome | None
+def _empty_pool(
+    plan: RunPlan, status: int, found: Record, outcome: PoolOutcome, world: World, since: int
 ) -> tuple[str, ...]:
-    """With a pool, a program without MPI-IO is as good as one with it."""
-    if outcome is not None:
-        return () if found.jobs else reasons_for_an_empty_pool(outcome)
-    return reasons_for_silence(plan, status, met_mpi=bool(found.jobs))
+    """Why nothing went through the pool; empty if something did. `since`: the moment at which the
+    program was started."""
+    if not is_empty(outcome):
+        return ()
+    by_mpi = [world.folder / file.path for file in found.files if file.write.calls]
+    changed = world.outputs.changed(world.folder, plan.words[1:], since=since)
+    ours = plan.record.resolve()
+    written = [path for path in dict.fromkeys([*by_mpi, *changed]) if path != ours]
+    traces = Traces(
+        written=tuple(written),
+        programs=plan.programs,
+        ending=_ending(status) if status else None,
+        is_ours=plan.launcher is None
+        and [one.linkage for one in plan.programs] == [Linkage.DYNAMIC]
+        and not starts_others(plan.words),
+    )
+    return reasons_for_an_empty_pool(outcome, traces)
 
 
 def _recorded(plan: RunPlan, world: World) -> tuple[Record, tuple[str, ...]]:

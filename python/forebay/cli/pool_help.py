@@ -41,7 +41,8 @@ Of each file:
   taken        bytes that programs gave, and of these
   to go        those that are not yet with the file system
   age          of the oldest of these
-  waited       seconds that programs waited for room or for the file system
+  waited       seconds that processes waited, added up: for room, for the file system, and for the
+               pool's answers when they opened, synced or truncated it
   file system  seconds with at least one request at the file system; MiB/s are these requests'
   state        pooled; leaving or through: it goes past the pool; closed
 

@@ -1,7 +1,7 @@
 """What became of what went through the pool, as text and as JSON."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from forebay.application.run_pool import PoolOutcome
@@ -11,7 +11,16 @@ from forebay.domain.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
 from forebay.domain.units import counted, human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
-_COLUMNS = ("taken", "at most", "waited", "file system", "hidden", "MiB/s", "file")
+_COLUMNS = ("taken", "most held", "waited", "file system", "hidden", "MiB/s", "file")
+_GONE = " (renamed or removed since)"
+_COLUMNS_FOOT = (
+    "  (hidden: of the file system's seconds, the part that nobody waited for; "
+    "`forebay run --help` explains the others)"
+)
+_WAITED_FOOT = (
+    "  (waited is of all processes together, also for the pool's answers when files are opened "
+    "or synced: it may be more than the file system took)"
+)
 _STATUS_COLUMNS = (
     "taken",
     "to go",
@@ -38,7 +47,11 @@ def outcome_as_json(outcome: PoolOutcome | None) -> Any:
     """`pool` of the schema forebay.run/1."""
     if outcome is None:
         return None
-    return {"paths": plain(outcome.paths), **end_as_json(outcome.end)}
+    return {
+        "paths": plain(outcome.paths),
+        "gone": sorted(outcome.gone),
+        **end_as_json(outcome.end),
+    }
 
 
 def end_as_json(end: PoolEnd) -> dict[str, Any]:
@@ -65,17 +78,18 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
     }
 
 
-def outcome_lines(outcome: PoolOutcome) -> Iterator[str]:
-    """What a person reads after a run."""
+def outcome_lines(outcome: PoolOutcome, *, is_empty: bool = False) -> Iterator[str]:
+    """What a person reads after a run. `is_empty`: that nothing went through is told already."""
     status = outcome.end.status
-    yield ""
-    if status is not None:
+    if not is_empty:
+        yield ""
+    if status is not None and not is_empty:
         yield headline(status, outcome.end, since="the program's end")
         if status.read_ahead:
             passed = human_bytes(status.read_from_nodes)
             whence = f", {passed} of it from other nodes" if status.read_from_nodes else ""
             yield f"  {human_bytes(status.read_ahead)} were read ahead{whence}"
-        yield from files_lines(status.files)
+        yield from files_lines(status.files, gone=outcome.gone)
         if status.files_dropped:
             yield f"  and {counted(status.files_dropped, 'more file')} that nobody kept count of"
     yield from end_lines(outcome.end)
@@ -85,21 +99,28 @@ def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
     """All files together."""
     files = counted(sum(file.taken > 0 for file in status.files), "file")
     return (
-        f"through the pool: {human_bytes(status.taken)} of {files}, at most "
-        f"{human_bytes(status.high)} of {human_bytes(status.cap)} at a time, drained "
-        f"{human_seconds(end.seconds)} s after {since}"
+        f"through the pool: {human_bytes(status.taken)} of {files}, drained "
+        f"{human_seconds(end.seconds)} s after {since}; memory reserved: at most "
+        f"{human_bytes(status.high)} of {human_bytes(status.cap)}"
     )
 
 
-def files_lines(files: Sequence[PoolFile]) -> Iterator[str]:
+def files_lines(files: Sequence[PoolFile], *, gone: Collection[str] = frozenset()) -> Iterator[str]:
     """A table of the files that gave most, and which went past the pool, also of those that gave
-    nothing. Those that were only read are left out."""
+    nothing. Those that were only read are left out. `gone`: names that nothing has any more."""
     told = [file for file in files if file.taken or file.error or file.past_the_pool]
     ranked = sorted(told, key=lambda one: (not one.error, -one.taken, one.path))
     chosen = ranked[:FILES_SHOWN_MAX]
     shown = [file for file in told if file in chosen]
     if shown:
-        yield from aligned([_COLUMNS, *(_cells(file) for file in shown)], left={6}, indent="  ")
+        rows = [
+            (*cells, path + _GONE * (file.path in gone))
+            for file, (*cells, path) in zip(shown, map(_cells, shown), strict=True)
+        ]
+        yield from aligned([_COLUMNS, *rows], left={6}, indent="  ")
+        yield _COLUMNS_FOOT
+        if any(file.waited_seconds > file.storage_seconds for file in shown):
+            yield _WAITED_FOOT
     yield from _more_than(shown, told, indent="  ")
     past = [file for file in told if file.past_the_pool]
     if past:
@@ -172,7 +193,7 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
     yield f"daemon {status.process} at {printable(place)}, up {up} s{state}"
     clients = counted(len(status.clients), "program")
     yield (
-        f"  {human_bytes(status.leased)} of {human_bytes(status.cap)} in use, at most "
+        f"  memory reserved: {human_bytes(status.leased)} of {human_bytes(status.cap)}, at most "
         f"{human_bytes(status.high)} so far; {human_bytes(status.outstanding)} to go, the oldest "
         f"{human_seconds(status.oldest_seconds)} s old; {clients}, "
         f"{counted(status.lag, 'write')} to be looked at"

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,7 @@ from forebay.application.probe import (
     ProbePlan,
     ProbeRequest,
     System,
+    Unknown,
     carry_out_probe,
     plan_probe,
 )
@@ -36,6 +37,7 @@ from forebay.cli.portrait_report import as_json, as_text
 from forebay.domain.bench_command import Launch
 from forebay.domain.errors import HangError, SetupError, UsageError
 from forebay.domain.frozen import frozen
+from forebay.domain.launcher import find_launcher
 from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
@@ -68,6 +70,8 @@ What it takes is bounded, and said before it begins:
   --bytes SIZE                     written, all probes together (200g, 500g, 1t)
   --share 1%                       of the free space, that these bytes may be
   --files N                        made, all probes together (100000)
+With --dry-run it is only said (with --format json, as JSON). No rank is started for that: on how
+many nodes they run, and how many targets Lustre has in all, is known when probing begins.
 
 \b
 What makes a measurement misleading is dealt with:
@@ -125,7 +129,9 @@ def probe(
         bool, option("--formulas", None, "With --simulate: do not simulate, compute.")
     ] = False,
     drift: Annotated[str, option("--drift", "P", "Of the simulated machine.")] = "10%",
-    dry_run: Annotated[bool, option("--dry-run", None, "Only say what it takes.")] = False,
+    dry_run: Annotated[
+        bool, option("--dry-run", None, "Only say what it takes; start and make nothing.")
+    ] = False,
     resume: Annotated[bool, option("--resume", None, "Go on with the journal.")] = False,
     clean: Annotated[
         bool, option("--clean", None, "Remove the journal, and files that were left.")
@@ -157,9 +163,11 @@ def probe(
         seed=seed,
         direction=Direction.READ if reads else Direction.WRITE,
     )
-    portrait = _portrait(asked, request, html, dry_run=dry_run)
-    if portrait is None:
+    if dry_run:
+        plan = _dry_plan(asked, request, html)
+        print(json_pretty(_estimate_json(plan)) if form is Format.JSON else _estimate(plan))
         return
+    portrait = _portrait(asked, request, html)
     write_portrait(portrait, output)
     journal_path.unlink(missing_ok=True)
     if html is not None:
@@ -180,26 +188,33 @@ class _Asked:
     drift: float
 
 
-def _portrait(
-    asked: _Asked, request: ProbeRequest, html: Path | None, *, dry_run: bool
-) -> Portrait | None:
-    """None: it was only to be estimated."""
+def _dry_plan(asked: _Asked, request: ProbeRequest, html: Path | None) -> ProbePlan:
+    """What would be done, as far as can be told without starting or making anything."""
+    if html is not None:
+        PortraitPages().check(html)
+    system, _ = _system(asked, request, only_look=True)
+    return plan_probe(_resumed(asked, request), system)
+
+
+def _resumed(asked: _Asked, request: ProbeRequest) -> ProbeRequest:
+    if asked.resume and asked.journal.exists():
+        return replace(request, probe_bytes=begun(asked.journal).probe_bytes)
+    return request
+
+
+def _portrait(asked: _Asked, request: ProbeRequest, html: Path | None) -> Portrait:
     _require_numpy()
     if html is not None:
         PortraitPages().check(html)
     system, journal = _system(asked, request)
-    if asked.resume and asked.journal.exists():
-        request = replace(request, probe_bytes=begun(asked.journal).probe_bytes)
     try:
-        plan = plan_probe(request, system)
+        plan = plan_probe(_resumed(asked, request), system)
     except HangError:
         left = isinstance(system, RealSystem) and system.has_made_folder
         if left and isinstance(journal, ProbeJournal):
             journal.place(Path(asked.words[0]).absolute())  # so that --clean knows it
         raise
     print(_estimate(plan), file=sys.stderr)
-    if dry_run:
-        return None
     try:
         return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
     except BaseException:  # the journal stays, for --resume
@@ -218,16 +233,18 @@ def _require_numpy() -> None:
         ) from error
 
 
-def _system(asked: _Asked, request: ProbeRequest) -> tuple[System, Journal]:
+def _system(
+    asked: _Asked, request: ProbeRequest, *, only_look: bool = False
+) -> tuple[System, Journal]:
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     words = asked.words
     if asked.simulate is not None:
         return _modelled(asked, asked.simulate, request, date), NoJournal()
-    if len(words) < 2:
-        raise UsageError(
-            "the launcher is missing (there must be ranks to probe with). Write `forebay probe "
-            "DIR -- mpiexec -n 16`."
-        )
+    if len(words) < 2 or (find_launcher(words) == 0 and not Path(words[0]).is_dir()):
+        lacks = "the launcher is missing (there must be ranks to probe with)"
+        if words and find_launcher(words) is not None:
+            lacks = f'the directory is missing ("{words[0]}" is a launcher)'
+        raise UsageError(f"{lacks}. Write `forebay probe DIR -- mpiexec -n 16`.")
     folder = PREFIX + secrets.token_hex(4)
     if asked.resume and asked.journal.exists():
         folder = begun(asked.journal).folder
@@ -241,9 +258,12 @@ def _system(asked: _Asked, request: ProbeRequest) -> tuple[System, Journal]:
             date=date,
             targets=asked.targets,
             pilot_seconds_max=min(_PILOT_SECONDS_MAX, request.budget.seconds),
+            only_look=only_look,
         ),
         real_bench_world(),
     )
+    if only_look:
+        return system, NoJournal()
     return system, ProbeJournal(asked.journal, folder=folder, resume=asked.resume)
 
 
@@ -313,12 +333,35 @@ def _estimate(plan: ProbePlan) -> str:
     estimate, identity = plan.estimate, plan.ground.identity
     targets = counted(identity.targets, "target")
     ranks = f"{counted(identity.nodes, 'node')} × {counted(identity.ranks_per_node, 'rank')}"
+    if Unknown.RANKS in plan.ground.unknown:
+        ranks = "as many ranks as the launcher starts"
+    elif Unknown.NODES in plan.ground.unknown:
+        ranks = f"{counted(identity.ranks_per_node, 'rank')}, on how many nodes is not known yet"
     return (
         f"{identity.directory} ({identity.file_system}, {targets}, {ranks}): at most "
         f"{estimate.probes} probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} "
         f"written, {human_bytes(plan.space.bytes_max)} at a time, "
         f"{counted(estimate.files, 'file')}; all are removed"
     )
+
+
+def _estimate_json(plan: ProbePlan) -> Any:
+    """The schema forebay.probe.estimate/1; null is what only a run of the launcher would tell."""
+    estimate, identity, unknown = plan.estimate, plan.ground.identity, plan.ground.unknown
+    ranks = identity.nodes * identity.ranks_per_node
+    return {
+        "schema": "forebay.probe.estimate/1",
+        "directory": identity.directory,
+        "file_system": identity.file_system,
+        "targets": identity.targets,
+        "nodes": None if Unknown.NODES in unknown else identity.nodes,
+        "ranks": None if Unknown.RANKS in unknown else ranks,
+        "probes": estimate.probes,
+        "seconds": estimate.seconds,
+        "bytes": estimate.bytes,
+        "bytes_at_a_time": plan.space.bytes_max,
+        "files": estimate.files,
+    }
 
 
 class _Told:

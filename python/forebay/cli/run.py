@@ -14,10 +14,12 @@ from forebay.cli.output import Format, FormatOption, json_line
 from forebay.cli.run_report import as_json, as_text
 from forebay.cli.world import real_world
 
-HELP = """Run an MPI program through Forebay, then say what happened to each file.
+HELP = """Run a program through Forebay, then say what happened to each file.
 
-The program, its MPI and its command line stay as they are: put `forebay run --` in front. Which MPI
-it uses is found out in its processes; MPICH and Open MPI, their launchers and srun are known.
+The program and its command line stay as they are: put `forebay run --` in front. Of an MPI program
+the collective reads and writes are made faster; which MPI it uses is found out in its processes
+(MPICH and Open MPI, their launchers and srun are known). With --pool, any program that is linked
+dynamically is served, with MPI or without: it does not wait for what it writes.
 
 \b
 Examples:
@@ -29,10 +31,12 @@ Examples:
   forebay run --pool /scratch/me -- mpiexec -n 8 ./program
   forebay run --pool . --set pool_window=1GiB -- ./serial
 
-With --pool the program does not wait for its files (it may use no MPI at all): what it writes below
-PATH is taken by a daemon of the node, in memory, and goes to the file system while the program
-computes. `forebay run` returns when everything is there. `forebay settings` lists pool_window,
-pool_cap and other bounds.
+With --pool, what the program writes below PATH is taken by a daemon of the node, in memory, and
+goes to the file system while the program computes. `forebay run` returns when everything is there.
+PATH has to be there before. Served are the calls of C (open, write, fopen, fprintf), C++ streams,
+Fortran and Python, and MPI-IO. Appending, mmap, and a shell's > and >> are right, but not faster:
+they go past the pool, and the summary says so. `forebay settings` lists pool_window, pool_cap and
+other bounds.
 
 The program's standard output stays clean: the summary goes to standard error after the program has
 ended, or to the file of --summary. With --format json it is a single line, the last one there.
@@ -51,19 +55,23 @@ and what was passed through to the MPI untouched, with the reason, and errors.
 \b
 Of each file that went through the pool:
   taken        bytes that the program gave to the pool
-  at most      bytes that were in the pool at a time
-  waited       seconds that it waited for room or for the file system, one process after another
+  most held    the most of these that were in the pool at a time
+  waited       seconds that processes waited, added up: for room, for the file system, and for the
+               pool's answers when they opened, synced or truncated the file. With little data it
+               may be more than the file system took.
   file system  seconds with at least one request of the file at the file system
-  hidden       the part of these seconds that the program did not wait for
-and what went past the pool to the file system, with the reason.
+  hidden       the part of these seconds that nobody waited for (file system - waited)
+  MiB/s        of these requests, while the file system had any
+and what went past the pool to the file system, with the reason. Memory is reserved in whole blocks,
+and before it is written to: that is more than what is held.
 
 \b
 Exit status:
   the program's own; 128+n if signal n ended it
   74   the program ended with 0, but not all that went through the pool arrived: the summary
        names file, bytes and reason, and the command that finishes the work
-  2    wrong option, a setting that is unknown or has no such value, or a record or summary that
-       cannot be written (nothing was started)
+  2    wrong option, a setting that is unknown or has no such value, a PATH of --pool that is not
+       there, or a record or summary that cannot be written (nothing was started)
   125  Forebay is incomplete (its native libraries are missing), or the pool cannot be started
   126  the program cannot be executed
   127  the program was not found
@@ -79,7 +87,7 @@ CONTEXT = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 def run(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="COMMAND...", help="The program with its launcher, as ever."),
+        typer.Argument(metavar="COMMAND...", help="The program as ever, with its launcher if any."),
     ],
     settings: Annotated[
         Path | None, option("--settings", "FILE", "TOML file of settings; see `forebay settings`.")
@@ -100,7 +108,7 @@ def run(
         option(
             "--pool",
             "PATH",
-            "A folder (or file) that goes through the pool; may be said several times.",
+            "A folder (or file) whose files go through the pool; may be said several times.",
         ),
     ] = None,
     form: FormatOption = Format.TEXT,
@@ -154,6 +162,6 @@ def attach(app: typer.Typer) -> None:
     app.command(
         "run",
         help=HELP,
-        short_help="Run an MPI program through Forebay.",
+        short_help="Run a program, with MPI or without, through Forebay.",
         context_settings=CONTEXT,
     )(run)

@@ -61,8 +61,11 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
         yield line if count == 1 else f"{count} jobs, each: {line}"
     if report.reasons:
         what = "was recorded" if report.pool is None else "went through the pool"
-        yield f"Nothing {what}. Why that may be:"
-        yield from (f"  - {reason}" for reason in report.reasons)
+        if len(report.reasons) == 1:
+            yield f"Nothing {what}. {printable(report.reasons[0])}"
+        else:
+            yield f"Nothing {what}. Why that may be:"
+            yield from (f"  - {printable(reason)}" for reason in report.reasons)
     shown = _shown(report.files)
     for file in shown:
         yield from _file_lines(file)
@@ -71,7 +74,7 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
         moved = human_bytes(sum(file.bytes_moved for file in hidden))
         yield f"and {counted(len(hidden), 'more file')} with {moved} (all of them: --format json)"
     if report.pool is not None:
-        yield from outcome_lines(report.pool)
+        yield from outcome_lines(report.pool, is_empty=bool(report.reasons))
     if report.record is not None:
         nothing = "" if report.jobs else " has nothing of this run: no MPI-IO call was made"
         yield f"record: {printable(str(report.record))}{nothing}"

@@ -16,6 +16,7 @@ _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun|oshrun|srun)([._-][\w.-
 _WRAPPERS = frozenset(
     "env timeout nice ionice nohup time setsid stdbuf taskset numactl chrt strace ltrace".split()
 )
+_SHELLS = frozenset("sh bash dash zsh ksh csh tcsh fish busybox make".split())
 
 
 class Flavour(Enum):
@@ -132,6 +133,11 @@ def find_launcher(words: Sequence[str]) -> int | None:
         if index == 0 and name not in _WRAPPERS:
             return None
     return None
+
+
+def starts_others(words: Sequence[str]) -> bool:
+    """Whether the command is a wrapper or a shell: what it starts is another program."""
+    return PurePath(words[0]).name in _WRAPPERS | _SHELLS
 
 
 def flavour_of_name(name: str) -> Flavour | None:

@@ -48,7 +48,7 @@ class PoolFile:
     state: str
     """pooled, leaving, through or closed, as schema/pool.md has them."""
     reason: str
-    """Why it was not pooled, the last time: of REASONS, or closing; empty: it was."""
+    """Why it was not pooled, the first time: of REASONS, or closing; empty: it was."""
     error: int
     """Errno of the last error of draining; 0: there was none."""
     error_text: str
@@ -67,7 +67,8 @@ class PoolFile:
     oldest_seconds: float
     """Age of the oldest of them."""
     waited_seconds: float
-    """That programs waited for room or the file system, one process after another."""
+    """That programs waited for room, for the file system, or for the daemon's answers when they
+    opened, synced or truncated it: all processes together."""
     storage_seconds: float
     """With at least one request at the file system."""
     storage_bytes: int
@@ -130,9 +131,9 @@ class PoolStatus:
     cap: int
     """Bytes of memory for deposits at most."""
     leased: int
-    """Of these, bytes that are in use."""
+    """Of these, bytes that are reserved: whole blocks, in part for what programs may write next."""
     high: int
-    """Bytes that were in use at most."""
+    """Bytes that were reserved at most: more than was ever held."""
     read_ahead_held: int
     """Of the bytes read ahead, those that it still has."""
     read_ahead: int
