@@ -4,8 +4,8 @@ burst       2 ranks × 10 steps × 64 MiB with time to compute between (--comput
             time in output beside a memcpy of the same bytes, and the whole until all bytes are on
             the file system
 calls       nanoseconds of a 4 KiB write and read on tmpfs
-bystanders  git status, gcc and python, which touch no pool path, with the library preloaded, and with
-            an empty one
+bystanders  git status, gcc and python, which touch no pool path, with the library preloaded, and
+            with an empty one
 transfers   the loads of the block cache of 2022: sequential 128 KiB and random 8 KiB transfers of
             1, 4 and 16 processes, plain and with windows of 16 MiB and 1 GiB, in the pool's way
             and in that of the paper (pool_consistency)

@@ -18,6 +18,7 @@ from forebay.application.ports import (
     Captured,
     DirectoryFacts,
     Finished,
+    Hook,
     LauncherFacts,
     MachineFacts,
     MpiWheel,
@@ -169,11 +170,7 @@ class ImaginedProcesses:
     job_ends: bool = False
 
     def run(
-        self,
-        words: Sequence[str],
-        *,
-        environment: Mapping[str, str],
-        job_ending: Callable[[], None] | None = None,
+        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
     ) -> Finished:
         if self.job_ends and job_ending is not None:
             job_ending()

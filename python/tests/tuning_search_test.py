@@ -52,6 +52,16 @@ MACHINE = Platform(
     close_time=5e-5,
     crowding=0.002,
 )
+TRUTH = Physical(
+    process_rate=8e8,
+    call_time=2e-5,
+    node_rate=4e9,
+    target_rate=9e8,
+    request_time=4e-4,
+    interference_per_stream=0.01,
+    streams_free=4.0,
+    system_rate=2e10,
+)
 
 
 def space_of(machine: Platform = MACHINE) -> Space:
@@ -124,19 +134,9 @@ def test_neighbours_are_allowed_and_others() -> None:
 
 
 def test_a_fit_finds_the_numbers_that_the_rates_were_made_of() -> None:
-    truth = Physical(
-        process_rate=8e8,
-        call_time=2e-5,
-        node_rate=4e9,
-        target_rate=9e8,
-        request_time=4e-4,
-        interference_per_stream=0.01,
-        streams_free=4.0,
-        system_rate=2e10,
-    )
     space = space_of()
     seen = [
-        Seen(point=one, log_rate=math.log(truth.rate(one, 16)), place=place)
+        Seen(point=one, log_rate=math.log(TRUTH.rate(one, 16)), place=place)
         for place, one in enumerate(spread_points(space, 80, seed=2))
     ]
     surface = fit(seen, space, targets=16)
@@ -144,7 +144,7 @@ def test_a_fit_finds_the_numbers_that_the_rates_were_made_of() -> None:
     assert surface.physical.target_rate == pytest.approx(9e8, rel=0.25)
     assert surface.physical.process_rate == pytest.approx(8e8, rel=0.25)
     other = space.nearest(point(stripe_count=8, processes=32))
-    assert surface.rate(other) == pytest.approx(truth.rate(other, 16), rel=0.15)
+    assert surface.rate(other) == pytest.approx(TRUTH.rate(other, 16), rel=0.15)
 
 
 def test_storms_have_the_power_that_they_were_made_with() -> None:
@@ -260,16 +260,7 @@ def test_a_space_with_fewer_points_than_probes_is_searched_to_the_end() -> None:
 
 
 def test_slopes_are_what_a_small_step_makes_of_the_rate() -> None:
-    physical = Physical(
-        process_rate=8e8,
-        call_time=2e-4,
-        node_rate=4e9,
-        target_rate=9e8,
-        request_time=4e-4,
-        interference_per_stream=0.01,
-        streams_free=4.0,
-        system_rate=2e10,
-    )
+    physical = replace(TRUTH, call_time=2e-4)
     for one in spread_points(space_of(), 40, seed=4, tries=1):
         here = math.log(physical.rate(one, 16))
         for name, slope in zip(NAMES, physical.slopes(asked_of(one, 16)), strict=True):

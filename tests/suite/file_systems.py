@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -33,6 +34,17 @@ def as_nobody(folder: Path) -> Sequence[str]:
     if program.returncode != 0:
         pytest.skip(f"nobody cannot see {folder}. Set FOREBAY_TEST_DIR.")
     return prefix
+
+
+def python_of_nobody(folder: Path) -> tuple[Sequence[str], str]:
+    """What comes before a Python program that is to run without root, and the interpreter that such
+    a user may run; the folder is given to that user."""
+    prefix = as_nobody(folder)
+    for python in (sys.executable, "/usr/bin/python3"):
+        starts = subprocess.run([*prefix, python, "-c", ""], check=False, capture_output=True)
+        if starts.returncode == 0:
+            return prefix, python
+    pytest.skip("nobody may run no Python here. Install python3.")
 
 
 @contextlib.contextmanager

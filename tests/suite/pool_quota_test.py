@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
-from suite.file_systems import as_nobody
+from suite.file_systems import python_of_nobody
 from suite.pool_run_test import KEPT, MIB, content, environment
 from suite.quota import KINDS, Kind
 from suite.verdict import ensure
@@ -74,12 +73,8 @@ class User:
 @pytest.fixture
 def user(folder: Path) -> User:
     folder = folder.resolve()
-    prefix = as_nobody(folder)
-    for python in (sys.executable, "/usr/bin/python3"):
-        starts = subprocess.run([*prefix, python, "-c", ""], check=False, capture_output=True)
-        if starts.returncode == 0:
-            return User(folder=folder, prefix=prefix, python=python)
-    pytest.skip("nobody may run no Python here. Install python3.")
+    prefix, python = python_of_nobody(folder)
+    return User(folder=folder, prefix=prefix, python=python)
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, id=name) for name, kind in KINDS.items()])

@@ -12,10 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from suite import mpi as m
-from suite.file_systems import as_nobody, until
+from suite.file_systems import python_of_nobody, until
 from suite.verdict import ensure
 
 RANKS = 2
@@ -106,12 +104,8 @@ class Prober:
 def unprivileged(folder: Path) -> Prober:
     """One without root; `folder` is that user's."""
     folder = folder.resolve()
-    prefix = as_nobody(folder)
-    for python in (sys.executable, "/usr/bin/python3"):
-        starts = subprocess.run([*prefix, python, "-c", ""], check=False, capture_output=True)
-        if starts.returncode == 0:
-            return Prober(folder=folder, prefix=prefix, python=python)
-    pytest.skip("nobody may run no Python here. Install python3.")
+    prefix, python = python_of_nobody(folder)
+    return Prober(folder=folder, prefix=prefix, python=python)
 
 
 def children(parent: int) -> set[int]:

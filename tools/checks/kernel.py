@@ -71,12 +71,9 @@ def check(place: Place) -> Outcome:
     """What is loaded into programs makes its file calls through src/kernel only."""
     layers = layer_table.read(place.root / "layers.toml")
     loaded = set(LOADED).union(*(layer_table.closure(layers, name) for name in LOADED))
-    archives = [
-        (name, place.build / "archives" / archive)
-        for name in sorted(loaded - {KERNEL})
-        for archive in layers[name].archives()
-        if (place.build / "archives" / archive).exists()
-    ]
+    wanted = [layers[name] for name in sorted(loaded - {KERNEL})]
+    built = layer_table.archives_in(place.build / "archives", wanted)
+    archives = [(layer.name, archive) for layer, archive in built]
     libraries = sorted((place.build / "lib").glob("libforebay_*.so"))
     found = [finding for name, archive in archives for finding in findings(archive, name)]
     found += [finding for library in libraries for finding in library_findings(library)]

@@ -1,7 +1,7 @@
 """layers.toml as types, and the questions the checks ask of it."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,14 @@ class Layer:
 
 
 Layers = Mapping[str, Layer]
+
+
+def archives_in(folder: Path, layers: Iterable[Layer]) -> Iterator[tuple[Layer, Path]]:
+    """The archives of these layers that have been built."""
+    for layer in layers:
+        for archive in layer.archives():
+            if (folder / archive).exists():
+                yield layer, folder / archive
 
 
 def read(path: Path) -> Layers:

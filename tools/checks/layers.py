@@ -105,20 +105,18 @@ def _outside_include(layer: Layer, name: str, where: str, included: str) -> Iter
 def link_findings(layers: Layers, archives: Path) -> Iterator[Finding]:
     """Symbols that a layer's archive takes from the archives of layers it may not use."""
     present = {
-        archive: (layer, binary.owned(archives / archive))
-        for layer in layers.values()
-        for archive in layer.archives()
-        if (archives / archive).exists()
+        archive: (layer, binary.owned(archive))
+        for layer, archive in layer_table.archives_in(archives, layers.values())
     }
     for archive, (layer, own) in present.items():
-        wanted = {reference.symbol for reference in binary.references(archives / archive)} - own
+        wanted = {reference.symbol for reference in binary.references(archive)} - own
         allowed = layer_table.closure(layers, layer.name) | {layer.name}
         for other_archive, (other, theirs) in present.items():
             if other.name in allowed or other_archive == archive:
                 continue
             for symbol in binary.demangle(sorted(wanted & theirs)):
                 yield Finding(
-                    archive,
+                    archive.name,
                     f"{layer.name} links {symbol} of {other.name}",
                     f"layers.toml does not let {layer.name} use {other.name}",
                     "Turn the dependency round with a port.",

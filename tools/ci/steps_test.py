@@ -44,13 +44,19 @@ def test_steps_are_scripts_that_can_be_run() -> None:
         assert (steps.ROOT / step.command[0]).stat().st_mode & 0o100, step.command
 
 
+def waiting_script(folder: Path) -> Path:
+    """One that waits for who opens `folder`/p, and leaves `folder`/down when it is ended."""
+    script = folder / "step.sh"
+    script.write_text(f"trap 'touch {folder}/down; exit 1' TERM EXIT\nread -r _ < {folder}/p\n")
+    os.mkfifo(folder / "p")
+    return script
+
+
 def test_a_step_out_of_time_may_take_down_what_it_set_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(steps, "LOGS", tmp_path)
-    script = tmp_path / "step.sh"
-    script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nread -r _ < {tmp_path}/p\n")
-    os.mkfifo(tmp_path / "p")
+    script = waiting_script(tmp_path)
     log, _, status = steps.Runs().run(steps.Step("late", (str(script),), 1))
     assert status != 0
     assert "ran out of time" in log
@@ -61,9 +67,7 @@ def test_a_run_that_is_stopped_leaves_no_step_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(steps, "LOGS", tmp_path)
-    os.mkfifo(tmp_path / "p")
-    script = tmp_path / "step.sh"
-    script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nread -r _ < {tmp_path}/p\n")
+    script = waiting_script(tmp_path)
 
     def interrupted(process: subprocess.Popen[bytes], seconds: float) -> int:
         monkeypatch.undo()
@@ -142,9 +146,7 @@ def test_a_run_that_is_stopped_leaves_nothing_running_beside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(steps, "LOGS", tmp_path)
-    os.mkfifo(tmp_path / "p")
-    script = tmp_path / "step.sh"
-    script.write_text(f"trap 'touch {tmp_path}/down; exit 1' TERM EXIT\nread -r _ < {tmp_path}/p\n")
+    script = waiting_script(tmp_path)
 
     def interrupted(*_: object) -> bool:
         with (tmp_path / "p").open("w"):  # the other one is up

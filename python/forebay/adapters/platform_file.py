@@ -4,30 +4,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forebay.adapters.toml_file import read_toml
+from forebay.adapters.toml_file import Kind, read_kind
 from forebay.domain.errors import SimulationError
 from forebay.domain.tuning.modelled import Platform
 from forebay.domain.tuning.quantity import parse_quantity
 
 SCHEMA = "forebay.platform/1"
 _REMEDY = "Name one of platforms/*.toml."
+_KIND = Kind(
+    what="platform",
+    schema=SCHEMA,
+    error=SimulationError,
+    missing=_REMEDY,
+    other=_REMEDY,
+    wrong="Correct it; platforms/*.toml are examples.",
+)
 
 
 def read_platform(path: Path) -> Platform:
     """SimulationError: no platform."""
-    document = read_toml(path, SimulationError, what="platform", remedy=_REMEDY)
-    if document.get("schema") != SCHEMA:
-        raise SimulationError(
-            f"cannot use the platform {path} (its schema is {document.get('schema')!r}, not "
-            f"{SCHEMA!r}). {_REMEDY}"
-        )
-    try:
-        return _platform(document)
-    except (KeyError, TypeError, ValueError) as error:
-        raise SimulationError(
-            f"cannot use the platform {path} ({type(error).__name__}: {error}). Correct it; "
-            "platforms/*.toml are examples."
-        ) from error
+    return read_kind(path, _KIND, _platform)
 
 
 def _platform(document: Mapping[str, Any]) -> Platform:

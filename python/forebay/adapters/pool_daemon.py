@@ -7,7 +7,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Self
 
@@ -195,18 +195,12 @@ def _start(
 ) -> tuple[subprocess.Popen[bytes], Ready]:
     log = log_of(place.socket)
     try:
-        place.socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with log.open("ab") as errors:
-            process = subprocess.Popen(
-                [str(program), "--socket", str(place.socket)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                cwd=place.folder,
-                env=environment_of(place),
-                start_new_session=True,
-                preexec_fn=prepare,
-            )
+        process = started(
+            [str(program), "--socket", str(place.socket)],
+            place,
+            stdin=subprocess.DEVNULL,
+            prepare=prepare,
+        )
     except OSError as error:
         raise PoolStartError(
             f"cannot start the daemon of the pool ({error.filename or program}: "
@@ -218,6 +212,24 @@ def _start(
         process.terminate()
         process.wait()
         raise PoolStartError(str(error)) from error
+
+
+def started(
+    words: Sequence[str], place: PoolPlace, *, stdin: int, prepare: Callable[[], None] | None = None
+) -> subprocess.Popen[bytes]:
+    """In a session of its own, with the log for its complaints. OSError: it cannot be."""
+    place.socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with log_of(place.socket).open("ab") as errors:
+        return subprocess.Popen(
+            words,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            cwd=place.folder,
+            env=environment_of(place),
+            start_new_session=True,
+            preexec_fn=prepare,
+        )
 
 
 def environment_of(place: PoolPlace) -> dict[str, str]:

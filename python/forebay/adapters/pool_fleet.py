@@ -18,10 +18,10 @@ from typing import Any
 from forebay.adapters.pool_daemon import (
     Patience,
     death_of,
-    environment_of,
     log_of,
     messages_in,
     signals_held,
+    started,
 )
 from forebay.adapters.pool_document import decode_status
 from forebay.application.pool_ports import Progress
@@ -245,17 +245,7 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     """Daemons that drain and end when we do. PoolStartError says what they said."""
     words = [*starter_of(place), "/bin/sh", "-c", _SCRIPT, str(program), str(place.socket)]
     try:
-        place.socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with log_of(place.socket).open("ab") as errors:
-            process = subprocess.Popen(
-                [*words, str(place.nodes)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                cwd=place.folder,
-                env=environment_of(place),
-                start_new_session=True,
-            )
+        process = started([*words, str(place.nodes)], place, stdin=subprocess.PIPE)
     except OSError as error:
         raise PoolStartError(
             f"cannot start the daemons of the pool ({error.filename or words[0]}: "

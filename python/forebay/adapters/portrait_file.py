@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from forebay.adapters.toml_file import read_toml
+from forebay.adapters.toml_file import Kind, read_kind
 from forebay.domain.errors import ProbeError
 from forebay.domain.tuning.point import COORDINATES, Direction, Point, Space
 from forebay.domain.tuning.portrait import SCHEMA, Identity, Portrait, SickTarget
@@ -17,6 +17,14 @@ from forebay.domain.tuning.sample import Ask, Choice, Passage, Purpose, Sample
 
 _TIMES = {"call_time", "request_time"}
 _PLAIN = {"interference_per_stream", "streams_free"}
+_KIND = Kind(
+    what="portrait",
+    schema=SCHEMA,
+    error=ProbeError,
+    missing="Make one by `forebay probe`.",
+    other="Use the Forebay that made it, or probe again.",
+    wrong="Was it changed by hand? Probe again.",
+)
 
 
 def write_portrait(portrait: Portrait, path: Path) -> None:
@@ -31,19 +39,7 @@ def write_portrait(portrait: Portrait, path: Path) -> None:
 
 def read_portrait(path: Path) -> Portrait:
     """ProbeError: it is none, or of another version."""
-    document = read_toml(path, ProbeError, what="portrait", remedy="Make one by `forebay probe`.")
-    if document.get("schema") != SCHEMA:
-        raise ProbeError(
-            f"cannot use the portrait {path} (its schema is {document.get('schema')!r}, not "
-            f"{SCHEMA!r}). Use the Forebay that made it, or probe again."
-        )
-    try:
-        return _portrait(document)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ProbeError(
-            f"cannot use the portrait {path} ({type(error).__name__}: {error}). Was it changed by "
-            "hand? Probe again."
-        ) from error
+    return read_kind(path, _KIND, _portrait)
 
 
 def portrait_text(portrait: Portrait) -> str:

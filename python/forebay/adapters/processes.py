@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from forebay.application.ports import Captured, Finished
+from forebay.application.ports import Captured, Finished, Hook
 from forebay.domain.errors import LaunchError, StoppedError
 
 _FORWARDED = (
@@ -37,11 +37,7 @@ class ForegroundProcesses:
         self._grace_seconds = grace_seconds
 
     def run(
-        self,
-        words: Sequence[str],
-        *,
-        environment: Mapping[str, str],
-        job_ending: Callable[[], None] | None = None,
+        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
     ) -> Finished:
         """Runs `words` to the end; `job_ending` is called when SIGTERM or SIGUSR1 comes to us.
         LaunchError: cannot be started."""

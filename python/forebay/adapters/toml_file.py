@@ -1,10 +1,14 @@
 """TOML files that users name."""
 
 import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from forebay.domain.errors import ForebayError
+from forebay.domain.frozen import frozen
+
+_Made = TypeVar("_Made")
 
 
 def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) -> dict[str, Any]:
@@ -13,3 +17,32 @@ def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) 
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
         raise error(f"cannot read the {what} {path} ({cause}). {remedy}") from cause
+
+
+@frozen
+class Kind:
+    """Of TOML files with a schema of ours. `error`: what is wrong with one; `missing`, `other` and
+    `wrong`: what to do where it cannot be read, has another schema, or says what makes no sense."""
+
+    what: str
+    schema: str
+    error: type[ForebayError]
+    missing: str
+    other: str
+    wrong: str
+
+
+def read_kind(path: Path, kind: Kind, make: Callable[[Mapping[str, Any]], _Made]) -> _Made:
+    """What `make` makes of the file's content; the kind's error where it cannot."""
+    document = read_toml(path, kind.error, what=kind.what, remedy=kind.missing)
+    if document.get("schema") != kind.schema:
+        raise kind.error(
+            f"cannot use the {kind.what} {path} (its schema is {document.get('schema')!r}, not "
+            f"{kind.schema!r}). {kind.other}"
+        )
+    try:
+        return make(document)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise kind.error(
+            f"cannot use the {kind.what} {path} ({type(error).__name__}: {error}). {kind.wrong}"
+        ) from error

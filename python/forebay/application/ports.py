@@ -129,15 +129,15 @@ class Programs(Protocol):
         """How it is linked."""
 
 
+Hook = Callable[[], None] | None
+"""Is called when something happens; None: nobody is told."""
+
+
 class Processes(Protocol):
     """Runs things."""
 
     def run(
-        self,
-        words: Sequence[str],
-        *,
-        environment: Mapping[str, str],
-        job_ending: Callable[[], None] | None = None,
+        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
     ) -> Finished:
         """Runs to the end in the foreground, forwarding signals; `job_ending` is called when one
         says that the batch job will end soon (SIGTERM, SIGUSR1). LaunchError: cannot start."""

@@ -39,9 +39,7 @@ def most_telling(
     """The point whose probe, at that time, is worth most. `besides`: candidates in any case;
     `without`: those that cannot be probed. None: nothing can be probed."""
     grid = belief.grid
-    means = belief.means()
-    means[grid.places(list(without))] = -np.inf
-    candidates = _candidates(belief, means, grid.places(besides))
+    means, candidates = _contenders(belief, besides=besides, without=without)
     if not len(candidates):
         return None
     view = belief.view(candidates, time)
@@ -62,9 +60,7 @@ def most_contested(
     other, as top-two sampling does (Russo, *Simple Bayesian Algorithms for Best-Arm
     Identification*, Operations Research 68, 2020)."""
     grid = belief.grid
-    means = belief.means()
-    means[grid.places(list(without))] = -np.inf
-    candidates = _candidates(belief, means, grid.places(besides))
+    means, candidates = _contenders(belief, besides=besides, without=without)
     if not len(candidates):
         return None
     ahead = means[candidates]
@@ -75,6 +71,15 @@ def most_contested(
     odds[first] = -np.inf
     both = [grid.point(int(candidates[at])) for at in (int(np.argmax(odds)), first)]
     return min(both, key=lambda one: times.get(one, 0))
+
+
+def _contenders(
+    belief: Belief, *, besides: Sequence[Point], without: Collection[Point]
+) -> tuple[Array, Places]:
+    """The means of all points, and the places of those that may be the best."""
+    means = belief.means()
+    means[belief.grid.places(list(without))] = -np.inf
+    return means, _candidates(belief, means, belief.grid.places(besides))
 
 
 def _candidates(belief: Belief, means: Array, besides: Places) -> Places:
