@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log2
 from xml.sax.saxutils import escape
 
+from bench.drawing import LEFT, TOP, head, place_on
 from forebay.domain.frozen import frozen
 
-WIDTH, LEFT, RIGHT = 920, 290, 30
-TOP, LINE = 74, 26
+LINE = 26
 TICKS = (0.5, 1, 2, 4, 8, 16, 32, 64)
 ENDS = (0.45, 80)
 STYLE = """\
@@ -40,23 +39,19 @@ class Row:
 
 
 def _x(ratio: float) -> float:
-    """A doubling is as long everywhere; what lies beyond the ends is drawn at them."""
-    low, high = (log2(end) for end in ENDS)
-    place = min(max((log2(ratio) - low) / (high - low), 0.0), 1.0)
-    return LEFT + place * (WIDTH - LEFT - RIGHT)
+    return place_on(ENDS, ratio)
 
 
 def draw(rows: Sequence[Row]) -> str:
     bottom = TOP + LINE * len(rows)
     height = bottom + 56
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        'font-family="Helvetica, Arial, sans-serif" font-size="13">',
-        "  <title>Speed of Forebay over that of the best incumbent, for each pattern</title>",
-        f"  <style>\n{STYLE}\n  </style>",
-        f'  <rect class="back" width="{WIDTH}" height="{height}"/>',
-        f'  <text class="ink" x="{LEFT}" y="24" font-size="15" font-weight="bold">'
-        "How many times as fast as the best incumbent</text>",
+        *head(
+            title="Speed of Forebay over that of the best incumbent, for each pattern",
+            heading="How many times as fast as the best incumbent",
+            style=STYLE,
+            height=height,
+        ),
         *_legend(),
         *_axis(bottom),
     ]

@@ -4,13 +4,12 @@ without the pool and through it. Plain SVG text, so that the same numbers give t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
 from xml.sax.saxutils import escape
 
+from bench.drawing import LEFT, TOP, head, place_on
 from forebay.domain.frozen import frozen
 
-WIDTH, LEFT, RIGHT = 920, 290, 30
-TOP, LINE = 74, 24
+LINE = 24
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 ENDS = (0.0007, 20)
 STYLE = """\
@@ -34,25 +33,19 @@ class Line:
 
 
 def _x(seconds: float) -> float:
-    """Ten times as long is as far everywhere; what lies beyond the ends is drawn at them."""
-    low, high = (log10(end) for end in ENDS)
-    place = min(max((log10(max(seconds, ENDS[0])) - low) / (high - low), 0.0), 1.0)
-    return LEFT + place * (WIDTH - LEFT - RIGHT)
+    return place_on(ENDS, seconds)
 
 
 def draw(lines: Sequence[Line]) -> str:
     """The whole picture."""
     bottom = TOP + LINE * len(lines)
     height = bottom + 56
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        'font-family="Helvetica, Arial, sans-serif" font-size="13">',
-        "  <title>Seconds that a burst of output keeps a program waiting, simulated</title>",
-        f"  <style>\n{STYLE}\n  </style>",
-        f'  <rect class="back" width="{WIDTH}" height="{height}"/>',
-        f'  <text class="ink" x="{LEFT}" y="24" font-size="15" font-weight="bold">'
-        "How long a burst keeps the program waiting (simulated)</text>",
-    ]
+    parts = head(
+        title="Seconds that a burst of output keeps a program waiting, simulated",
+        heading="How long a burst keeps the program waiting (simulated)",
+        style=STYLE,
+        height=height,
+    )
     for index, (kind, words) in enumerate((("without", "without the pool"), ("pool", "pool"))):
         at = LEFT + 6 + 150 * index
         parts.append(f'  <circle class="{kind}" cx="{at}" cy="44" r="4.5"/>')

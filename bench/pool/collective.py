@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -34,6 +35,18 @@ PIECES = (256, 1024)
 RANKS, TOTAL_BYTES = 4, 256 * MIB
 STEADY_RANKS, STEADY_PIECE, STEADY_TOTALS = (2, 4), 1024, (64 * MIB, 256 * MIB)
 STEADY_WARM_UP, STEADY_REPETITIONS = 2, 6
+ONE_WRITE = Case(
+    suite="pool",
+    label="",
+    operation=Operation.WRITE,
+    ranks=RANKS,
+    storage=StorageKind.DISK,
+    region=0,
+    total=TOTAL_BYTES,
+    warm_up=0,
+    repetitions=1,
+    seconds_max=300,
+)
 PLAIN = tuple(stack for stack in INCUMBENTS if stack.mpi in (MPICH_402, OMPI_414))
 POOLED = Stack(name="forebay+ompi414", label="pool", mpi=OMPI_414, forebay=True)
 
@@ -113,17 +126,14 @@ def _beside(pairs: list[tuple[float, float]]) -> tuple[str, str, str]:
 
 
 def _steady(total: int, ranks: int) -> Case:
-    return Case(
-        suite="pool",
+    return replace(
+        ONE_WRITE,
         label=size_label(total),
-        operation=Operation.WRITE,
         ranks=ranks,
-        storage=StorageKind.DISK,
         region=STEADY_PIECE,
         total=total,
         warm_up=STEADY_WARM_UP,
         repetitions=STEADY_REPETITIONS,
-        seconds_max=300,
     )
 
 
@@ -178,19 +188,8 @@ def _complain(way: Way, sample: Sample) -> None:
 
 
 def _case(piece: int, way: Way) -> Case:
-    return Case(
-        suite="pool",
-        label=size_label(piece),
-        operation=Operation.WRITE,
-        ranks=RANKS,
-        storage=StorageKind.DISK,
-        region=piece,
-        total=TOTAL_BYTES,
-        nonblocking=way.nonblocking,
-        warm_up=0,
-        repetitions=1,
-        seconds_max=300,
-    )
+    label = size_label(piece)
+    return replace(ONE_WRITE, label=label, region=piece, nonblocking=way.nonblocking)
 
 
 def _measured(

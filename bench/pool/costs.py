@@ -22,6 +22,12 @@ CAP_BYTES = 256 * MIB
 REPEATED = 20
 """Runs of a bystander in one timing."""
 
+BYSTANDER_COLUMNS = (
+    "command",
+    *("plain, ms", "with an empty library, ms", "with Forebay's, ms"),
+    *("empty by plain", "Forebay's by plain", "Forebay's by empty"),
+)
+
 
 def calls(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Nanoseconds of a call."""
@@ -72,12 +78,9 @@ def bystanders(programs: Programs, chosen: argparse.Namespace) -> TextTable:
             )
     return TextTable(
         title=f"Processes that touch no pool path, {chosen.pairs} blocks of {REPEATED} runs",
-        header=(
-            "command", "plain, ms", "with an empty library, ms", "with Forebay's, ms",
-            "empty by plain", "Forebay's by plain", "Forebay's by empty",
-        ),
+        header=BYSTANDER_COLUMNS,
         rows=tuple(rows),
-    )  # fmt: skip
+    )
 
 
 def _empty_library(folder: Path) -> Path:

@@ -53,15 +53,9 @@ MACHINE = Platform(
     crowding=0.002,
 )
 TRUTH = Physical(
-    process_rate=8e8,
-    call_time=2e-5,
-    node_rate=4e9,
-    target_rate=9e8,
-    request_time=4e-4,
-    interference_per_stream=0.01,
-    streams_free=4.0,
-    system_rate=2e10,
-)
+    process_rate=8e8, call_time=2e-5, node_rate=4e9, target_rate=9e8, request_time=4e-4,
+    interference_per_stream=0.01, streams_free=4.0, system_rate=2e10,
+)  # fmt: skip
 
 
 def space_of(machine: Platform = MACHINE) -> Space:

@@ -39,6 +39,12 @@ def files_of(folder: Path) -> Path:
     return below
 
 
+def rescue_of(folder: Path) -> Path:
+    kept = folder / "kept"
+    kept.mkdir()
+    return kept
+
+
 def notes(one: Pool) -> str:
     return one.said.read_text()
 
@@ -108,9 +114,7 @@ def test_killed_while_programs_write_and_it_drains(after: int, folder: Path) -> 
 
 
 def test_a_file_that_was_changed_since_is_kept(folder: Path) -> None:
-    files = files_of(folder)
-    kept = folder / "kept"
-    kept.mkdir()
+    files, kept = files_of(folder), rescue_of(folder)
     with pool(files, journaled(folder)) as one, told(one) as program:
         fd = opened(program, files / "file")
         writes(program, fd, 7, 0)
@@ -128,9 +132,7 @@ def test_a_file_that_was_changed_since_is_kept(folder: Path) -> None:
 
 
 def test_a_file_that_is_gone_is_kept_and_a_renamed_one_found(folder: Path) -> None:
-    files = files_of(folder)
-    kept = folder / "kept"
-    kept.mkdir()
+    files, kept = files_of(folder), rescue_of(folder)
     with pool(files, journaled(folder)) as one, told(one) as program:
         gone = opened(program, files / "gone")
         renamed = opened(program, files / "renamed.tmp")

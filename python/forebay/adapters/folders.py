@@ -22,20 +22,14 @@ class RealFolders:
         try:
             return frozenset(folder.rglob("*")) if folder.is_dir() else frozenset()
         except OSError as error:
-            raise UsageError(
-                f"cannot look into {folder} ({error.strerror}). Name another directory by "
-                "--output-dir."
-            ) from error
+            raise _refused(f"look into {folder}", error) from error
 
     def make(self, folder: Path) -> None:
         """With what is above it."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(
-                f"cannot make the output directory {folder} ({error.strerror}). Name another by "
-                "--output-dir."
-            ) from error
+            raise _refused(f"make the output directory {folder}", error) from error
 
     def remove(self, folder: Path) -> None:
         """A file, or a directory with all that is in it."""
@@ -53,3 +47,7 @@ class RealFolders:
         path = folder / name
         path.write_text(text, encoding="utf-8")
         return path
+
+
+def _refused(what: str, error: OSError) -> UsageError:
+    return UsageError(f"cannot {what} ({error.strerror}). Name another directory by --output-dir.")

@@ -126,10 +126,15 @@ TEST(Lustre, WithoutMemoryEveryReadIsTheTargets) {
     }
 }
 
-TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
+// A lock is granted after 3 ms.
+Platform granting() {
     Platform platform = simple();
     platform.target.grant_time = 0.003;
-    Lustre lustre{platform, 1, {}};
+    return platform;
+}
+
+TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
+    Lustre lustre{granting(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.lock(0, {0, 0, 0, 10}), 0.003);
     EXPECT_DOUBLE_EQ(lustre.lock(0, {0, 0, 10, 20}), 0);
     EXPECT_DOUBLE_EQ(lustre.lock(1, {1, 1, 10, 20}), 0.003);
@@ -139,9 +144,7 @@ TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
 }
 
 TEST(Lustre, ReadersShareALock) {
-    Platform platform = simple();
-    platform.target.grant_time = 0.003;
-    Lustre lustre{platform, 1, {}};
+    Lustre lustre{granting(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.share(0, 0), 0.003);
     EXPECT_DOUBLE_EQ(lustre.share(0, 0), 0);
     EXPECT_DOUBLE_EQ(lustre.share(0, 1), 0.003);
