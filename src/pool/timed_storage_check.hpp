@@ -3,9 +3,9 @@
 
 #include "adapters/memory/world.hpp"
 #include "adapters/memory/world_storage.hpp"
+#include "ports/completions.hpp"
 #include "ports/polled_storage_check.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,10 +20,7 @@ public:
         : world_{world}, file_{file} {}
     std::size_t poll(std::span<ports::Completion> out) override {
         world_.step({"poll"});
-        const std::size_t count = std::min(out.size(), done_.size());
-        std::copy_n(done_.begin(), count, out.begin());
-        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
+        return ports::take_oldest(done_, out);
     }
     [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
 
