@@ -15,6 +15,12 @@ Platform simple() {
     return platform;
 }
 
+Platform with_locks() {
+    Platform platform = simple();
+    platform.target.grant_time = 0.003;
+    return platform;
+}
+
 TEST(Lustre, AloneARequestTakesItsCostAndItsBytes) {
     Lustre lustre{simple(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.arrive(2, {0, 0, 0, 100'000'000, 1}), 3.001);
@@ -127,9 +133,7 @@ TEST(Lustre, WithoutMemoryEveryReadIsTheTargets) {
 }
 
 TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
-    Platform platform = simple();
-    platform.target.grant_time = 0.003;
-    Lustre lustre{platform, 1, {}};
+    Lustre lustre{with_locks(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.lock(0, {0, 0, 0, 10}), 0.003);
     EXPECT_DOUBLE_EQ(lustre.lock(0, {0, 0, 10, 20}), 0);
     EXPECT_DOUBLE_EQ(lustre.lock(1, {1, 1, 10, 20}), 0.003);
@@ -139,9 +143,7 @@ TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
 }
 
 TEST(Lustre, ReadersShareALock) {
-    Platform platform = simple();
-    platform.target.grant_time = 0.003;
-    Lustre lustre{platform, 1, {}};
+    Lustre lustre{with_locks(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.share(0, 0), 0.003);
     EXPECT_DOUBLE_EQ(lustre.share(0, 0), 0);
     EXPECT_DOUBLE_EQ(lustre.share(0, 1), 0.003);
