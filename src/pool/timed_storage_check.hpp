@@ -14,10 +14,12 @@
 
 namespace forebay::pool {
 
+// `Its`: what a test wants to know of the requests.
+template <class Its>
 class TimedStorage : public ports::PolledStorage {
 public:
-    TimedStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file)
-        : world_{world}, file_{file} {}
+    TimedStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Its& its)
+        : world_{world}, file_{file}, its_{its} {}
     std::size_t poll(std::span<ports::Completion> out) override {
         world_.step({"poll"});
         return ports::take_oldest(done_, out);
@@ -26,6 +28,7 @@ public:
 
 protected:
     [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }
+    [[nodiscard]] Its& its() noexcept { return its_; }
     // `then` is called first.
     template <class Then>
     void perform_after(std::int64_t ns, const ports::Request& request, Then then) {
@@ -38,6 +41,7 @@ protected:
 private:
     adapters::MemoryWorld& world_;
     adapters::MemoryFile& file_;
+    Its& its_;
     std::vector<ports::Completion> done_;
 };
 
