@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -35,6 +36,16 @@ RANKS, TOTAL_BYTES = 4, 256 * MIB
 STEADY_RANKS, STEADY_PIECE, STEADY_TOTALS = (2, 4), 1024, (64 * MIB, 256 * MIB)
 STEADY_WARM_UP, STEADY_REPETITIONS = 2, 6
 PLAIN = tuple(stack for stack in INCUMBENTS if stack.mpi in (MPICH_402, OMPI_414))
+ONE_CALL = Case(
+    suite="pool",
+    label="",
+    operation=Operation.WRITE,
+    ranks=RANKS,
+    storage=StorageKind.DISK,
+    total=TOTAL_BYTES,
+    warm_up=0,
+    seconds_max=300,
+)
 POOLED = Stack(name="forebay+ompi414", label="pool", mpi=OMPI_414, forebay=True)
 
 
@@ -113,17 +124,14 @@ def _beside(pairs: list[tuple[float, float]]) -> tuple[str, str, str]:
 
 
 def _steady(total: int, ranks: int) -> Case:
-    return Case(
-        suite="pool",
+    return replace(
+        ONE_CALL,
         label=size_label(total),
-        operation=Operation.WRITE,
         ranks=ranks,
-        storage=StorageKind.DISK,
         region=STEADY_PIECE,
         total=total,
         warm_up=STEADY_WARM_UP,
         repetitions=STEADY_REPETITIONS,
-        seconds_max=300,
     )
 
 
@@ -178,19 +186,7 @@ def _complain(way: Way, sample: Sample) -> None:
 
 
 def _case(piece: int, way: Way) -> Case:
-    return Case(
-        suite="pool",
-        label=size_label(piece),
-        operation=Operation.WRITE,
-        ranks=RANKS,
-        storage=StorageKind.DISK,
-        region=piece,
-        total=TOTAL_BYTES,
-        nonblocking=way.nonblocking,
-        warm_up=0,
-        repetitions=1,
-        seconds_max=300,
-    )
+    return replace(ONE_CALL, label=size_label(piece), region=piece, nonblocking=way.nonblocking)
 
 
 def _measured(
