@@ -35,6 +35,7 @@ class Suite:
 
 KIBIBYTE = 1024
 BOTH = (StorageKind.TMPFS, StorageKind.DISK)
+MOVES = (Operation.WRITE, Operation.READ)
 MEMORY_LABEL = {Memory.CONTIGUOUS: "c", Memory.PIECES: "nc", Memory.SPLIT: "split"}
 
 
@@ -52,34 +53,47 @@ WARM_UP = {StorageKind.TMPFS: 1, StorageKind.DISK: 2}
 REPETITIONS = {StorageKind.TMPFS: 3, StorageKind.DISK: 5}
 
 
+PLAIN = Case(suite="", label="", operation=Operation.WRITE, ranks=4, storage=StorageKind.TMPFS)
+"""What a case is where its suite says nothing else."""
+
+
+def _warmed(case: Case, storage: StorageKind) -> Case:
+    """On that storage, repeated as often as it asks for."""
+    return replace(
+        case,
+        storage=storage,
+        warm_up=WARM_UP[storage],
+        repetitions=max(case.repetitions, REPETITIONS[storage]),
+    )
+
+
+def _by_ranks(case: Case, operations: tuple[Operation, ...] = MOVES) -> Iterable[Case]:
+    for ranks in (4, 8):
+        for operation in operations:
+            yield replace(case, ranks=ranks, operation=operation)
+
+
 def _interleaved(*, total: int) -> Iterable[Case]:
     for storage in BOTH:
         for region in (256, 1024, 4096):
             for memory in (Memory.CONTIGUOUS, Memory.PIECES):
-                for ranks in (4, 8):
-                    for operation in (Operation.WRITE, Operation.READ):
-                        yield Case(
-                            suite="interleaved",
-                            label=f"{size_label(region)} {MEMORY_LABEL[memory]}",
-                            operation=operation,
-                            ranks=ranks,
-                            storage=storage,
-                            region=region,
-                            total=total,
-                            memory=memory,
-                            warm_up=WARM_UP[storage],
-                            repetitions=REPETITIONS[storage],
-                            target=Target(ratio_min=1.3 if region == 4096 else 2.0),
-                        )
+                case = replace(
+                    PLAIN,
+                    suite="interleaved",
+                    label=f"{size_label(region)} {MEMORY_LABEL[memory]}",
+                    region=region,
+                    total=total,
+                    memory=memory,
+                    target=Target(ratio_min=1.3 if region == 4096 else 2.0),
+                )
+                yield from _by_ranks(_warmed(case, storage))
 
 
 def _pieces16(*, total: int) -> Iterable[Case]:
-    public = Case(
+    public = replace(
+        PLAIN,
         suite="pieces16",
         label="16 B split, subarrays, cb_buffer_size 1 MiB",
-        operation=Operation.WRITE,
-        ranks=4,
-        storage=StorageKind.TMPFS,
         region=16,
         total=total,
         memory=Memory.SPLIT,
@@ -94,12 +108,10 @@ def _pieces16(*, total: int) -> Iterable[Case]:
 
 
 def _contiguous(*, scale: int) -> Iterable[Case]:
-    plain = Case(
+    plain = replace(
+        PLAIN,
         suite="contiguous",
         label="1 MiB a rank, one call",
-        operation=Operation.WRITE,
-        ranks=4,
-        storage=StorageKind.TMPFS,
         region=MEBIBYTE,
         view=View.NONE,
         target=Target(ratio_min=0.95),
@@ -115,32 +127,20 @@ def _contiguous(*, scale: int) -> Iterable[Case]:
     )  # fmt: skip
     for storage in BOTH:
         for shape in shapes:
-            for ranks in (4, 8):
-                for operation in (Operation.WRITE, Operation.READ):
-                    total = shape.total
-                    if shape.label == plain.label:
-                        total = ranks * MEBIBYTE
-                    yield replace(
-                        shape,
-                        storage=storage,
-                        ranks=ranks,
-                        operation=operation,
-                        total=total,
-                        warm_up=WARM_UP[storage],
-                        repetitions=max(shape.repetitions, REPETITIONS[storage]),
-                    )
+            for case in _by_ranks(_warmed(shape, storage)):
+                one_call = shape.label == plain.label
+                yield replace(case, total=case.ranks * MEBIBYTE) if one_call else case
 
 
 def _memory(*, many: int) -> Iterable[Case]:
     for memory in (Memory.CONTIGUOUS, Memory.PIECES):
         for pieces, region in ((1000, 16 * many // 1000), (many, 16)):
-            for operation in (Operation.WRITE, Operation.READ):
-                yield Case(
+            for operation in MOVES:
+                yield replace(
+                    PLAIN,
                     suite="memory",
                     label=f"{pieces:,} pieces a rank {MEMORY_LABEL[memory]}",
                     operation=operation,
-                    ranks=4,
-                    storage=StorageKind.TMPFS,
                     region=region,
                     total=4 * pieces * region,
                     memory=memory,
@@ -151,18 +151,16 @@ def _memory(*, many: int) -> Iterable[Case]:
 
 def _open_close(*, repetitions: int) -> Iterable[Case]:
     for storage in BOTH:
-        for ranks in (4, 8):
-            for operation in (Operation.CREATE, Operation.OPEN):
-                yield Case(
-                    suite="open_close",
-                    label="open + close",
-                    operation=operation,
-                    ranks=ranks,
-                    storage=storage,
-                    warm_up=2,
-                    repetitions=repetitions,
-                    target=Target(ratio_min=1 / 1.2),
-                )
+        case = replace(
+            PLAIN,
+            suite="open_close",
+            label="open + close",
+            storage=storage,
+            warm_up=2,
+            repetitions=repetitions,
+            target=Target(ratio_min=1 / 1.2),
+        )
+        yield from _by_ranks(case, (Operation.CREATE, Operation.OPEN))
 
 
 def _only(cases: Iterable[Case], *names: str) -> tuple[Case, ...]:

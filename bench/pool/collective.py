@@ -35,19 +35,17 @@ PIECES = (256, 1024)
 RANKS, TOTAL_BYTES = 4, 256 * MIB
 STEADY_RANKS, STEADY_PIECE, STEADY_TOTALS = (2, 4), 1024, (64 * MIB, 256 * MIB)
 STEADY_WARM_UP, STEADY_REPETITIONS = 2, 6
-ONE_WRITE = Case(
+PLAIN = tuple(stack for stack in INCUMBENTS if stack.mpi in (MPICH_402, OMPI_414))
+ONE_CALL = Case(
     suite="pool",
     label="",
     operation=Operation.WRITE,
     ranks=RANKS,
     storage=StorageKind.DISK,
-    region=0,
     total=TOTAL_BYTES,
     warm_up=0,
-    repetitions=1,
     seconds_max=300,
 )
-PLAIN = tuple(stack for stack in INCUMBENTS if stack.mpi in (MPICH_402, OMPI_414))
 POOLED = Stack(name="forebay+ompi414", label="pool", mpi=OMPI_414, forebay=True)
 
 
@@ -127,7 +125,7 @@ def _beside(pairs: list[tuple[float, float]]) -> tuple[str, str, str]:
 
 def _steady(total: int, ranks: int) -> Case:
     return replace(
-        ONE_WRITE,
+        ONE_CALL,
         label=size_label(total),
         ranks=ranks,
         region=STEADY_PIECE,
@@ -188,8 +186,7 @@ def _complain(way: Way, sample: Sample) -> None:
 
 
 def _case(piece: int, way: Way) -> Case:
-    label = size_label(piece)
-    return replace(ONE_WRITE, label=label, region=piece, nonblocking=way.nonblocking)
+    return replace(ONE_CALL, label=size_label(piece), region=piece, nonblocking=way.nonblocking)
 
 
 def _measured(

@@ -10,44 +10,32 @@ namespace {
 struct Row {
     const char* name;
     SharedFacts facts;
-    Refusal own;
     Choice expected;
+    Refusal own = Refusal::none;
 };
 
 constexpr SharedFacts in_the_pool{.pooled = true};
 
 constexpr std::array rows{
-    Row{"not in the pool", {}, Refusal::none, {Course::together, Refusal::none}},
-    Row{"not in the pool, on several nodes",
-        {.nodes = 2},
-        Refusal::none,
-        {Course::together, Refusal::none}},
-    Row{"in the pool", in_the_pool, Refusal::none, {Course::itself, Refusal::none}},
+    Row{"not in the pool", {}, {Course::together, Refusal::none}},
+    Row{"not in the pool, on several nodes", {.nodes = 2}, {Course::together, Refusal::none}},
+    Row{"in the pool", in_the_pool, {Course::itself, Refusal::none}},
     Row{"on several nodes",
         {.pooled = true, .nodes = 2},
-        Refusal::none,
         {Course::together, Refusal::several_nodes}},
-    Row{"switched off",
-        {.pooled = true, .disabled = true},
-        Refusal::none,
-        {Course::together, Refusal::disabled}},
+    Row{"switched off", {.pooled = true, .disabled = true}, {Course::together, Refusal::disabled}},
     Row{"switched off, on several nodes",
         {.pooled = true, .nodes = 3, .disabled = true},
-        Refusal::none,
         {Course::together, Refusal::disabled}},
-    Row{"atomic",
-        {.pooled = true, .atomic = true},
-        Refusal::none,
-        {Course::together, Refusal::atomic_mode}},
+    Row{"atomic", {.pooled = true, .atomic = true}, {Course::together, Refusal::atomic_mode}},
     Row{"behind a call of the MPI",
         {.pooled = true, .mpi_under_way = true},
-        Refusal::none,
         {Course::together, Refusal::none}},
     Row{"strange memory",
         in_the_pool,
-        Refusal::memory_unsupported,
-        {Course::alone, Refusal::memory_unsupported}},
-    Row{"wrong arguments", in_the_pool, Refusal::other, {Course::alone, Refusal::other}},
+        {Course::alone, Refusal::memory_unsupported},
+        Refusal::memory_unsupported},
+    Row{"wrong arguments", in_the_pool, {Course::alone, Refusal::other}, Refusal::other},
 };
 
 TEST(NonBlocking, TheCourseOfEachCall) {

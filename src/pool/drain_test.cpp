@@ -32,10 +32,9 @@ public:
     std::int64_t late_from = 0;  // requests of a target
 };
 
-class TargetStorage final : public TimedStorage {
+class TargetStorage final : public TimedStorage<Targets> {
 public:
-    TargetStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Targets& its)
-        : TimedStorage{world, file}, its_{its} {}
+    using TimedStorage::TimedStorage;
     void submit(const ports::Request& request) override {
         world().step({"write"});
         const std::int64_t first = request.pieces.front().at.bytes();
@@ -43,35 +42,30 @@ public:
         const std::int64_t end = last.at.bytes() + static_cast<std::int64_t>(last.bytes.size());
         EXPECT_EQ(first / stripe, (end - 1) / stripe) << "a request lies in one stripe";
         const auto number = static_cast<std::size_t>(first / stripe % targets);
-        Targets::Target& target = its_.all[number];
+        Targets::Target& target = its().all[number];
         ++target.in_flight;
         target.most = std::max(target.most, target.in_flight);
-        if (++target.requests > its_.late_from) {
+        if (++target.requests > its().late_from) {
             target.late += target.in_flight;
         }
         std::int64_t due = world().now_ns() + 20'000'000;
-        if (static_cast<std::int32_t>(number) == its_.slow) {
+        if (static_cast<std::int32_t>(number) == its().slow) {
             const std::int64_t time = 8'000'000 * (3 + target.in_flight);
             due = std::max(world().now_ns(), target.busy_until_ns) + time;
             target.busy_until_ns = due;
         }
         perform_after(due - world().now_ns(), request, [&target] { --target.in_flight; });
     }
-
-private:
-    Targets& its_;
 };
 
 void write_through(const PoolOptions& options, Targets& its, std::int64_t bytes) {
     Node node{
         {.seed = 9, .quiet_ns_max = 100'000'000'000}, options, {.stripes = {targets, stripe}}};
     adapters::MemoryFile file;
-    node.daemon();
     node.set_storage([&](adapters::MemoryFile& of) {
         return std::make_unique<TargetStorage>(node.world(), of, its);
     });
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         for (std::int64_t at = 1000; at < bytes; at += 100'000) {
             const std::vector<std::byte> some(100'000, static_cast<std::byte>(at / 100'000));
             EXPECT_EQ(self.write(id, file, at, some).error, 0);
@@ -82,7 +76,6 @@ void write_through(const PoolOptions& options, Targets& its, std::int64_t bytes)
             EXPECT_TRUE(same(file.get({Offset{at}, Length{100'000}}), some));
         }
     });
-    node.run();
 }
 
 TEST(Draining, AsksEachTargetForWholeStripesAndSoManyAtATime) {
@@ -157,10 +150,8 @@ TEST(Draining, RestsWhileItTakesMoreThanAProcessorAndArrivesAllTheSame) {
                   {.cap_bytes = 16 << 20, .window_bytes = 4 << 20, .quiet_ns = 1},
                   {.effort = bounded ? &effort : nullptr}};
         adapters::MemoryFile file;
-        node.daemon();
         std::int64_t took_ns = 0;
-        node.client("client", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             const std::vector<std::byte> bytes(1 << 20, std::byte{1});
             const std::int64_t began = node.world().now_ns();
             for (int i = 0; i < 20; ++i) {
@@ -169,7 +160,6 @@ TEST(Draining, RestsWhileItTakesMoreThanAProcessorAndArrivesAllTheSame) {
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
             took_ns = node.world().now_ns() - began;
         });
-        node.run();
         EXPECT_EQ(file.size().bytes(), 20 << 20);
         EXPECT_EQ(took_ns >= Effort::rest_ns, bounded) << took_ns;
     }

@@ -27,9 +27,7 @@ adapters::Faults full_from(std::int64_t at) {
 TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom) {
     Node node{long_world};
     adapters::MemoryFile file{full_from(500'000)};
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         const auto bytes = bytes_of(mib, 1);
         EXPECT_EQ(self.write(id, file, 0, bytes).error, 0);
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC);
@@ -48,20 +46,16 @@ TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom)
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         EXPECT_EQ(file.size().bytes(), 2 * mib);
     });
-    node.run();
     EXPECT_EQ(node.provided(), 0);
 }
 
 // A client that has written 1000 bytes of 1 to a file for which there is no room, and goes on.
 void with_no_room(Node& node, adapters::MemoryFile& file,
                   const std::function<void(NodeClient&, FileId)>& goes_on) {
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
         goes_on(self, id);
     });
-    node.run();
 }
 
 TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
@@ -96,9 +90,7 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
             faults.bad.push_back({Offset{i * 1000 + 10}, Length{1}});
         }
         adapters::MemoryFile file{faults};
-        node.daemon();
-        node.client("client", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             for (int i = 0; i < 40; ++i) {
                 EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(500, i + 1)).error, 0);
             }
@@ -112,7 +104,6 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
             file.set_faults({});
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
         });
-        node.run();
         for (int i = 0; i < 40; ++i) {
             EXPECT_TRUE(same(file.get({Offset{i * 1000}, Length{500}}), bytes_of(500, i + 1)));
         }
@@ -215,13 +206,10 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
 TEST(Faults, WithoutMemoryFilesAreWrittenDirectly) {
     Node node{long_world, {}, {.memory_max = 0}};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(write_in_pieces(self, id, file, 3'000'000), 3'000'000);
         EXPECT_EQ(node.directory().files[id.slot].reason, Reason::no_memory);
     });
-    node.run();
     EXPECT_TRUE(same(file.get({Offset{0}, Length{3'000'000}}), bytes_of(3'000'000, 5)));
 }
 

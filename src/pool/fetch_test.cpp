@@ -60,13 +60,10 @@ void read_through(NodeClient& self, FileId id, OldFile& old, std::int64_t bytes,
 TEST(Fetch, WhatFollowsIsReadAheadOnce) {
     Node node{{.seed = 1}};
     OldFile old{node, 32 * mib};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 32 * mib, 128 * kib);
         self.close(id);
     });
-    node.run();
     EXPECT_LE(node.read_directly, 256 * kib);
     EXPECT_LE(old.fetched(), 32 * mib);
     EXPECT_EQ(node.pool().counts().failed_fetches, 0U);
@@ -118,15 +115,12 @@ TEST(Fetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
     constexpr std::int64_t bytes = 16 * mib;
     Node node{{.seed = 1}};
     OldFile old{node, bytes};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         for (const std::int64_t number : shuffled(bytes / piece)) {
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(old.fetched(), bytes) << "every block once";
     EXPECT_LE(node.read_directly, bytes / 4);
 }
@@ -135,16 +129,13 @@ TEST(Fetch, WhatIsReadHereAndThereIsNotFetched) {
     constexpr std::int64_t piece = 8 * kib;
     Node node{{.seed = 1}};
     OldFile old{node, 64 * mib};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         const std::vector<std::int64_t> numbers = shuffled(64 * mib / piece);
         for (const std::int64_t number : std::span{numbers}.first(300)) {  // some five of a block
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(old.fetched(), 0);
 }
 
@@ -174,22 +165,17 @@ TEST(Fetch, ThereIsNeverMoreThanTheBound) {
 TEST(Fetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
     Node node{{.seed = 1}, {.read_ahead_bytes = 0}};
     OldFile old{node, 8 * mib};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 8 * mib, mib);
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(old.fetched(), 0);
 }
 
 TEST(Fetch, TheFilesEndIsWhereItIs) {
     Node node{{.seed = 1}};
     OldFile old{node, 5 * mib + 12345};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 5 * mib, 256 * kib);
         std::vector<std::byte> rest(mib);
         EXPECT_EQ(self.read(id, old.file, 5 * mib, rest), 12345);
@@ -197,7 +183,6 @@ TEST(Fetch, TheFilesEndIsWhereItIs) {
         EXPECT_EQ(self.read(id, old.file, 50 * mib, rest), 0);
         self.close(id);
     });
-    node.run();
 }
 
 TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
@@ -208,15 +193,12 @@ TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
     file.put(Offset{0}, bytes_of(0, 8 * mib));
     node.changed_ns[&file] = long_ago_ns;
     node.direct_read_ns = slow_ns;
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::read);
+    run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
         for (std::int64_t at = 0; at < 8 * mib; at += 512 * kib) {
             read_and_compare(self, id, file, {Offset{at}, Length{512 * kib}});
         }
         self.close(id);
     });
-    node.run();
     EXPECT_GT(node.pool().counts().failed_fetches, 0U);
 }
 
@@ -314,15 +296,12 @@ TEST(Coherence, WhatSomebodyOutsideWroteIsSeenByWhoOpensTheFileAnew) {
 TEST(Coherence, WhatWasCutOffIsNotReadFromCleanBlocks) {
     Node node{{.seed = 1}};
     OldFile old{node, 8 * mib};
-    node.daemon();
-    node.client("both", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::write);
+    run_client(node, old.file, Access::write, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 8 * mib, 256 * kib);
         EXPECT_EQ(self.ask(id, {.kind = Task::Kind::truncate, .bytes = Length{2 * mib}}), 0);
         EXPECT_EQ(node.directory().files[id.slot].clean.load(), 0U);
         self.close(id);
     });
-    node.run();
 }
 
 TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
@@ -420,9 +399,7 @@ TEST(Fetch, ABlockIsReadForAnotherNode) {
     OldFile old{node, 3 * mib - 100};
     const Stamp seen = node.stamp_of(old.file);
     const Extent wanted{Offset{2 * mib + 50}, Length{mib - 50}};
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         using State = Shared::State;
         const auto state_now = [&](const Extent& range, const Stamp& as, bool begins) {
             Shared shared;
@@ -449,7 +426,6 @@ TEST(Fetch, ABlockIsReadForAnotherNode) {
         node.world().sleep(200'000'000);
         EXPECT_EQ(state_now(wanted, seen, false), State::there) << "others may still read it";
     });
-    node.run();
     EXPECT_LE(old.fetched(), mib);
 }
 
@@ -458,9 +434,7 @@ TEST(Fetch, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
     Node node{{.seed = 1}};
     OldFile old{node, mib};
     node.changed_ns[&old.file] = 0;
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         node.say([&] {
             const Shared shared =
                 node.pool().share(id.slot, node.stamp_of(old.file), {Offset{0}, Length{mib}}, true);
@@ -468,7 +442,6 @@ TEST(Fetch, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
         });
         self.close(id);
     });
-    node.run();
 }
 
 // Also the first read, and those that nobody could foresee.
@@ -477,16 +450,13 @@ TEST(Fetch, WhereFewNodesReadClientsReadNothingThemselves) {
     OldFile old{node, 8 * mib};
     node.direct_read_ns = 0;  // as from the kernel's cache
     node.directory().header.readers.store(1);
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
         for (const std::int64_t at : {5 * mib, 3 * mib + 1000, std::int64_t{0}, 7 * mib}) {
             read_and_compare(self, id, old.file, {Offset{at}, Length{10'000}});
         }
         read_through(self, id, old, 8 * mib, 256 * kib);
         self.close(id);
     });
-    node.run();
     EXPECT_EQ(node.read_directly, 0);
     EXPECT_LE(old.fetched(), 9 * mib);
 }

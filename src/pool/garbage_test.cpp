@@ -157,14 +157,11 @@ TEST(Garbage, CommitsThatNeverWereKeepNobodyWaiting) {
 TEST(Garbage, AnEntryThatIsTooFarAheadDoesNotKeepADeadClient) {
     Node node{{.seed = 5}};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("bad", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         forge(self.log(),
               {.file = id, .position = std::uint64_t{1} << 45, .state = EntryState::abandoned});
         EXPECT_EQ(self.ask(id, {}), 0);
     });
-    node.run();
     EXPECT_EQ(node.provided(), 0);
 }
 
@@ -174,9 +171,7 @@ TEST(Garbage, FewerPositionsThanBeforeSpoilNothing) {
               {.age_max_ns = 1'000'000'000'000'000, .quiet_ns = 1'000'000'000'000'000}};
     adapters::MemoryFile file;
     const auto bytes = bytes_of(3 << 20, 9);
-    node.daemon();
-    node.client("bad", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes).taken, bytes.size());
         self.log().header().reserved = 0;
         self.close(id);
@@ -186,7 +181,6 @@ TEST(Garbage, FewerPositionsThanBeforeSpoilNothing) {
         EXPECT_EQ(self.read(other, file, 0, seen), 3 << 20);
         EXPECT_TRUE(same(seen, bytes));
     });
-    node.run();
     EXPECT_TRUE(same(file.get({Offset{0}, Length{3 << 20}}), bytes));
     EXPECT_EQ(node.provided(), 0);
 }

@@ -129,10 +129,8 @@ bool killed_at(std::int64_t step) {
     constexpr std::int64_t half = 300'000;
     int acknowledged = 0;
     bool ended = false;
-    node.world().kill("victim", step);
-    node.daemon();
-    node.client("victim", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    node.world().kill("client", step);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 6; i += 2) {
             const Loan loan = lent(node, self, id, 2 * half + 10);
             for (int part = i; part < i + 2; ++part) {
@@ -148,7 +146,6 @@ bool killed_at(std::int64_t step) {
         self.close(id);
         ended = true;
     });
-    node.run();
     for (int i = 0; i < acknowledged; ++i) {
         EXPECT_TRUE(same(at(file, i * half, half), run_of(half, i + 1)))
             << "part " << i << " of " << acknowledged << ", killed at step " << step;

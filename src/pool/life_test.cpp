@@ -28,9 +28,7 @@ TEST(Life, ATruncationTakesDepositsBeyondItAndLeavesThoseBelow) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)}, patient};
         adapters::MemoryFile file;
         file.put(Offset{0}, bytes_of(500, 1));
-        node.daemon();
-        node.client("client", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             EXPECT_EQ(self.write(id, file, 300, bytes_of(1000, 2)).error, 0);
             EXPECT_EQ(self.write(id, file, 5000, bytes_of(1000, 3)).error, 0);
             EXPECT_EQ(self.ask(id, truncation(700)), 0);
@@ -51,7 +49,6 @@ TEST(Life, ATruncationTakesDepositsBeyondItAndLeavesThoseBelow) {
             seen.resize(3000);
             EXPECT_TRUE(same(seen, expected));
         });
-        node.run();
         EXPECT_EQ(file.size().bytes(), 3000);
         EXPECT_EQ(file.get({Offset{2000}, Length{11}}).back(), std::byte{0});
         EXPECT_TRUE(same(file.get({Offset{2000}, Length{10}}), bytes_of(10, 4)));
@@ -129,9 +126,7 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
 TEST(Life, AFileThatLeftIsPooledAgainWhenItIsOpenedAnew) {
     Node node{{.seed = 1}};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId first = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId first) {
         EXPECT_EQ(self.ask(first, {Task::Kind::leave, Reason::asked}), 0);
         EXPECT_EQ(self.depositor().write(first, 0, bytes_of(10, 1)).rest, Written::Rest::through);
         self.close(first);
@@ -144,7 +139,6 @@ TEST(Life, AFileThatLeftIsPooledAgainWhenItIsOpenedAnew) {
         EXPECT_EQ(self.depositor().write(second, 0, bytes_of(10, 2)).rest, Written::Rest::none);
         EXPECT_EQ(self.depositor().write(first, 0, bytes_of(10, 3)).rest, Written::Rest::through);
     });
-    node.run();
     EXPECT_TRUE(same(file.get({Offset{0}, Length{10}}), bytes_of(10, 2)));
 }
 
@@ -152,9 +146,7 @@ TEST(Life, AFileThatIsMadeAgainIsAnother) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile old;
     adapters::MemoryFile anew;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(old, Access::write);
+    run_client(node, old, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, old, 0, bytes_of(5000, 1)).error, 0);
         node.facts(old).has_name = false;
         const FileId other = self.open(anew, Access::write);
@@ -168,7 +160,6 @@ TEST(Life, AFileThatIsMadeAgainIsAnother) {
             node.world().sleep(1'000'000);
         }
     });
-    node.run();
     EXPECT_EQ(anew.size().bytes(), 10);
     EXPECT_EQ(old.size().bytes(), 0) << "nobody will ever read it";
     EXPECT_EQ(node.provided(), 0);
@@ -178,9 +169,7 @@ TEST(Life, AFileThatIsMadeAgainIsAnother) {
 TEST(Life, AFileWithoutANameIsKeptWhileFilesAreBeingOpened) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::both);
+    run_client(node, file, Access::both, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(5000, 1)).error, 0);
         node.say([&] { node.pool().being_opened(1); });
         node.facts(file).has_name = false;
@@ -192,16 +181,13 @@ TEST(Life, AFileWithoutANameIsKeptWhileFilesAreBeingOpened) {
         EXPECT_EQ(self.read(other, file, 0, seen), 5000);
         EXPECT_TRUE(same(seen, bytes_of(5000, 1)));
     });
-    node.run();
 }
 
 TEST(Life, OffsetsBeyondFourGigabytesAreOffsets) {
     Node node{{.seed = 1}, {.cap_bytes = 4 << 20}};
     adapters::MemoryFile file;
     constexpr std::int64_t apart = (std::int64_t{1} << 32) + 12345;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 5; ++i) {
             EXPECT_EQ(self.write(id, file, i * apart, bytes_of(1'500'000, i + 1)).error, 0);
         }
@@ -215,7 +201,6 @@ TEST(Life, OffsetsBeyondFourGigabytesAreOffsets) {
         EXPECT_TRUE(same(seen, bytes_of(10, 7)));
         EXPECT_EQ(self.ask(id, truncation(5 * apart)), 0);
     });
-    node.run();
     EXPECT_EQ(file.size().bytes(), 5 * apart);
     for (int i = 0; i < 5; ++i) {
         EXPECT_TRUE(
@@ -228,9 +213,7 @@ TEST(Life, NoDepositGetsOlderThanItMay) {
         Node node{{.seed = static_cast<std::uint64_t>(seed), .quiet_ns_max = never}};
         adapters::MemoryFile file;
         constexpr std::int64_t second = 1'000'000'000;
-        node.daemon();
-        node.client("client", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             const std::int64_t begin = node.world().now_ns();
             EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
             // A burst that does not end; nothing else asks for it to be drained.
@@ -245,7 +228,6 @@ TEST(Life, NoDepositGetsOlderThanItMay) {
             EXPECT_GT(drained_after, 5 * second);
             EXPECT_LT(drained_after, 30 * second);
         });
-        node.run();
     }
 }
 
@@ -301,9 +283,7 @@ TEST(Life, WhoReadsOnePartOfAFileIsNotKeptByWhoWritesAnother) {
     file.put(Offset{0}, bytes_of(10'000, 1));
     bool ended = false;
     int looks = 0;
-    node.daemon();
-    node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 100, bytes_of(10, 2)).error, 0);
         std::vector<std::byte> seen(10'000);
         const auto write_elsewhere = [&] {
@@ -317,7 +297,6 @@ TEST(Life, WhoReadsOnePartOfAFileIsNotKeptByWhoWritesAnother) {
         EXPECT_TRUE(same(seen, expected));
         ended = true;
     });
-    node.run();
     EXPECT_TRUE(ended);
     EXPECT_LE(looks, 3) << "the first look found what was then drained";
 }
@@ -333,9 +312,7 @@ TEST(Life, WhatIsOverwrittenWhileItIsBeingDrainedEndsNewest) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)},
                   {.cap_bytes = 4 << 20, .quiet_ns = 1, .request_bytes_max = 100'000}};
         adapters::MemoryFile file{faults};
-        node.daemon();
-        node.client("client", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
             for (int i = 1; i <= 60; ++i) {
                 const std::int64_t at = node.world().draw(300'000);
                 EXPECT_EQ(self.write(id, file, at, bytes_of(150'000, i)).error, 0);
@@ -343,7 +320,6 @@ TEST(Life, WhatIsOverwrittenWhileItIsBeingDrainedEndsNewest) {
                 node.world().sleep(node.world().draw(200'000));
             }
         });
-        node.run();
         EXPECT_TRUE(same(file.get({Offset{250'000}, Length{100'000}}), bytes_of(100'000, 160)));
         EXPECT_EQ(node.provided(), 0);
     }
@@ -393,9 +369,7 @@ TEST(Life, MemoryStaysForAMomentBetweenTwoFiles) {
 TEST(Life, ALookRoundTouchesLittleMemory) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
     adapters::MemoryFile file;
-    node.daemon();
-    node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 40; ++i) {
             const std::int64_t before = node.provided();
             node.pool().advance();
@@ -403,7 +377,6 @@ TEST(Life, ALookRoundTouchesLittleMemory) {
             EXPECT_EQ(self.write(id, file, i << 20, bytes_of(1 << 20, i)).error, 0);
         }
     });
-    node.run();
     EXPECT_EQ(file.size().bytes(), 40 << 20);
 }
 

@@ -51,22 +51,18 @@ struct Traffic {
     std::int64_t longest = 0;  // bytes of a request
 };
 
-class SlowStorage final : public TimedStorage {
+class SlowStorage final : public TimedStorage<Traffic> {
 public:
-    SlowStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Traffic& its)
-        : TimedStorage{world, file}, its_{its} {}
+    using TimedStorage::TimedStorage;
     void submit(const ports::Request& request) override {
         std::int64_t bytes = 0;
         for (const auto& piece : request.pieces) {
             bytes += static_cast<std::int64_t>(piece.bytes.size());
         }
-        its_.longest = std::max(its_.longest, bytes);
-        its_.most = std::max(its_.most, ++its_.in_flight);
-        perform_after(5'000'000, request, [this] { --its_.in_flight; });
+        its().longest = std::max(its().longest, bytes);
+        its().most = std::max(its().most, ++its().in_flight);
+        perform_after(5'000'000, request, [this] { --its().in_flight; });
     }
-
-private:
-    Traffic& its_;
 };
 
 const std::vector<Extent> scattered{at(700 * kib, 90 * kib), at(0, 8 * kib), at(300 * kib, 8 * kib),

@@ -3,9 +3,9 @@
 
 #include "adapters/memory/world.hpp"
 #include "adapters/memory/world_storage.hpp"
+#include "ports/completions.hpp"
 #include "ports/polled_storage_check.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,21 +14,21 @@
 
 namespace forebay::pool {
 
+// `Its`: what a test wants to know of the requests.
+template <class Its>
 class TimedStorage : public ports::PolledStorage {
 public:
-    TimedStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file)
-        : world_{world}, file_{file} {}
+    TimedStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Its& its)
+        : world_{world}, file_{file}, its_{its} {}
     std::size_t poll(std::span<ports::Completion> out) override {
         world_.step({"poll"});
-        const std::size_t count = std::min(out.size(), done_.size());
-        std::copy_n(done_.begin(), count, out.begin());
-        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
+        return ports::take_oldest(done_, out);
     }
     [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
 
 protected:
     [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }
+    [[nodiscard]] Its& its() noexcept { return its_; }
     // `then` is called first.
     template <class Then>
     void perform_after(std::int64_t ns, const ports::Request& request, Then then) {
@@ -41,6 +41,7 @@ protected:
 private:
     adapters::MemoryWorld& world_;
     adapters::MemoryFile& file_;
+    Its& its_;
     std::vector<ports::Completion> done_;
 };
 

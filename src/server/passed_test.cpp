@@ -1,6 +1,9 @@
 // What another node passes on, and what is read where that fails.
 #include "server/passed.hpp"
 
+#include "ports/completions.hpp"
+#include "ports/polled_storage_check.hpp"
+
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -61,10 +64,9 @@ public:
 };
 
 // A file that is read at once.
-class Own final : public ports::Storage {
+class Own final : public ports::PolledStorage {
 public:
     explicit Own(int& reads) : reads_{reads} {}
-    int depth() const noexcept override { return 16; }
     void submit(const ports::Request& request) override {
         ++reads_;
         std::int64_t moved = 0;
@@ -79,16 +81,8 @@ public:
         done_.push_back({.ticket = request.ticket, .bytes = Length{moved}});
     }
     std::size_t poll(std::span<ports::Completion> out) override {
-        const std::size_t count = std::min(out.size(), done_.size());
-        std::copy_n(done_.begin(), count, out.begin());
-        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
+        return ports::take_oldest(done_, out);
     }
-    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
-    Result<void> sync() override { return {}; }
-    Result<ports::Identity> identity() const override { return ports::Identity{}; }
-    Result<void> close() override { return {}; }
-    const char* name() const noexcept override { return "own"; }
 
 private:
     int& reads_;

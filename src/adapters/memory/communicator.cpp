@@ -17,13 +17,11 @@ constexpr std::chrono::microseconds brief_wait{100};
 }  // namespace
 
 struct MemoryCluster::State {
-    explicit State(const ClusterOptions& options)
-        : nodes{options}, gathering{options.node_sizes.size()} {}
+    explicit State(const ClusterOptions& options) : nodes{options} {}
 
     Nodes nodes;
     std::mutex mutex;
     std::condition_variable gathered;
-    Gathering gathering;
 };
 
 class MemoryCluster::Member final : public NodeMember {
@@ -51,10 +49,10 @@ public:
         expects(place().leader(), "leaders gather");
         doing_ = "all_gather";
         std::unique_lock lock{state_.mutex};
-        const std::uint64_t number = state_.gathering.bring(place().node, mine);
+        const std::uint64_t number = state_.nodes.gathering.bring(place().node, mine);
         state_.gathered.notify_all();
-        state_.gathered.wait(lock, [&] { return state_.gathering.complete(number); });
-        state_.gathering.take(number, all);
+        state_.gathered.wait(lock, [&] { return state_.nodes.gathering.complete(number); });
+        state_.nodes.gathering.take(number, all);
         doing_ = "running";
         return {};
     }

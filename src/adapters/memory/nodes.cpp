@@ -28,7 +28,8 @@ std::vector<NodeId> nodes_of_ranks(const NodesOptions& options) {
 
 }  // namespace
 
-Nodes::Nodes(const NodesOptions& options) : mail{options.eager_bytes} {
+Nodes::Nodes(const NodesOptions& options)
+    : mail{options.eager_bytes}, gathering{options.node_sizes.size()} {
     expects(!options.node_sizes.empty(), "a cluster has a node");
     expects(std::ranges::all_of(options.node_sizes, [](std::int32_t size) { return size > 0; }),
             "a node has a rank");

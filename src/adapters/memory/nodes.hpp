@@ -28,15 +28,6 @@ struct NodesOptions {
     std::size_t eager_bytes = 1024;
 };
 
-struct Nodes {
-    explicit Nodes(const NodesOptions& options);
-
-    std::vector<std::vector<Rank>> members;  // of each node
-    std::vector<ports::Place> places;        // of each rank
-    std::vector<Mapping> memory;             // of each node
-    Mail mail;
-};
-
 // All nodes bring a part each and take what all brought. Says nothing about waiting for the others.
 class Gathering {
 public:
@@ -55,6 +46,16 @@ private:
     // Of this gathering and the one before, which stays readable until everyone has come to this
     // one, and has thus read it.
     std::array<std::vector<std::byte>, 2> parts_;
+};
+
+struct Nodes {
+    explicit Nodes(const NodesOptions& options);
+
+    std::vector<std::vector<Rank>> members;  // of each node
+    std::vector<ports::Place> places;        // of each rank
+    std::vector<Mapping> memory;             // of each node
+    Mail mail;
+    Gathering gathering;
 };
 
 // What of a communicator needs no waiting.

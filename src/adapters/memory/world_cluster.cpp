@@ -12,12 +12,10 @@ constexpr std::int64_t brief_ns = 100'000;
 }  // namespace
 
 struct WorldCluster::State {
-    State(MemoryWorld& in, const NodesOptions& options)
-        : world{in}, nodes{options}, gathering{options.node_sizes.size()} {}
+    State(MemoryWorld& in, const NodesOptions& options) : world{in}, nodes{options} {}
 
     MemoryWorld& world;
     Nodes nodes;
-    Gathering gathering;
 };
 
 class WorldCluster::Member final : public NodeMember {
@@ -45,12 +43,13 @@ public:
     Result<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
         expects(place().leader(), "leaders gather");
         state_.world.step({"gather"});
-        const std::uint64_t number = state_.gathering.bring(place().node, mine);
-        state_.world.wake(&state_.gathering);
-        while (!state_.gathering.complete(number)) {
-            state_.world.wait(&state_.gathering, {"gathering", static_cast<std::int64_t>(number)});
+        const std::uint64_t number = state_.nodes.gathering.bring(place().node, mine);
+        state_.world.wake(&state_.nodes.gathering);
+        while (!state_.nodes.gathering.complete(number)) {
+            state_.world.wait(&state_.nodes.gathering,
+                              {"gathering", static_cast<std::int64_t>(number)});
         }
-        state_.gathering.take(number, all);
+        state_.nodes.gathering.take(number, all);
         return {};
     }
     Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) override {

@@ -1,7 +1,7 @@
 // Requests of one handle overlap and overtake each other, as the world's dice fall.
 #include "adapters/memory/world_storage.hpp"
 
-#include <algorithm>
+#include "ports/completions.hpp"
 
 namespace forebay::adapters {
 
@@ -35,16 +35,9 @@ void WorldStorage::submit(const ports::Request& request) {
     });
 }
 
-std::size_t WorldStorage::take(std::span<ports::Completion> out) {
-    const std::size_t count = std::min(out.size(), done_.size());
-    std::copy_n(done_.begin(), count, out.begin());
-    done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
-    return count;
-}
-
 std::size_t WorldStorage::poll(std::span<ports::Completion> out) {
     world_.step({"ask for completions"});
-    return take(out);
+    return ports::take_oldest(done_, out);
 }
 
 std::size_t WorldStorage::wait(std::span<ports::Completion> out) {
@@ -53,7 +46,7 @@ std::size_t WorldStorage::wait(std::span<ports::Completion> out) {
     while (done_.empty()) {
         world_.wait(this, {"storage, requests:", static_cast<std::int64_t>(under_way_)});
     }
-    return take(out);
+    return ports::take_oldest(done_, out);
 }
 
 Result<void> WorldStorage::sync() {

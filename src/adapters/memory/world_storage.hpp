@@ -30,7 +30,6 @@ private:
     [[nodiscard]] std::size_t in_flight() const noexcept override {
         return under_way_ + done_.size();
     }
-    std::size_t take(std::span<ports::Completion> out);
 
     MemoryWorld& world_;
     std::size_t under_way_ = 0;

@@ -4,6 +4,7 @@
 #include "adapters/posix/storage.hpp"
 #include "base/contracts.hpp"
 #include "pool/shared/log.hpp"
+#include "ports/completions.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -110,10 +111,7 @@ public:
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
     void submit(const ports::Request& request) override { finished_.push_back(done(request)); }
     std::size_t poll(std::span<ports::Completion> out) override {
-        const std::size_t count = std::min(out.size(), finished_.size());
-        std::copy_n(finished_.begin(), count, out.begin());
-        finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
+        return ports::take_oldest(finished_, out);
     }
     std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
     Result<void> sync() override {

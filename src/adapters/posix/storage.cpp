@@ -3,8 +3,8 @@
 
 #include "adapters/posix/transfer.hpp"
 #include "kernel/calls.hpp"
+#include "ports/completions.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -114,23 +114,16 @@ public:
 
     std::size_t take(std::span<ports::Completion> out) {
         const std::scoped_lock lock{mutex_};
-        return take_locked(out);
+        return ports::take_oldest(finished_, out);
     }
 
     std::size_t wait(std::span<ports::Completion> out) {
         std::unique_lock lock{mutex_};
         answered_.wait(lock, [this] { return !finished_.empty(); });
-        return take_locked(out);
+        return ports::take_oldest(finished_, out);
     }
 
 private:
-    std::size_t take_locked(std::span<ports::Completion> out) {
-        const std::size_t count = std::min(out.size(), finished_.size());
-        std::copy_n(finished_.begin(), count, out.begin());
-        finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
-    }
-
     // Ends only when nothing waits any more: a write that was begun is never dropped.
     void work() {
         std::unique_lock lock{mutex_};

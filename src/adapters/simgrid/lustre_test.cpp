@@ -15,6 +15,12 @@ Platform simple() {
     return platform;
 }
 
+Platform with_locks() {
+    Platform platform = simple();
+    platform.target.grant_time = 0.003;
+    return platform;
+}
+
 TEST(Lustre, AloneARequestTakesItsCostAndItsBytes) {
     Lustre lustre{simple(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.arrive(2, {0, 0, 0, 100'000'000, 1}), 3.001);
@@ -126,15 +132,8 @@ TEST(Lustre, WithoutMemoryEveryReadIsTheTargets) {
     }
 }
 
-// A lock is granted after 3 ms.
-Platform granting() {
-    Platform platform = simple();
-    platform.target.grant_time = 0.003;
-    return platform;
-}
-
 TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
-    Lustre lustre{granting(), 1, {}};
+    Lustre lustre{with_locks(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.lock(0, {0, 0, 0, 10}), 0.003);
     EXPECT_DOUBLE_EQ(lustre.lock(0, {0, 0, 10, 20}), 0);
     EXPECT_DOUBLE_EQ(lustre.lock(1, {1, 1, 10, 20}), 0.003);
@@ -144,7 +143,7 @@ TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
 }
 
 TEST(Lustre, ReadersShareALock) {
-    Lustre lustre{granting(), 1, {}};
+    Lustre lustre{with_locks(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.share(0, 0), 0.003);
     EXPECT_DOUBLE_EQ(lustre.share(0, 0), 0);
     EXPECT_DOUBLE_EQ(lustre.share(0, 1), 0.003);

@@ -4,6 +4,7 @@
 #include "adapters/memory/file.hpp"
 #include "adapters/simgrid/machine.hpp"
 #include "adapters/simgrid/mounted_storage.hpp"
+#include "ports/completions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -206,10 +207,7 @@ public:
     }
 
     std::size_t poll(std::span<ports::Completion> out) override {
-        const std::size_t count = std::min(out.size(), done_.size());
-        std::copy_n(done_.begin(), count, out.begin());
-        done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
+        return ports::take_oldest(done_, out);
     }
 
     std::size_t wait(std::span<ports::Completion> out) override {

@@ -3,8 +3,8 @@
 
 #include "adapters/posix/storage.hpp"
 #include "adapters/posix/transfer.hpp"
+#include "ports/completions.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -33,14 +33,14 @@ public:
 
     std::size_t poll(std::span<ports::Completion> out) override {
         if (!finished_.empty()) {
-            return take(out);
+            return ports::take_oldest(finished_, out);
         }
         return queue_ ? queue_->poll(out) : 0;
     }
 
     std::size_t wait(std::span<ports::Completion> out) override {
         if (!finished_.empty()) {
-            return take(out);
+            return ports::take_oldest(finished_, out);
         }
         expects(queue_ != nullptr, "only what is in flight can complete");
         return queue_->wait(out);
@@ -68,13 +68,6 @@ private:
         } else {
             queue_ = std::make_unique<PosixStorage>(std::move(fd_), path_);
         }
-    }
-
-    std::size_t take(std::span<ports::Completion> out) {
-        const std::size_t count = std::min(out.size(), finished_.size());
-        std::copy_n(finished_.begin(), count, out.begin());
-        finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
-        return count;
     }
 
     OwnFd fd_;  // the queue's, once there is one

@@ -7,6 +7,7 @@
 
 #include "adapters/posix/transfer.hpp"
 #include "adapters/uring/ring.hpp"
+#include "ports/completions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -80,9 +81,7 @@ public:
                 answered(answer);
             }
         }
-        const std::size_t count = std::min(out.size(), finished_.size());
-        std::copy_n(finished_.begin(), count, out.begin());
-        finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
+        const std::size_t count = ports::take_oldest(finished_, out);
         in_flight_ -= count;
         return count;
     }

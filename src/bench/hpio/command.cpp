@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <type_traits>
 
 namespace forebay::hpio {
 
@@ -46,12 +47,29 @@ struct Entry {
     Setter put;
 };
 
-Result<void> put_numbers(Numbers& to, const std::string& text) {
+// `member` is one of Command's, of the RunOptions in it, or of Axes.
+template <auto member>
+auto& of(State& state) {
+    if constexpr (requires { state.axes.*member; }) {
+        return state.axes.*member;
+    } else {
+        return state.request.*member;
+    }
+}
+
+template <auto member>
+Result<void> put_text(State& to, const std::string& text) {
+    of<member>(to) = text;
+    return {};
+}
+
+template <Numbers Axes::* member>
+Result<void> put_numbers(State& to, const std::string& text) {
     auto numbers = parse_values(text);
     if (!numbers) {
         return failure(numbers.error());
     }
-    to = std::move(*numbers);
+    to.axes.*member = std::move(*numbers);
     return {};
 }
 
@@ -70,13 +88,19 @@ Result<void> put_bits(std::string& to, const std::string& text, std::size_t digi
     return {};
 }
 
-template <class Enum>
-Result<void> put_choice(Enum& to, const std::string& text, int choices) {
+template <std::string Axes::* member, std::size_t digits>
+Result<void> put_bits(State& to, const std::string& text) {
+    return put_bits(to.axes.*member, text, digits);
+}
+
+template <auto member, int choices>
+Result<void> put_choice(State& to, const std::string& text) {
     const auto number = command_line::whole_number("the choice", text);
     if (!number || *number < 0 || *number >= choices) {
         return wrong(fmt::format("no choice \"{}\" (0 to {}). See --help.", text, choices - 1));
     }
-    to = static_cast<Enum>(*number);
+    auto& chosen = of<member>(to);
+    chosen = static_cast<std::remove_reference_t<decltype(chosen)>>(*number);
     return {};
 }
 
@@ -89,6 +113,11 @@ Result<void> put_count(std::int64_t& to, const std::string& text, std::int64_t l
     return {};
 }
 
+template <std::int64_t Command::* member, std::int64_t least>
+Result<void> put_count(State& to, const std::string& text) {
+    return put_count(to.request.*member, text, least);
+}
+
 Result<void> put_flag(bool& to, const std::string& text) {
     const auto on = command_line::flag("the flag", text);
     if (!on) {
@@ -96,6 +125,11 @@ Result<void> put_flag(bool& to, const std::string& text) {
     }
     to = *on;
     return {};
+}
+
+template <auto member>
+Result<void> put_flag(State& to, const std::string& text) {
+    return put_flag(of<member>(to), text);
 }
 
 Result<void> put_hint(Command& to, const std::string& text) {
@@ -138,10 +172,8 @@ constexpr auto no = Takes::nothing;
 // Letters and long names are HPIO's; what it does not have has a long name only.
 // A plain array: GCC 12 puts a std::array of relocated pointers among what can change.
 constexpr Entry entries[]{
-    Entry{{'h', "help", no, "show this and exit", ""},
-          [](State& s, const std::string& v) { return put_flag(s.request.help, v); }},
-    Entry{{0, "version", no, "show the version and exit", ""},
-          [](State& s, const std::string& v) { return put_flag(s.request.version, v); }},
+    Entry{{'h', "help", no, "show this and exit", ""}, put_flag<&Command::help>},
+    Entry{{0, "version", no, "show the version and exit", ""}, put_flag<&Command::version>},
     Entry{{'d', "dir", yes, "directory of the files", "."},
           [](State& s, const std::string& v) {
               s.request.directory = v;
@@ -157,15 +189,14 @@ constexpr Entry entries[]{
               return Result<void>{};
           }},
     Entry{{'c', "region_count", yes, "regions of a rank; 4|16 and 4..4096*4 sweep", "4"},
-          [](State& s, const std::string& v) { return put_numbers(s.axes.counts, v); }},
+          put_numbers<&Axes::counts>},
     Entry{{'s', "region_size", yes, "bytes of a region; may sweep", "8"},
-          [](State& s, const std::string& v) { return put_numbers(s.axes.sizes, v); }},
+          put_numbers<&Axes::sizes>},
     Entry{{'p', "region_spacing", yes, "bytes between regions; may sweep", "8"},
-          [](State& s, const std::string& v) { return put_numbers(s.axes.spaces, v); }},
-    Entry{{'r', "reps", yes, "repetitions", "1"},
-          [](State& s, const std::string& v) { return put_count(s.request.repetitions, v, 1); }},
+          put_numbers<&Axes::spaces>},
+    Entry{{'r', "reps", yes, "repetitions", "1"}, put_count<&Command::repetitions, 1>},
     Entry{{'a', "average_method", yes, "0 all, 1 without extremes, 2 best (of the table)", "0"},
-          [](State& s, const std::string& v) { return put_choice(s.request.average, v, 3); }},
+          put_choice<&Command::average, 3>},
     Entry{{'b', "band_tests", yes, "sweep region count, size, spacing (bits)", ""},
           [](State& s, const std::string& v) {
               s.axes.band_tests = true;
@@ -190,31 +221,28 @@ constexpr Entry entries[]{
               return Result<void>{};
           }},
     Entry{{'n', "noncontig", yes, "mem|file: 1000 c-c, 0100 nc-c, 0010 c-nc, 0001 nc-nc", "1111"},
-          [](State& s, const std::string& v) { return put_bits(s.axes.shapes, v, 4); }},
+          put_bits<&Axes::shapes, 4>},
     Entry{{'m', "io_methods", yes, "10 individual, 01 collective, 001 POSIX loop", "10"},
-          [](State& s, const std::string& v) { return put_bits(s.axes.methods, v, 3); }},
+          put_bits<&Axes::methods, 3>},
     Entry{{0, "methods", yes, "the same by name: individual,collective,posix", ""},
           [](State& s, const std::string& v) { return put_method_names(s.axes.methods, v); }},
     Entry{{0, "pattern", yes, "a pattern as text (repeatable); see below", ""},
           [](State& s, const std::string& v) { return put_pattern(s.axes, v); }},
     Entry{{'D', "pattern_dtype", yes, "0 vector, 1 struct of chars", "0"},
-          [](State& s, const std::string& v) { return put_choice(s.request.types, v, 2); }},
-    Entry{{'O', "readwrite", yes, "10 write, 01 read", "11"},
-          [](State& s, const std::string& v) { return put_bits(s.axes.directions, v, 2); }},
-    Entry{{'f', "fsync", yes, "1: fsync after writing, 0: not", "1"},
-          [](State& s, const std::string& v) { return put_flag(s.request.fsync, v); }},
+          put_choice<&Command::types, 2>},
+    Entry{{'O', "readwrite", yes, "10 write, 01 read", "11"}, put_bits<&Axes::directions, 2>},
+    Entry{{'f', "fsync", yes, "1: fsync after writing, 0: not", "1"}, put_flag<&Command::fsync>},
     Entry{{'F', "fsync_method", yes, "0 each rank opens and syncs alone, 1 together", "0"},
-          [](State& s, const std::string& v) { return put_flag(s.request.collective_fsync, v); }},
+          put_flag<&Command::collective_fsync>},
     Entry{{'w', "wait_time", yes, "seconds between repetitions", "0"},
-          [](State& s, const std::string& v) { return put_count(s.request.wait_seconds, v, 0); }},
+          put_count<&Command::wait_seconds, 0>},
     Entry{{'g', "generate_files", yes, "0 full before any test, 1 before reads, 2 never", "1"},
-          [](State& s, const std::string& v) { return put_choice(s.request.generate, v, 3); }},
-    Entry{{'k', "keep_files", no, "leave the files", ""},
-          [](State& s, const std::string& v) { return put_flag(s.request.keep_files, v); }},
+          put_choice<&Command::generate, 3>},
+    Entry{{'k', "keep_files", no, "leave the files", ""}, put_flag<&Command::keep_files>},
     Entry{{'S', "same_file", yes, "1: one file for all repetitions", "0"},
-          [](State& s, const std::string& v) { return put_flag(s.request.same_file, v); }},
+          put_flag<&Command::same_file>},
     Entry{{'e', "enable_flush", no, "drop the file from the page cache before reading", ""},
-          [](State& s, const std::string& v) { return put_flag(s.request.drop_caches, v); }},
+          put_flag<&Command::drop_caches>},
     Entry{{'C', "cache_size", yes, "ignored: -e needs none here", ""},
           [](State& s, const std::string&) {
               s.request.advice.emplace_back(
@@ -222,18 +250,13 @@ constexpr Entry entries[]{
               return Result<void>{};
           }},
     Entry{{'v', "verify", yes, "0 nothing, 1 data, 2 data and gaps of the whole file", "2"},
-          [](State& s, const std::string& v) { return put_choice(s.request.verify, v, 3); }},
+          put_choice<&Command::verify, 3>},
     Entry{{'R', "resume", yes, "oXXtXXXnXXXXmXXvN: begin at that point", ""},
-          [](State& s, const std::string& v) {
-              s.axes.resume = v;
-              return Result<void>{};
-          }},
-    Entry{{'E', "estimate_space", no, "as --dry-run", ""},
-          [](State& s, const std::string& v) { return put_flag(s.request.dry_run, v); }},
+          put_text<&Axes::resume>},
+    Entry{{'E', "estimate_space", no, "as --dry-run", ""}, put_flag<&Command::dry_run>},
     Entry{{0, "dry-run", no, "print the estimate and what would run; touch nothing", ""},
-          [](State& s, const std::string& v) { return put_flag(s.request.dry_run, v); }},
-    Entry{{'A', "atomicity", yes, "MPI's atomic mode, 0 or 1", "0"},
-          [](State& s, const std::string& v) { return put_flag(s.request.atomic, v); }},
+          put_flag<&Command::dry_run>},
+    Entry{{'A', "atomicity", yes, "MPI's atomic mode, 0 or 1", "0"}, put_flag<&Command::atomic>},
     Entry{{'H', "mpi-io-hint", yes, "KEY=VALUE (repeatable)", ""},
           [](State& s, const std::string& v) { return put_hint(s.request, v); }},
     Entry{{0, "seed", yes, "of the data", "1"},
@@ -244,15 +267,8 @@ constexpr Entry entries[]{
               return fine;
           }},
     Entry{{0, "json", yes, "write the result here as JSON (forebay.bench.hpio/1)", ""},
-          [](State& s, const std::string& v) {
-              s.request.json_file = v;
-              return Result<void>{};
-          }},
-    Entry{{0, "csv", yes, "write a line a point here", ""},
-          [](State& s, const std::string& v) {
-              s.request.csv_file = v;
-              return Result<void>{};
-          }},
+          put_text<&Command::json_file>},
+    Entry{{0, "csv", yes, "write a line a point here", ""}, put_text<&Command::csv_file>},
     Entry{{0, "no-live", no, "no live line on a terminal", ""},
           [](State& s, const std::string& v) {
               bool off = true;
