@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from bench.row_picture import Kind, RowPicture
+from bench.row_picture import Axis, Frame, drawn, label, legend, style
 from forebay.domain.frozen import frozen
 
-STYLE = """\
-    .back { fill: #ffffff } .ink { fill: #1d2b36 } .soft { fill: #5b6b77 }
-    .grid { stroke: #dcdfe2 } .same { stroke: #1d2b36; stroke-width: 1.5 }
-    .disk { fill: #00798c; stroke: #00798c } .tmpfs { fill: #d1495b; stroke: #d1495b }
-    @media (prefers-color-scheme: dark) {
-      .back { fill: #0d1117 } .ink { fill: #e6edf3 } .soft { fill: #9aa7b2 }
-      .grid { stroke: #30363d } .same { stroke: #e6edf3 }
-      .disk { fill: #4fb8c9; stroke: #4fb8c9 } .tmpfs { fill: #f0808d; stroke: #f0808d }
-    }"""
-PICTURE = RowPicture(
+AXIS = Axis(ends=(0.45, 80), ticks=(0.5, 1, 2, 4, 8, 16, 32, 64), unit="×", same=1)
+STYLE = style(
+    light=[
+        ".same { stroke: #1d2b36; stroke-width: 1.5 }",
+        ".disk { fill: #00798c; stroke: #00798c } .tmpfs { fill: #d1495b; stroke: #d1495b }",
+    ],
+    dark=[
+        ".same { stroke: #e6edf3 }",
+        ".disk { fill: #4fb8c9; stroke: #4fb8c9 } .tmpfs { fill: #f0808d; stroke: #f0808d }",
+    ],
+)
+FRAME = Frame(
     title="Speed of Forebay over that of the best incumbent, for each pattern",
     heading="How many times as fast as the best incumbent",
-    style=STYLE,
-    kinds=(Kind(name="disk", words="disk (ext4)"), Kind(name="tmpfs", words="tmpfs")),
-    kind_width=120,
-    ends=(0.45, 80),
-    ticks=(0.5, 1, 2, 4, 8, 16, 32, 64),
-    unit="×",
-    line=26,
+    styles=STYLE,
     words="to the right of 1 Forebay is faster; bars are the intervals of the tables",
-    same=1,
 )
 
 
@@ -48,12 +44,13 @@ class Row:
 
 def draw(rows: Sequence[Row]) -> str:
     """The whole picture."""
-    return PICTURE.draw([_row(row, PICTURE.middle(index)) for index, row in enumerate(rows)])
+    head = legend({"disk": "disk (ext4)", "tmpfs": "tmpfs"}, width=120)
+    return drawn(FRAME, head, AXIS, [partial(_row, row) for row in rows], line=26)
 
 
 def _row(row: Row, y: float) -> list[str]:
     """Dots of the two storages a little apart, so that none hides another."""
-    x, parts = PICTURE.x, [PICTURE.label(row.label, y)]
+    x, parts = AXIS.x, [label(row.label, y)]
     for dot in row.dots:
         at = y - 4 if dot.storage == "disk" else y + 4
         parts.append(

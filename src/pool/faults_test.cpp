@@ -240,19 +240,16 @@ TEST(Faults, BackPressureComesAndEnds) {
     Node node{long_world, {.cap_bytes = 4 * mib, .window_bytes = 2 * mib}};
     adapters::MemoryFile file;
     node.daemon();
-    for (int who = 0; who < 2; ++who) {
-        node.client("writer " + std::to_string(who), [&, who](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
-            for (int i = 0; i < 15; ++i) {
-                const std::int64_t at = (i * 2 + who) * mib;
-                EXPECT_EQ(self.write(id, file, at, bytes_of(mib, 1 + who)).error, 0);
-            }
-            if (who == 0) {
-                EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
-                EXPECT_GT(node.directory().files[id.slot].waited_ns, 0);
-            }
-        });
-    }
+    add_clients(node, 2, file, Access::write, [&](NodeClient& self, FileId id, int who) {
+        for (int i = 0; i < 15; ++i) {
+            const std::int64_t at = (i * 2 + who) * mib;
+            EXPECT_EQ(self.write(id, file, at, bytes_of(mib, 1 + who)).error, 0);
+        }
+        if (who == 0) {
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_GT(node.directory().files[id.slot].waited_ns, 0);
+        }
+    });
     node.run();
     EXPECT_EQ(file.size().bytes(), 30 * mib);
     EXPECT_LE(node.most_provided(), 5) << "whoever has none gets one";

@@ -74,13 +74,10 @@ TEST(Fetch, ClientsThatReadOneFileReadItOnce) {
         Node node{{.seed = seed}};
         OldFile old{node, 12 * mib};
         node.daemon();
-        for (int i = 0; i < 6; ++i) {
-            node.client("reader " + std::to_string(i), [&](NodeClient& self) {
-                const FileId id = self.open(old.file, Access::read);
-                read_through(self, id, old, 12 * mib, 256 * kib);
-                self.close(id);
-            });
-        }
+        add_clients(node, 6, old.file, Access::read, [&](NodeClient& self, FileId id, int /*i*/) {
+            read_through(self, id, old, 12 * mib, 256 * kib);
+            self.close(id);
+        });
         node.run();
         EXPECT_LE(old.fetched(), 12 * mib) << "seed " << seed;
         EXPECT_LE(node.read_directly, 6 * 512 * kib) << "seed " << seed;
@@ -91,13 +88,10 @@ TEST(Fetch, ALongReadIsFetchedBehindItsFirstBlock) {
     Node node{{.seed = 1}};
     OldFile old{node, 40 * mib};
     node.daemon();
-    for (int i = 0; i < 3; ++i) {
-        node.client("reader " + std::to_string(i), [&](NodeClient& self) {
-            const FileId id = self.open(old.file, Access::read);
-            read_and_compare(self, id, old.file, {Offset{0}, Length{40 * mib}});
-            self.close(id);
-        });
-    }
+    add_clients(node, 3, old.file, Access::read, [&](NodeClient& self, FileId id, int /*i*/) {
+        read_and_compare(self, id, old.file, {Offset{0}, Length{40 * mib}});
+        self.close(id);
+    });
     node.run();
     EXPECT_LE(node.read_directly, 3 * mib);
     EXPECT_LE(old.fetched(), 40 * mib);
@@ -207,13 +201,10 @@ TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
         Node node{{.seed = seed}};
         OldFile old{node, mib};
         node.daemon();
-        for (int i = 0; i < 2; ++i) {
-            node.client("writer " + std::to_string(i), [&](NodeClient& self) {
-                const FileId id = self.open(old.file, Access::write);
-                const auto bytes = bytes_of(0, 4 * kib);
-                EXPECT_EQ(self.depositor().write(id, 0, bytes).taken, bytes.size());
-            });
-        }
+        add_clients(node, 2, old.file, Access::write, [&](NodeClient& self, FileId id, int /*i*/) {
+            const auto bytes = bytes_of(0, 4 * kib);
+            EXPECT_EQ(self.depositor().write(id, 0, bytes).taken, bytes.size());
+        });
         node.client("reader", [&](NodeClient& self) {
             const FileId id = self.open(old.file, Access::read);
             read_and_compare(self, id, old.file, {Offset{0}, Length{4 * kib}});
@@ -221,6 +212,9 @@ TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
         node.run();
     }
 }
+
+// The fourth MiB of a file, as somebody else makes it.
+std::vector<std::byte> changed_bytes() { return bytes_of(3 * mib, mib, 77); }
 
 // What somebody else does to a file that a reader has blocks of.
 void reader_sees(std::uint64_t seed,
@@ -241,7 +235,7 @@ void reader_sees(std::uint64_t seed,
         const FileId again = self.open(old.file, Access::read);
         std::vector<std::byte> got(mib);
         EXPECT_EQ(self.read(again, old.file, 3 * mib, got), mib);
-        EXPECT_TRUE(same(got, bytes_of(3 * mib, mib, 77))) << "seed " << seed;
+        EXPECT_TRUE(same(got, changed_bytes())) << "seed " << seed;
         self.close(again);
         self.close(id);
     });
@@ -256,22 +250,23 @@ void reader_sees(std::uint64_t seed,
     node.run();
 }
 
+FileId deposit_change(NodeClient& self, OldFile& old) {
+    const FileId id = self.open(old.file, Access::write);
+    const auto bytes = changed_bytes();
+    EXPECT_EQ(self.depositor().write(id, 3 * mib, bytes).taken, bytes.size());
+    return id;
+}
+
 TEST(Coherence, ADepositIsSeenOverCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-        reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
-            const FileId id = self.open(old.file, Access::write);
-            const auto bytes = bytes_of(3 * mib, mib, 77);
-            EXPECT_EQ(self.depositor().write(id, 3 * mib, bytes).taken, bytes.size());
-        });
+        reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) { deposit_change(self, old); });
     }
 }
 
 TEST(Coherence, WhatWasDrainedIsSeenInsteadOfCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
-            const FileId id = self.open(old.file, Access::write);
-            const auto bytes = bytes_of(3 * mib, mib, 77);
-            EXPECT_EQ(self.depositor().write(id, 3 * mib, bytes).taken, bytes.size());
+            const FileId id = deposit_change(self, old);
             EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
             self.close(id);
         });
@@ -282,13 +277,13 @@ TEST(Coherence, WhatIsWrittenDirectlyIsSeenOnceTheFileHasLeft) {
     reader_sees(1, [](Node&, NodeClient& self, OldFile& old) {
         const FileId id = self.open(old.file, Access::write);
         EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
-        old.file.put(Offset{3 * mib}, bytes_of(3 * mib, mib, 77));
+        old.file.put(Offset{3 * mib}, changed_bytes());
     });
 }
 
 TEST(Coherence, WhatSomebodyOutsideWroteIsSeenByWhoOpensTheFileAnew) {
     reader_sees(1, [](Node& node, NodeClient&, OldFile& old) {
-        old.file.put(Offset{3 * mib}, bytes_of(3 * mib, mib, 77));
+        old.file.put(Offset{3 * mib}, changed_bytes());
         node.changed_ns[&old.file] = long_ago_ns + 1;
     });
 }
@@ -315,45 +310,38 @@ TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
         node.direct_read_ns = 300'000;
         int writers = 2;
         node.daemon();
-        for (int i = 0; i < 2; ++i) {
-            node.client("writer " + std::to_string(i), [&, i](NodeClient& self) {
-                const FileId id = self.open(old.file, Access::write);
-                for (std::int64_t turn = 1; turn <= 30; ++turn) {
-                    const auto at = static_cast<std::size_t>(
-                        (turn * 7 + static_cast<std::int64_t>(seed) * 3) % (pieces / 2) * 2 + i);
+        add_clients(node, 2, old.file, Access::write, [&](NodeClient& self, FileId id, int i) {
+            for (std::int64_t turn = 1; turn <= 30; ++turn) {
+                const auto at = static_cast<std::size_t>(
+                    (turn * 7 + static_cast<std::int64_t>(seed) * 3) % (pieces / 2) * 2 + i);
+                const auto where = static_cast<std::int64_t>(at) * piece;
+                begun[at] = turn;
+                const auto bytes = bytes_of(where, piece, static_cast<std::uint64_t>(turn) * 4096);
+                EXPECT_EQ(self.depositor().write(id, where, bytes).taken, bytes.size());
+                written[at] = turn;
+                node.world().sleep(5'000'000);
+            }
+            --writers;
+        });
+        add_clients(node, 2, old.file, Access::read, [&](NodeClient& self, FileId id, int /*i*/) {
+            while (writers > 0) {
+                node.world().sleep(3'000'000);
+                for (std::size_t at = 0; at < pieces; ++at) {
                     const auto where = static_cast<std::int64_t>(at) * piece;
-                    begun[at] = turn;
-                    const auto bytes =
-                        bytes_of(where, piece, static_cast<std::uint64_t>(turn) * 4096);
-                    EXPECT_EQ(self.depositor().write(id, where, bytes).taken, bytes.size());
-                    written[at] = turn;
-                    node.world().sleep(5'000'000);
-                }
-                --writers;
-            });
-        }
-        for (int i = 0; i < 2; ++i) {
-            node.client("reader " + std::to_string(i), [&](NodeClient& self) {
-                const FileId id = self.open(old.file, Access::read);
-                while (writers > 0) {
-                    node.world().sleep(3'000'000);
-                    for (std::size_t at = 0; at < pieces; ++at) {
-                        const auto where = static_cast<std::int64_t>(at) * piece;
-                        const std::int64_t least = written[at];
-                        std::vector<std::byte> got(static_cast<std::size_t>(piece));
-                        EXPECT_EQ(self.read(id, old.file, where, got), piece);
-                        const std::int64_t most = begun[at];
-                        bool fits = false;
-                        for (std::int64_t turn = least; turn <= most && !fits; ++turn) {
-                            fits = got ==
-                                   bytes_of(where, piece, static_cast<std::uint64_t>(turn) * 4096);
-                        }
-                        // A write of several entries may be seen in parts while it is under way.
-                        EXPECT_TRUE(fits || least < most) << "seed " << seed << " at " << at;
+                    const std::int64_t least = written[at];
+                    std::vector<std::byte> got(static_cast<std::size_t>(piece));
+                    EXPECT_EQ(self.read(id, old.file, where, got), piece);
+                    const std::int64_t most = begun[at];
+                    bool fits = false;
+                    for (std::int64_t turn = least; turn <= most && !fits; ++turn) {
+                        fits =
+                            got == bytes_of(where, piece, static_cast<std::uint64_t>(turn) * 4096);
                     }
+                    // A write of several entries may be seen in parts while it is under way.
+                    EXPECT_TRUE(fits || least < most) << "seed " << seed << " at " << at;
                 }
-            });
-        }
+            }
+        });
         node.run();
         EXPECT_GT(node.pool().counts().fetches, 0U);
     }

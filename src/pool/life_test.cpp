@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
-#include <string>
 #include <vector>
 
 namespace forebay::pool {
@@ -93,18 +92,15 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)}, {.cap_bytes = 4 << 20}};
         adapters::MemoryFile file;
         node.daemon();
-        for (int who = 0; who < 3; ++who) {
-            node.client("writer " + std::to_string(who), [&, who](NodeClient& self) {
-                const FileId id = self.open(file, Access::write);
-                for (int i = 0; i < 8; ++i) {
-                    const std::int64_t at = (i * 3 + who) * 150'000;
-                    // Twice: what is direct must not be overwritten by what was deposited.
-                    for (const int value : {100 + i, 1 + i * 3 + who}) {
-                        EXPECT_EQ(self.write(id, file, at, bytes_of(150'000, value)).error, 0);
-                    }
+        add_clients(node, 3, file, Access::write, [&](NodeClient& self, FileId id, int who) {
+            for (int i = 0; i < 8; ++i) {
+                const std::int64_t at = (i * 3 + who) * 150'000;
+                // Twice: what is direct must not be overwritten by what was deposited.
+                for (const int value : {100 + i, 1 + i * 3 + who}) {
+                    EXPECT_EQ(self.write(id, file, at, bytes_of(150'000, value)).error, 0);
                 }
-            });
-        }
+            }
+        });
         node.client("leaves", [&](NodeClient& self) {
             const FileId id = self.open(file, Access::write);
             node.world().sleep(node.world().draw(2'000'000));
@@ -406,17 +402,14 @@ TEST(Life, ARoundTouchesMemoryForEachWriterThatWaits) {
         }
     };
     node.daemon();
-    for (std::uint32_t i = 0; i < writers; ++i) {
-        node.client("writer " + std::to_string(i), [&, i](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
-            ++opened;
-            while (opened < writers) {
-                node.world().sleep(1000);
-            }
-            EXPECT_EQ(self.write(id, file, i * (40LL << 20), bytes_of(40 << 20, 1)).error, 0);
-            ++ended;
-        });
-    }
+    add_clients(node, writers, file, Access::write, [&](NodeClient& self, FileId id, int i) {
+        ++opened;
+        while (opened < writers) {
+            node.world().sleep(1000);
+        }
+        EXPECT_EQ(self.write(id, file, i * (40LL << 20), bytes_of(40 << 20, 1)).error, 0);
+        ++ended;
+    });
     node.client("watcher", [&](NodeClient&) {
         while (ended < writers) {
             node.say(look);

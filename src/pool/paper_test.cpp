@@ -88,21 +88,18 @@ TEST(PaperWrites, OfTwoClientsGoOutInOneOrder) {
     int turn = 0;
     std::vector<Extent> written;
     node.daemon();
-    for (int number = 0; number < 2; ++number) {
-        node.client("client " + std::to_string(number), [&, number](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
-            for (int i = number; i < 8; i += 2) {
-                while (turn != i) {
-                    node.world().wait(&turn, {"the other's turn"});
-                }
-                written.push_back(at((7 - i) * 50 * kib, 20 * kib));
-                put(self, id, file, written.back());
-                ++turn;
-                node.world().wake(&turn);
+    add_clients(node, 2, file, Access::write, [&](NodeClient& self, FileId id, int number) {
+        for (int i = number; i < 8; i += 2) {
+            while (turn != i) {
+                node.world().wait(&turn, {"the other's turn"});
             }
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
-        });
-    }
+            written.push_back(at((7 - i) * 50 * kib, 20 * kib));
+            put(self, id, file, written.back());
+            ++turn;
+            node.world().wake(&turn);
+        }
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+    });
     node.run();
     EXPECT_EQ(file.log(Direction::write), written);
 }

@@ -544,6 +544,17 @@ inline adapters::Ending Node::run() {
     return ending;
 }
 
+// So many clients, "reader 0" or "writer 0" …, each of which opens `file` first.
+inline void add_clients(Node& node, int count, adapters::MemoryFile& file, Access access,
+                        const std::function<void(NodeClient&, FileId, int)>& body) {
+    const std::string name = access == Access::read ? "reader " : "writer ";
+    for (int i = 0; i < count; ++i) {
+        node.client(name + std::to_string(i), [&file, access, body, i](NodeClient& self) {
+            body(self, self.open(file, access), i);
+        });
+    }
+}
+
 // To its end: the daemon, and one client, which opens `file` first.
 inline void run_client(Node& node, adapters::MemoryFile& file, Access access,
                        const std::function<void(NodeClient&, FileId)>& body) {

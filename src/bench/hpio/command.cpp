@@ -49,7 +49,7 @@ struct Entry {
 
 // `member` is one of Command's, of the RunOptions in it, or of Axes.
 template <auto member>
-auto& of(State& state) {
+auto& place_of(State& state) {
     if constexpr (requires { state.axes.*member; }) {
         return state.axes.*member;
     } else {
@@ -59,7 +59,7 @@ auto& of(State& state) {
 
 template <auto member>
 Result<void> put_text(State& to, const std::string& text) {
-    of<member>(to) = text;
+    place_of<member>(to) = text;
     return {};
 }
 
@@ -99,7 +99,7 @@ Result<void> put_choice(State& to, const std::string& text) {
     if (!number || *number < 0 || *number >= choices) {
         return wrong(fmt::format("no choice \"{}\" (0 to {}). See --help.", text, choices - 1));
     }
-    auto& chosen = of<member>(to);
+    auto& chosen = place_of<member>(to);
     chosen = static_cast<std::remove_reference_t<decltype(chosen)>>(*number);
     return {};
 }
@@ -129,7 +129,7 @@ Result<void> put_flag(bool& to, const std::string& text) {
 
 template <auto member>
 Result<void> put_flag(State& to, const std::string& text) {
-    return put_flag(of<member>(to), text);
+    return put_flag(place_of<member>(to), text);
 }
 
 Result<void> put_hint(Command& to, const std::string& text) {
