@@ -5,6 +5,7 @@ import importlib
 import json
 import math
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 MISSING = 3
@@ -55,11 +56,7 @@ def _time(job: Any) -> str:
 def _take(
     report: Any, module: str, files: dict[int, dict[str, Any]], names: Any, ranks: int
 ) -> None:
-    report.mod_read_all_records(module)
-    frames = report.records[module].to_df()
-    counters = frames["counters"].to_dict("records")
-    times = frames["fcounters"].to_dict("records")
-    for counter, time in zip(counters, times, strict=True):
+    for counter, time in _records(report, module):
         key = int(counter["id"])
         path = str(names.get(key, key))
         if path.startswith("<") or (module == "STDIO" and not path.startswith("/")):
@@ -70,6 +67,17 @@ def _take(
             continue
         one = _file(path, module, counter, time, ranks)
         files[key] = one if key not in files else _merged(files[key], one)
+
+
+def _records(report: Any, module: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Counters and times of each. PyDarshan's own way to them, by way of tables, takes as long as
+    everything else here together."""
+    report.mod_read_all_records(module, dtype="numpy")
+    names = report.counters[module]
+    for one in report.records[module]:
+        counters = dict(zip(names["counters"], one["counters"].tolist(), strict=True))
+        times = dict(zip(names["fcounters"], one["fcounters"].tolist(), strict=True))
+        yield {**counters, "id": one["id"], "rank": one["rank"]}, times
 
 
 def _file(path: str, module: str, counter: Any, time: Any, ranks: int) -> dict[str, Any]:
@@ -166,16 +174,19 @@ def _layouts(report: Any) -> dict[int, dict[str, Any]]:
     """How files lie: of a composite layout, the last component that has targets."""
     if "LUSTRE" not in report.modules:
         return {}
-    report.mod_read_all_lustre_records()
+    report.mod_read_all_lustre_records(dtype="numpy")
+    names = report.counters["LUSTRE"]["counters"]
     found: dict[int, dict[str, Any]] = {}
-    for one in report.records["LUSTRE"].to_df()["components"].to_dict("records"):
-        targets = [int(target) for target in one["LUSTRE_OST_IDS"] if int(target) >= 0]
-        if targets:
-            found[int(one["id"])] = {
-                "stripe_count": max(1, int(one["LUSTRE_COMP_STRIPE_COUNT"])),
-                "stripe_bytes": int(one["LUSTRE_COMP_STRIPE_SIZE"]),
-                "targets": targets,
-            }
+    for one in report.records["LUSTRE"]:
+        for component in one["components"]:
+            counters = dict(zip(names, component["counters"].tolist(), strict=True))
+            targets = [target for target in component["ost_ids"].tolist() if target >= 0]
+            if targets:
+                found[int(one["id"])] = {
+                    "stripe_count": max(1, counters["LUSTRE_COMP_STRIPE_COUNT"]),
+                    "stripe_bytes": counters["LUSTRE_COMP_STRIPE_SIZE"],
+                    "targets": targets,
+                }
     return found
 
 
