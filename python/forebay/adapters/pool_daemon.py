@@ -215,7 +215,11 @@ def _start(
 
 
 def started(
-    words: Sequence[str], place: PoolPlace, *, stdin: int, prepare: Callable[[], object] | None = None
+    words: Sequence[str],
+    place: PoolPlace,
+    *,
+    stdin: int,
+    prepare: Callable[[], object] | None = None,
 ) -> subprocess.Popen[bytes]:
     """In a session of its own, with the log for its complaints. OSError: it cannot be."""
     place.socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
