@@ -73,6 +73,8 @@ def _records(report: Any, module: str) -> Iterator[tuple[dict[str, Any], dict[st
     """Counters and times of each. PyDarshan's own way to them, by way of tables, takes as long as
     everything else here together."""
     report.mod_read_all_records(module, dtype="numpy")
+    if not len(report.records[module]):
+        raise ValueError(f"it ends before the records of {module}")
     names = report.counters[module]
     for one in report.records[module]:
         counters = dict(zip(names["counters"], one["counters"].tolist(), strict=True))
