@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -320,32 +321,117 @@ def test_a_real_directory_is_probed_and_left_as_it_was(tmp_path: Path, root: Pat
     assert not portrait.with_name("p.toml.journal").exists()
 
 
-def test_what_a_killed_probing_leaves_is_taken_away(tmp_path: Path, root: Path) -> None:
-    where = tmp_path / "scratch"
-    where.mkdir()
-    portrait = tmp_path / "p.toml"
+class Killed:
+    """A real probing in a folder of its own, and that it was killed at some moment."""
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        self.where, self.temporary = folder / "scratch", folder / "temporary"
+        self.where.mkdir()
+        self.temporary.mkdir()
+        self.portrait, self.journal = folder / "p.toml", folder / "p.toml.journal"
+        self._root, self._folder = root, folder
+        self._line = ("probe", str(self.where), *SMALL, "-o", str(self.portrait))
+
+    def at(self, is_time: Callable[[], bool]) -> None:
+        """Kills it as soon as that is so."""
+        started = subprocess.Popen(
+            command(self._root, *self._line, "--", launcher(), "-n", "2"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            **self._surroundings(),
+        )
+        deadline = time.monotonic() + 120
+        while not is_time():
+            assert started.poll() is None
+            assert time.monotonic() < deadline
+        os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+
+    def clean(self) -> None:
+        self._run("probe", "--clean", "-o", str(self.portrait))
+
+    def resume(self) -> None:
+        self._run(*self._line, "--resume", "--", launcher(), "-n", "2")
+
+    def measured(self) -> int:
+        return self.journal.read_text().count('"sample"') if self.journal.exists() else 0
+
+    def left(self) -> list[Path]:
+        """Files of its own, but for the portrait. (A library of MPI may have left others.)"""
+        folders = [*self._folder.iterdir(), *self.where.iterdir(), *self.temporary.iterdir()]
+        return [one for one in folders if "forebay" in one.name or one == self.journal]
+
+    def _run(self, *words: str) -> None:
+        done = subprocess.run(
+            command(self._root, *words),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            **self._surroundings(),
+        )
+        assert done.returncode == 0, done.stderr
+
+    def _surroundings(self) -> Any:
+        return {
+            "cwd": self._folder,
+            "env": {**environment(), "TMPDIR": str(self.temporary)},
+        }
+
+
+MOMENTS: Mapping[str, Callable[[Killed], bool]] = {
+    "its journal is there": lambda killed: killed.journal.exists(),
+    "its folder is there": lambda killed: bool(list(killed.where.iterdir())),
+    "the pilot starts": lambda killed: bool(list(killed.temporary.glob(f"{PREFIX}*/*"))),
+    "the first probe begins": lambda killed: bool(list(killed.where.glob("*/0000"))),
+    "a probe writes": lambda killed: bool(list(killed.where.glob("*/*/f*"))),
+    "three are done": lambda killed: killed.measured() >= 3,
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_what_a_killed_probing_leaves_is_taken_away(
+    tmp_path: Path, root: Path, moment: str
+) -> None:
+    killed = Killed(tmp_path, root)
+    killed.at(lambda: MOMENTS[moment](killed))
+    killed.clean()
+    assert killed.left() == []
+
+
+@pytest.mark.parametrize("moment", ["the pilot starts", "three are done"])
+def test_a_killed_probing_goes_on_and_leaves_nothing(
+    tmp_path: Path, root: Path, moment: str
+) -> None:
+    killed = Killed(tmp_path, root)
+    killed.at(lambda: MOMENTS[moment](killed))
+    measured = killed.measured()
+    killed.resume()
+    assert len(read_portrait(killed.portrait).samples) > measured
+    assert killed.left() == []
+
+
+def test_a_journal_without_a_whole_line_is_of_nothing(tmp_path: Path, root: Path) -> None:
     journal = tmp_path / "p.toml.journal"
-    line = ("probe", str(where), *SMALL, "-o", str(portrait), "--", launcher(), "-n", "2")
-    started = subprocess.Popen(
-        command(root, *line),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment(),
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while not (journal.exists() and journal.read_text().count('"sample"') >= 3):
-        assert started.poll() is None
-        assert time.monotonic() < deadline
-    os.killpg(started.pid, signal.SIGKILL)
-    started.wait()
-    clean = ("probe", "--clean", "-o", str(portrait))
-    subprocess.run(command(root, *clean), check=True, capture_output=True)
-    deadline = time.monotonic() + 60
-    while list(where.iterdir()):  # ranks that outlived their launcher may still be writing
-        subprocess.run(["rm", "-rf", *map(str, where.glob(f"{PREFIX}*"))], check=False)
-        assert time.monotonic() < deadline
+    journal.write_text('{"schema": "forebay.pro')
+    ProbeJournal(journal, folder=PREFIX + "1", resume=False).place(tmp_path)
+    assert begun(journal).directory == str(tmp_path)
+    journal.write_text("")
+    subprocess.run(command(root, "probe", "--clean", "-o", str(tmp_path / "p.toml")), check=True)
     assert not journal.exists()
+
+
+def test_files_that_are_made_while_it_cleans_are_removed_too(tmp_path: Path) -> None:
+    """As by ranks that outlive their launcher."""
+    folder = tmp_path / f"{PREFIX}1"
+    folder.mkdir()
+    script = "i=0; while [ $i -lt 20000 ] && : > f$i; do i=$((i+1)); done"
+    with subprocess.Popen(["sh", "-c", script], cwd=folder, stderr=subprocess.DEVNULL) as writer:
+        while not (folder / "f100").exists():
+            assert writer.poll() is None
+        remove_folder(tmp_path, folder.name)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_directory_that_cannot_be_probed_is_told(tmp_path: Path, root: Path) -> None:

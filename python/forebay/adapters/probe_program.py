@@ -9,13 +9,15 @@ import shlex
 import shutil
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from forebay import __version__
 from forebay.adapters.patience import patiently
+from forebay.adapters.record_file import RecordFiles
 from forebay.application.bench import BenchWorld, plan_bench, run_and_read
 from forebay.application.ports import Captured
 from forebay.application.probe import PASSAGES, Ground, Unknown
@@ -50,6 +52,10 @@ _PLACED_FILES = 3
 """Of each target, that count."""
 _PLACED_SLOWER = 8.0
 """How much slower than the round before, which was small, a round may be and still be in time."""
+_REMOVE_SECONDS_MAX = 20.0
+_CLEAN_ROUNDS = 3
+"""What was about to be made when the prober was killed may be made after the first of them."""
+_CLEAN_PAUSE_SECONDS = 0.2
 _PLACED_AGAIN = 1.25
 """The same behind a round of its own size."""
 
@@ -76,7 +82,8 @@ class RealSystem:
 
     def __init__(self, where: Where, bench: BenchWorld) -> None:
         self._where = where
-        self._bench = bench
+        self._records = RecordFiles(where.folder)
+        self._bench = replace(bench, world=replace(bench.world, records=self._records))
         self._layout: Layout | None = None
         self._nodes = 1
         self._memory = False
@@ -84,6 +91,11 @@ class RealSystem:
         self._hangs = False
         self.has_made_folder = False
         """Whether there may be something to clean."""
+
+    @property
+    def directory(self) -> Path:
+        """Below which it probes."""
+        return self._where.directory
 
     @property
     def _folder(self) -> Path:
@@ -137,8 +149,14 @@ class RealSystem:
 
     def clean(self) -> None:
         """Takes away all that is ours, unless it is known that the file system hangs."""
+        remove_results(self.results)
         if not self._hangs:
             self._remove(self._folder)
+
+    @property
+    def results(self) -> tuple[Path, ...]:
+        """Folders in which ranks leave what they say."""
+        return self._records.temporary_folders()
 
     def _patiently(self, call: Callable[[], Result]) -> Result:
         try:
@@ -148,7 +166,7 @@ class RealSystem:
             raise
 
     def _remove(self, folder: Path) -> None:
-        self._patiently(lambda: shutil.rmtree(folder, ignore_errors=True))
+        self._patiently(lambda: _remove_all(folder))
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         """Writes, then reads. What does not work is a sample that does not count."""
@@ -442,13 +460,42 @@ def _targets_at_a_glance(layout: Layout | None) -> int:
 
 
 def remove_folder(directory: Path, name: str) -> None:
-    """UsageError: it is not one of ours. HangError: the file system does not answer."""
+    """UsageError: it is not one of ours. HangError: the file system does not answer. ProbeError:
+    it does not stay away."""
     if not name.startswith(PREFIX) or "/" in name:
         raise UsageError(
             f'cannot remove "{name}" (no folder of a probing is called so). Was the journal '
             "changed by hand?"
         )
-    patiently(directory, lambda: shutil.rmtree(directory / name, ignore_errors=True))
+    for again in range(_CLEAN_ROUNDS):
+        if again:
+            time.sleep(_CLEAN_PAUSE_SECONDS)
+        left = patiently(directory, lambda: _remove_all(directory / name))
+        if left:
+            raise ProbeError(
+                f"cannot remove {directory / name} ({left}). End the ranks of the probing that "
+                "still write there, and say --clean again."
+            )
+
+
+def remove_results(folders: Iterable[Path]) -> None:
+    """Those of a probing only."""
+    for folder in folders:
+        if folder.name.removeprefix(".").startswith(PREFIX):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_all(folder: Path) -> str:
+    """Ranks outlive a launcher that was killed, and go on making files: again, until nothing is
+    there. Otherwise says why."""
+    deadline = time.monotonic() + _REMOVE_SECONDS_MAX
+    while folder.exists():
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            if folder.exists() and time.monotonic() > deadline:
+                return error.strerror or "it cannot be removed"
+    return ""
 
 
 def _whole(point: Point) -> int:
