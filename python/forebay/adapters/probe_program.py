@@ -20,7 +20,7 @@ from forebay.adapters.patience import patiently
 from forebay.adapters.record_file import RecordFiles
 from forebay.application.bench import BenchWorld, plan_bench, run_and_read
 from forebay.application.ports import Captured
-from forebay.application.probe import PASSAGES, Ground, Unknown
+from forebay.application.probe import PASSAGES, TARGET_FILES, Ground, Spent, Unknown
 from forebay.domain.bench_command import Launch, Tool, ranks_asked
 from forebay.domain.errors import (
     ForebayError,
@@ -48,8 +48,10 @@ _ROOT_OPTION = "--allow-run-as-root"
 _MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
 _TARGETS_UNKNOWN = 4
 _PLACED_TARGETS_MAX = 256
-_PLACED_FILES = 3
+_PLACED_FILES = TARGET_FILES - 1
 """Of each target, that count."""
+_PILOT_BYTES = 64 << 10
+"""Of each rank."""
 _PLACED_SLOWER = 8.0
 """How much slower than the round before, which was small, a round may be and still be in time."""
 _REMOVE_SECONDS_MAX = 20.0
@@ -81,9 +83,11 @@ class RealSystem:
     """The port System over forebay-ior."""
 
     def __init__(self, where: Where, bench: BenchWorld) -> None:
+        self._began = time.monotonic()
         self._where = where
         self._records = RecordFiles(where.folder)
-        self._bench = replace(bench, world=replace(bench.world, records=self._records))
+        ours = replace(bench, world=replace(bench.world, records=self._records))
+        self._bench = bench if where.only_look else ours
         self._layout: Layout | None = None
         self._nodes = 1
         self._memory = False
@@ -145,6 +149,12 @@ class RealSystem:
             ),
             free_bytes=facts.free_bytes,
             unknown=unknown,
+            placeable=targets if _can_place(layout, targets) else 0,
+            spent=Spent(
+                seconds=time.monotonic() - self._began,
+                bytes=ranks * _PILOT_BYTES,
+                files=ranks + (layout is not None),
+            ),
         )
 
     def clean(self) -> None:
@@ -193,14 +203,11 @@ class RealSystem:
         does not count, finds how large they may be."""
         layout = self._layout
         targets = self._where.targets or (self._count_targets(layout) if layout else 1)
-        placed = layout is not None and layout.file_system == "lustre"
-        if not placed or not 3 <= targets <= _PLACED_TARGETS_MAX:
-            self.clean()
+        if not _can_place(layout, targets):
             return {}
         files = targets * _PLACED_FILES
         most = min(16 * MIB, (bytes_max - targets * MIB) // files)
         if most < MIB:
-            self.clean()
             return {}
         deadline = time.monotonic() + seconds_max
         try:
@@ -301,7 +308,7 @@ class RealSystem:
     def _pilot(self) -> tuple[int, int]:
         """Nodes and ranks that take part."""
         self._make(self._folder)
-        row = self._try_out("-w", "-F", "-t", "64k", "-b", "64k", "-o")
+        row = self._try_out("-w", "-F", "-t", "64k", "-b", str(_PILOT_BYTES), "-o")
         ranks = len(row["ranks"])
         asked = ranks_asked(self._where.launch)
         if asked is not None and asked != ranks:
@@ -448,6 +455,12 @@ class _FailedError(ProbeError):
         super().__init__(message)
         self.said = said
         self.program = program
+
+
+def _can_place(layout: Layout | None, targets: int) -> bool:
+    """Whether files can be placed on single targets, and are."""
+    placed = layout is not None and layout.file_system == "lustre"
+    return placed and 3 <= targets <= _PLACED_TARGETS_MAX
 
 
 def _targets_at_a_glance(layout: Layout | None) -> int:

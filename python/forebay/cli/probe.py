@@ -66,10 +66,10 @@ Examples:
 \b
 What it takes is bounded, and said before it begins:
   --level quick, standard, deep    60, 120, 240 probes; more find more
-  --seconds N                      from the first probe to the last (300, 600, 1200)
-  --bytes SIZE                     written, all probes together (200g, 500g, 1t)
+  --seconds N                      all together (300, 600, 1200)
+  --bytes SIZE                     written, all together (200g, 500g, 1t)
   --share 1%                       of the free space, that these bytes may be
-  --files N                        made, all probes together (100000)
+  --files N                        made, all together (100000)
 With --dry-run it is only said (with --format json, as JSON). No rank is started for that: on how
 many nodes they run, and how many targets Lustre has in all, is known when probing begins.
 
@@ -216,10 +216,9 @@ def _portrait(asked: _Asked, request: ProbeRequest, html: Path | None) -> Portra
     print(_estimate(plan), file=sys.stderr)
     try:
         return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
-    except BaseException:  # the journal stays, for --resume
+    finally:  # where it failed, the journal stays, for --resume
         if isinstance(system, RealSystem):
             system.clean()
-        raise
 
 
 def _plan(request: ProbeRequest, system: System, journal: Journal) -> ProbePlan:
