@@ -144,6 +144,7 @@ class RealSystem:
                 nodes=nodes,
                 ranks_per_node=max(1, -(-ranks // nodes)),
                 targets=targets,
+                targets_source=_source_of_targets(where, layout),
                 stripe_count=min(targets, layout.targets or targets) if layout else 1,
                 stripe_bytes=layout.stripe_bytes if layout and layout.stripe_bytes else MIB,
             ),
@@ -455,6 +456,16 @@ class _FailedError(ProbeError):
         super().__init__(message)
         self.said = said
         self.program = program
+
+
+def _source_of_targets(where: Where, layout: Layout | None) -> str:
+    if where.targets:
+        return "--targets"
+    if layout is None:
+        return "no layout is known: one"
+    if layout.file_system == "lustre":
+        return "the default layout" if where.only_look else "a file on all targets"
+    return f"the default layout, at least {_TARGETS_UNKNOWN}: a guess"
 
 
 def _can_place(layout: Layout | None, targets: int) -> bool:
