@@ -349,7 +349,7 @@ def test_every_number_of_a_portrait_has_source_interval_and_date() -> None:
 
 def test_a_portrait_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
-    path.write_text(portrait_text(portrait()).replace("portrait/1", "portrait/2"))
+    path.write_text(portrait_text(portrait()).replace("portrait/2", "portrait/9"))
     with pytest.raises(ProbeError, match="probe again"):
         read_portrait(path)
     path.write_text(portrait_text(portrait()).replace("[write]", "[other]", 1))

@@ -75,7 +75,7 @@ def test_quota_of_100_megabytes(kind: Kind, folder: Path) -> None:
 def test_disk_that_fills_in_the_middle(folder: Path) -> None:
     prober = Prober(folder=folder)
     with mounted_tmpfs(folder / "disk", "64m") as disk, m.cores(m.MPICH, RANKS):
-        words = prober.words(disk, "--bytes", "60m")
+        words = prober.words(disk, "--bytes", "62m")
         with prober.started(words) as (process, errors):
             prober.await_probes(process, 3)
             fill(disk / "stranger")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from suite.verdict import ensure
 
 RANKS = 2
 SECONDS_MAX = 100
+START_SECONDS = 3.0
+"""What the interpreter may take before it probes."""
 RATE = 50_000_000
 """Bytes per second of a limited disk, at which its limit is kept well."""
 VERDICTS = ("improved", "equivalent", "worse", "inconclusive")
@@ -132,8 +135,11 @@ def test_a_slowed_target_is_named_and_a_healthy_one_is_not(
     with limited_targets(folder, rates) as mount:
         loop = Loop(folder=folder, launcher=m.MPICH.start(RANKS, {}), program=())
         budget = ("--seconds", "40", "--bytes", "2g", "--share", "100%")
+        began = time.monotonic()
         loop.call("probe", mount, *budget, "-o", "portrait.toml", "--", *loop.launcher)
+        took = time.monotonic() - began
+    ensure(took < 40 * 1.05 + START_SECONDS, f"{took:.1f} s")
     portrait = tomllib.loads((folder / "portrait.toml").read_text())
-    sick = {one["target"]: one["slower"] for one in portrait.get("sick", [])}
+    sick = {one["target"]: one["slower"]["value"] for one in portrait.get("sick", [])}
     ensure(sick.keys() == ({slowed} - {None}), f"sick: {sick}")
     ensure(all(slower > 2 for slower in sick.values()), f"{sick}")

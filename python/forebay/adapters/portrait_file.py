@@ -10,7 +10,7 @@ from typing import Any
 from forebay.adapters.toml_file import Kind, read_kind
 from forebay.domain.errors import ProbeError
 from forebay.domain.tuning.point import COORDINATES, Direction, Point, Space
-from forebay.domain.tuning.portrait import SCHEMA, Identity, Portrait, SickTarget
+from forebay.domain.tuning.portrait import OLDER, SCHEMA, Identity, Portrait, SickTarget
 from forebay.domain.tuning.quantity import parse_quantity, spell_rate, spell_seconds
 from forebay.domain.tuning.response import NAMES, Physical, Response, Storm, Surface
 from forebay.domain.tuning.sample import Ask, Choice, Passage, Purpose, Sample
@@ -20,6 +20,7 @@ _PLAIN = {"interference_per_stream", "streams_free"}
 _KIND = Kind(
     what="portrait",
     schema=SCHEMA,
+    older=OLDER,
     error=ProbeError,
     missing="Make one by `forebay probe`.",
     other="Use the Forebay that made it, or probe again.",
@@ -67,12 +68,13 @@ def portrait_text(portrait: Portrait) -> str:
     ]
     for choice in portrait.choices.values():
         lines += ["", *_direction(choice, portrait.identity)]
+    placed = _origin("median of files on each target; no interval is computed", portrait.identity)
     for one in portrait.sick:
         lines += [
             "",
             "[[sick]]",
             f"target = {one.target}",
-            f"slower = {one.slower:.3f}",
+            f"slower = {{ value = {one.slower:.3f}, {placed} }}",
             f"files = {one.files}",
         ]
     for sample in portrait.samples:
@@ -86,11 +88,11 @@ def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
     how = f"the {identity.client}" if identity.is_modelled else "forebay-ior"
     source = f"fit to {surface.probes} probes of {how}"
 
+    origin = _origin(source, identity)
+    fitted = _origin(f"{source}; no interval is computed", identity)
+
     def entry(value: str, low: str, high: str) -> str:
-        return (
-            f'{{ value = "{value}", low = "{low}", high = "{high}", source = "{source}", '
-            f'date = "{identity.date[:10]}" }}'
-        )
+        return f'{{ value = "{value}", low = "{low}", high = "{high}", {origin} }}'
 
     yield f"[{response.direction}]"
     for name, off in zip(NAMES, surface.uncertain, strict=True):
@@ -101,20 +103,26 @@ def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
     for name, storm in (("opening", response.opening), ("closing", response.closing)):
         yield (
             f'{name} = {{ base = "{spell_seconds(storm.base)}", each = '
-            f'"{spell_seconds(storm.each)}", power = {storm.power}, source = "{source}", '
-            f'date = "{identity.date[:10]}" }}'
+            f'"{spell_seconds(storm.each)}", power = {storm.power}, {fitted} }}'
         )
-    yield f"gain = {choice.gain:.6g}"
-    yield f"gain_low = {choice.gain_low:.6g}"
-    yield f"gain_high = {choice.gain_high:.6g}"
-    yield f"noise = {choice.noise:.6g}"
-    yield f"drift = {choice.drift:.6g}"
-    yield f"spread = {surface.spread:.6g}"
-    yield f"explained = {surface.explained:.6g}"
-    yield f"doubt = {surface.doubt:.6g}"
+    gain = f"value = {choice.gain:.6g}, low = {choice.gain_low:.6g}, high = {choice.gain_high:.6g}"
+    chosen = _origin(f"{source}; three deviations, since it was chosen among many", identity)
+    yield f"gain = {{ {gain}, {chosen} }}"
+    for name, value in (
+        ("noise", choice.noise),
+        ("drift", choice.drift),
+        ("spread", surface.spread),
+        ("explained", surface.explained),
+        ("doubt", surface.doubt),
+    ):
+        yield f"{name} = {{ value = {value:.6g}, {fitted} }}"
     yield f"probes = {surface.probes}"
     yield f"best = {_point(choice.best)}"
     yield f"surface = {[float(f'{one:.6g}') for one in surface.coefficients]}"
+
+
+def _origin(source: str, identity: Identity) -> str:
+    return f'source = {_text(source)}, date = "{identity.date[:10]}"'
 
 
 def _sample(sample: Sample) -> Iterator[str]:
@@ -172,7 +180,7 @@ def _portrait(document: Mapping[str, Any]) -> Portrait:
         control=_read_point(document["control"]["point"]),
         choices=choices,
         samples=tuple(_read_sample(one) for one in document.get("probe", ())),
-        sick=tuple(SickTarget(**one) for one in document.get("sick", ())),
+        sick=tuple(_sick(one) for one in document.get("sick", ())),
         findings=tuple(str(one) for one in document["findings"]),
     )
 
@@ -192,9 +200,9 @@ def _choice(
         targets=identity.targets,
         coefficients=tuple(float(one) for one in table["surface"]),
         space=space,
-        spread=float(table["spread"]),
-        explained=float(table["explained"]),
-        doubt=float(table["doubt"]),
+        spread=_bare(table["spread"]),
+        explained=_bare(table["explained"]),
+        doubt=_bare(table["doubt"]),
         probes=int(table["probes"]),
         uncertain=uncertain,
     )
@@ -206,12 +214,23 @@ def _choice(
             closing=_storm(table["closing"]),
         ),
         best=_read_point(table["best"]),
-        gain=float(table["gain"]),
-        gain_low=float(table["gain_low"]),
-        gain_high=float(table["gain_high"]),
-        noise=float(table["noise"]),
-        drift=float(table["drift"]),
+        gain=_bare(table["gain"]),
+        gain_low=_bare(table["gain"] if "gain_low" not in table else table["gain_low"], "low"),
+        gain_high=_bare(table["gain"] if "gain_high" not in table else table["gain_high"], "high"),
+        noise=_bare(table["noise"]),
+        drift=_bare(table["drift"]),
     )
+
+
+def _sick(table: Mapping[str, Any]) -> SickTarget:
+    return SickTarget(
+        target=int(table["target"]), slower=_bare(table["slower"]), files=int(table["files"])
+    )
+
+
+def _bare(entry: object, name: str = "value") -> float:
+    """Of an entry with its source; older portraits have the number itself."""
+    return float(str(entry[name] if isinstance(entry, dict) else entry))
 
 
 def _quantity(text: object) -> float:

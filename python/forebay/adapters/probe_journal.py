@@ -27,35 +27,49 @@ class ProbeJournal:
         self._folder = folder
         self._resume = resume
         self._past: list[tuple[Sample, float]] = []
+        self._placed = False
 
     def past(self) -> Sequence[tuple[Sample, float]]:
         """What is in the file."""
         return self._past
 
-    def place(self, directory: Path) -> None:
-        """Remembers where files were left, if nothing was begun yet."""
-        if not self._path.exists():
-            self._append(
-                {
-                    "schema": SCHEMA,
-                    "kind": "place",
-                    "directory": str(directory),
-                    "folder": self._folder,
-                },
-                fresh=True,
+    def place(self, directory: Path, results: Sequence[Path] = ()) -> None:
+        """Says where files will be, before there are any. ProbeError: as `begin`."""
+        if is_blank(self._path):
+            self._path.unlink(missing_ok=True)
+        if self._path.exists():
+            self._refuse_unless_resumed()
+            return
+        line = {
+            "schema": SCHEMA,
+            "kind": "place",
+            "directory": str(directory),
+            "folder": self._folder,
+            "results": [str(one) for one in results],
+        }
+        self._append(line, fresh=True)
+        self._placed = True
+
+    def withdraw(self) -> None:
+        """Nothing was begun at the place, and nothing is left there."""
+        if self._placed:
+            self._path.unlink(missing_ok=True)
+
+    def _refuse_unless_resumed(self) -> None:
+        if not self._resume:
+            raise ProbeError(
+                f"there is a journal already ({self._path}: a probing that did not end). Say "
+                "--resume to go on with it, or --clean to remove it and its files."
             )
 
     def begin(self, plan: ProbePlan) -> None:
         """Opens or makes the file."""
         header = {"schema": SCHEMA, "kind": "plan", "folder": self._folder, **_plan(plan)}
-        if self._path.exists() and not self._resume:
-            raise ProbeError(
-                f"there is a journal already ({self._path}: a probing that did not end). Say "
-                "--resume to go on with it, or --clean to remove it and its files."
-            )
         if not self._path.exists():
             self._append(header, fresh=True)
             return
+        if not self._placed:
+            self._refuse_unless_resumed()
         lines = read_journal(self._path)
         if lines and lines[0]["kind"] == "place":
             del lines[0]
@@ -151,6 +165,16 @@ class Begun:
     directory: str
     folder: str
     probe_bytes: int | None
+    results: tuple[str, ...] = ()
+    """Folders of what ranks say."""
+
+
+def is_blank(path: Path) -> bool:
+    """Whether there is no whole line: it was killed before anything was made."""
+    try:
+        return b"\n" not in path.read_bytes()
+    except OSError:
+        return False
 
 
 def begun(path: Path) -> Begun:
@@ -158,7 +182,8 @@ def begun(path: Path) -> Begun:
     lines = read_journal(path)
     try:
         plan = next((line for line in lines[:2] if line["kind"] == "plan"), {})
-        return decoded(Begun, {"probe_bytes": plan.get("probe_bytes"), **lines[0]})
+        line = {"probe_bytes": plan.get("probe_bytes"), **lines[0]}
+        return decoded(Begun, line, later={"results"})
     except (IndexError, KeyError, ValueError) as error:
         raise ProbeError(
             f"{path} is no journal of a probing (its first line does not say what was planned). "

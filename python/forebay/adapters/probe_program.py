@@ -9,16 +9,18 @@ import shlex
 import shutil
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from forebay import __version__
 from forebay.adapters.patience import patiently
+from forebay.adapters.record_file import RecordFiles
 from forebay.application.bench import BenchWorld, plan_bench, run_and_read
 from forebay.application.ports import Captured
-from forebay.application.probe import PASSAGES, Ground, Unknown
+from forebay.application.probe import PASSAGES, TARGET_FILES, Ground, Spent, Unknown
 from forebay.domain.bench_command import Launch, Tool, ranks_asked
 from forebay.domain.errors import (
     ForebayError,
@@ -46,10 +48,16 @@ _ROOT_OPTION = "--allow-run-as-root"
 _MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
 _TARGETS_UNKNOWN = 4
 _PLACED_TARGETS_MAX = 256
-_PLACED_FILES = 3
+_PLACED_FILES = TARGET_FILES - 1
 """Of each target, that count."""
+_PILOT_BYTES = 64 << 10
+"""Of each rank."""
 _PLACED_SLOWER = 8.0
 """How much slower than the round before, which was small, a round may be and still be in time."""
+_REMOVE_SECONDS_MAX = 20.0
+_CLEAN_ROUNDS = 3
+"""What was about to be made when the prober was killed may be made after the first of them."""
+_CLEAN_PAUSE_SECONDS = 0.2
 _PLACED_AGAIN = 1.25
 """The same behind a round of its own size."""
 
@@ -75,8 +83,11 @@ class RealSystem:
     """The port System over forebay-ior."""
 
     def __init__(self, where: Where, bench: BenchWorld) -> None:
+        self._began = time.monotonic()
         self._where = where
-        self._bench = bench
+        self._records = RecordFiles(where.folder)
+        ours = replace(bench, world=replace(bench.world, records=self._records))
+        self._bench = bench if where.only_look else ours
         self._layout: Layout | None = None
         self._nodes = 1
         self._memory = False
@@ -84,6 +95,11 @@ class RealSystem:
         self._hangs = False
         self.has_made_folder = False
         """Whether there may be something to clean."""
+
+    @property
+    def directory(self) -> Path:
+        """Below which it probes."""
+        return self._where.directory
 
     @property
     def _folder(self) -> Path:
@@ -128,17 +144,30 @@ class RealSystem:
                 nodes=nodes,
                 ranks_per_node=max(1, -(-ranks // nodes)),
                 targets=targets,
+                targets_source=_source_of_targets(where, layout),
                 stripe_count=min(targets, layout.targets or targets) if layout else 1,
                 stripe_bytes=layout.stripe_bytes if layout and layout.stripe_bytes else MIB,
             ),
             free_bytes=facts.free_bytes,
             unknown=unknown,
+            placeable=targets if _can_place(layout, targets) else 0,
+            spent=Spent(
+                seconds=time.monotonic() - self._began,
+                bytes=ranks * _PILOT_BYTES,
+                files=ranks + (layout is not None),
+            ),
         )
 
     def clean(self) -> None:
         """Takes away all that is ours, unless it is known that the file system hangs."""
+        remove_results(self.results)
         if not self._hangs:
             self._remove(self._folder)
+
+    @property
+    def results(self) -> tuple[Path, ...]:
+        """Folders in which ranks leave what they say."""
+        return self._records.temporary_folders()
 
     def _patiently(self, call: Callable[[], Result]) -> Result:
         try:
@@ -148,7 +177,7 @@ class RealSystem:
             raise
 
     def _remove(self, folder: Path) -> None:
-        self._patiently(lambda: shutil.rmtree(folder, ignore_errors=True))
+        self._patiently(lambda: _remove_all(folder))
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         """Writes, then reads. What does not work is a sample that does not count."""
@@ -175,14 +204,11 @@ class RealSystem:
         does not count, finds how large they may be."""
         layout = self._layout
         targets = self._where.targets or (self._count_targets(layout) if layout else 1)
-        placed = layout is not None and layout.file_system == "lustre"
-        if not placed or not 3 <= targets <= _PLACED_TARGETS_MAX:
-            self.clean()
+        if not _can_place(layout, targets):
             return {}
         files = targets * _PLACED_FILES
         most = min(16 * MIB, (bytes_max - targets * MIB) // files)
         if most < MIB:
-            self.clean()
             return {}
         deadline = time.monotonic() + seconds_max
         try:
@@ -283,7 +309,7 @@ class RealSystem:
     def _pilot(self) -> tuple[int, int]:
         """Nodes and ranks that take part."""
         self._make(self._folder)
-        row = self._try_out("-w", "-F", "-t", "64k", "-b", "64k", "-o")
+        row = self._try_out("-w", "-F", "-t", "64k", "-b", str(_PILOT_BYTES), "-o")
         ranks = len(row["ranks"])
         asked = ranks_asked(self._where.launch)
         if asked is not None and asked != ranks:
@@ -432,6 +458,22 @@ class _FailedError(ProbeError):
         self.program = program
 
 
+def _source_of_targets(where: Where, layout: Layout | None) -> str:
+    if where.targets:
+        return "--targets"
+    if layout is None:
+        return "no layout is known: one"
+    if layout.file_system == "lustre":
+        return "the default layout" if where.only_look else "a file on all targets"
+    return f"the default layout, at least {_TARGETS_UNKNOWN}: a guess"
+
+
+def _can_place(layout: Layout | None, targets: int) -> bool:
+    """Whether files can be placed on single targets, and are."""
+    placed = layout is not None and layout.file_system == "lustre"
+    return placed and 3 <= targets <= _PLACED_TARGETS_MAX
+
+
 def _targets_at_a_glance(layout: Layout | None) -> int:
     """Of Lustre: those of the default layout; more are only seen by a file on all of them."""
     if layout is None:
@@ -442,13 +484,42 @@ def _targets_at_a_glance(layout: Layout | None) -> int:
 
 
 def remove_folder(directory: Path, name: str) -> None:
-    """UsageError: it is not one of ours. HangError: the file system does not answer."""
+    """UsageError: it is not one of ours. HangError: the file system does not answer. ProbeError:
+    it does not stay away."""
     if not name.startswith(PREFIX) or "/" in name:
         raise UsageError(
             f'cannot remove "{name}" (no folder of a probing is called so). Was the journal '
             "changed by hand?"
         )
-    patiently(directory, lambda: shutil.rmtree(directory / name, ignore_errors=True))
+    for again in range(_CLEAN_ROUNDS):
+        if again:
+            time.sleep(_CLEAN_PAUSE_SECONDS)
+        left = patiently(directory, lambda: _remove_all(directory / name))
+        if left:
+            raise ProbeError(
+                f"cannot remove {directory / name} ({left}). End the ranks of the probing that "
+                "still write there, and say --clean again."
+            )
+
+
+def remove_results(folders: Iterable[Path]) -> None:
+    """Those of a probing only."""
+    for folder in folders:
+        if folder.name.removeprefix(".").startswith(PREFIX):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_all(folder: Path) -> str:
+    """Ranks outlive a launcher that was killed, and go on making files: again, until nothing is
+    there. Otherwise says why."""
+    deadline = time.monotonic() + _REMOVE_SECONDS_MAX
+    while folder.exists():
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            if folder.exists() and time.monotonic() > deadline:
+                return error.strerror or "it cannot be removed"
+    return ""
 
 
 def _whole(point: Point) -> int:

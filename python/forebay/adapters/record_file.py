@@ -1,5 +1,6 @@
 """Reads records: JSON Lines by schema/record.md. Unknown keys and kinds are passed over."""
 
+import contextlib
 import json
 import shutil
 import tempfile
@@ -80,7 +81,15 @@ def read_record(path: Path, *, offset: int = 0) -> Record:
 
 
 class RecordFiles:
-    """The port Records over real files."""
+    """The port Records over real files. `name`: of the folder that temporary ones are in, where it
+    has to be known which one that was; `temporary_folders` are those that there may be."""
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+
+    def temporary_folders(self) -> tuple[Path, Path]:
+        """Where other nodes see it, and where they need not."""
+        return Path.cwd() / f".{self._name}", Path(tempfile.gettempdir()) / self._name
 
     def end(self, path: Path) -> int:
         """Bytes that are there already."""
@@ -101,6 +110,11 @@ class RecordFiles:
 
     def temporary(self, *, shared: bool) -> Path:
         """In a folder of its own: under the working directory if other nodes must see it."""
+        if self._name:
+            shared_folder, own = self.temporary_folders()
+            with contextlib.suppress(OSError):
+                return _inside(shared_folder if shared else own)
+            return _inside(own)
         if shared:
             try:
                 return Path(tempfile.mkdtemp(prefix="." + _PREFIX, dir=Path.cwd())) / "record"
@@ -111,6 +125,11 @@ class RecordFiles:
     def remove(self, path: Path) -> None:
         """The record and its folder."""
         shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _inside(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    return Path(tempfile.mkdtemp(dir=folder)) / "record"
 
 
 def _file(line: Mapping[str, Any]) -> FileRecord:

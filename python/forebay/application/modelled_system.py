@@ -43,6 +43,7 @@ class ModelledSystem:
         return Ground(
             identity=identity_of(self._platform, self._drawn, client="formulas"),
             free_bytes=None,
+            placeable=self._platform.targets,
         )
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:

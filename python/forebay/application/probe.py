@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from statistics import median
 from typing import Protocol
 
 from forebay.domain.errors import ProbeError
@@ -20,6 +21,13 @@ PROBE_SECONDS = 5.0
 """What a probe takes with starting the ranks, for the estimate."""
 _PROBE_FACTOR = 4
 """A probe may take so many times its share of the seconds; then it is ended."""
+TARGET_FILES = 4
+"""Made on each target where its rate is measured by itself."""
+_TARGETS_SHARE = (0.1, 0.05)
+"""Of the seconds and of the bytes, for these."""
+_THINKING_SHARE = 0.03
+"""Of the seconds, to come to conclusions at the end."""
+_NOT_LOOKED_AT = "targets were not looked at one by one (too few --files for that)."
 _FAILURES_MAX = 4
 """So many probes that fail one after the other end the probing."""
 _NO_ROOM = ("No space left on device", "Disk quota exceeded")
@@ -37,6 +45,15 @@ class Budget:
     bytes: int
     files: int
     share: float = 0.01
+
+
+@frozen
+class Spent:
+    """Of a budget."""
+
+    seconds: float = 0.0
+    bytes: int = 0
+    files: int = 0
 
 
 class Unknown(Enum):
@@ -57,6 +74,10 @@ class Ground:
     remarks: tuple[str, ...] = ()
     """What is to be told of all probes, with what they found."""
     unknown: frozenset[Unknown] = frozenset()
+    placeable: int = 0
+    """Targets on each of which files can be placed."""
+    spent: Spent = Spent()
+    """To find out all that."""
 
 
 class System(Protocol):
@@ -69,7 +90,8 @@ class System(Protocol):
         """Does it, and says how many seconds that took. Leaves no files."""
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
-        """Rates of single files on each target; empty where files cannot be placed."""
+        """Rates of single files on each target, of which it makes TARGET_FILES; empty where files
+        cannot be placed."""
 
 
 class Journal(Protocol):
@@ -121,6 +143,8 @@ class ProbePlan:
     control: Point
     priors: tuple[Point, ...]
     estimate: Estimate
+    targets: Spent
+    """What is put aside to look at the targets one by one; nothing: they are not looked at."""
 
 
 def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
@@ -133,7 +157,9 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
     allowed = request.budget.bytes
     if ground.free_bytes is not None:
         allowed = min(allowed, int(ground.free_bytes * request.budget.share))
-    of_one = request.probe_bytes or allowed // probes // MIB * MIB
+    allowed -= ground.spent.bytes
+    targets = _for_targets(request.budget, ground, allowed, probes)
+    of_one = request.probe_bytes or (allowed - targets.bytes) // probes // MIB * MIB
     if of_one < MIB:
         raise ProbeError(
             f"the budget is too small ({human_bytes(allowed)} for {probes} probes, and one needs "
@@ -148,25 +174,40 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         process_bytes_max=request.process_bytes_max,
         processes_max=max(1, of_one // MIB),
     )
-    if request.budget.files < probes * space.levels["processes"][-1]:
+    aside = ground.spent.files + targets.files
+    if request.budget.files - aside < probes * space.levels["processes"][-1]:
         space = replace(space, sharing=(True,))
     control = _control(identity, space)
-    files = probes * (space.levels["processes"][-1] if False in space.sharing else 1)
+    files = aside + probes * (space.levels["processes"][-1] if False in space.sharing else 1)
     if Unknown.RANKS in ground.unknown:
         files = request.budget.files
     if files > request.budget.files:
         raise ProbeError(
             f"the budget is too small ({request.budget.files} files, and {probes} probes make one "
-            "each). Raise --files."
+            f"each, the trial of the launcher {ground.spent.files}). Raise --files."
         )
-    seconds = min(request.budget.seconds, probes * PROBE_SECONDS)
+    seconds = min(request.budget.seconds, probes * PROBE_SECONDS + targets.seconds)
+    written = probes * of_one + targets.bytes + ground.spent.bytes
     return ProbePlan(
         request=request,
         ground=ground,
         space=space,
         control=control,
         priors=(_prior(identity, space),),
-        estimate=Estimate(probes=probes, seconds=seconds, bytes=probes * of_one, files=files),
+        estimate=Estimate(probes=probes, seconds=seconds, bytes=written, files=files),
+        targets=targets,
+    )
+
+
+def _for_targets(budget: Budget, ground: Ground, allowed: int, probes: int) -> Spent:
+    """Nothing, where there are too few files for them beside those of the probes."""
+    files = ground.placeable * TARGET_FILES
+    if not files or ground.spent.files + files + probes > budget.files:
+        return Spent()
+    return Spent(
+        seconds=budget.seconds * _TARGETS_SHARE[0],
+        bytes=int(allowed * _TARGETS_SHARE[1]),
+        files=files,
     )
 
 
@@ -227,9 +268,9 @@ def carry_out_probe(
             choices[direction] = choice
     if not choices:
         raise ProbeError(_too_little(taken, plan))
-    rates = system.target_rates(
-        bytes_max=plan.estimate.bytes // 20, seconds_max=request.budget.seconds / 10
-    )
+    rates: Mapping[int, Sequence[float]] = {}
+    if plan.targets.files:
+        rates = system.target_rates(bytes_max=plan.targets.bytes, seconds_max=plan.targets.seconds)
     sick = sick_targets(rates)
     cached = sum(one.cached for one in taken)
     discarded = sum(bool(one.discarded) for one in taken)
@@ -240,7 +281,11 @@ def carry_out_probe(
         choices=choices,
         samples=tuple(taken),
         sick=sick,
-        findings=(*findings_of(choices, cached, sick, discarded), *plan.ground.remarks),
+        findings=(
+            *findings_of(choices, cached, sick, discarded),
+            *(() if plan.targets.files or not plan.ground.placeable else (_NOT_LOOKED_AT,)),
+            *plan.ground.remarks,
+        ),
     )
 
 
@@ -250,7 +295,8 @@ def _converse(
     from forebay.domain.tuning.search import search
 
     request = plan.request
-    budget = request.budget.seconds
+    whole = request.budget.seconds
+    budget = whole * (1 - _THINKING_SHARE) - plan.targets.seconds - plan.ground.spent.seconds
     each = budget / plan.estimate.probes * _PROBE_FACTOR
     past = list(journal.past())
     conversation = search(
@@ -262,10 +308,12 @@ def _converse(
         seed=request.seed,
     )
     taken: list[Sample] = []
+    spans: list[float] = []
     used, failures = 0.0, 0
     try:
         ask = next(conversation)
-        while used < budget:
+        usual = 0.0
+        while used + usual < budget:
             number = len(taken)
             if number < len(past):
                 sample, seconds = past[number]
@@ -274,6 +322,8 @@ def _converse(
                 sample, seconds = system.measure(ask, number, seconds_max=min(each, budget - used))
                 journal.answered(number, sample, seconds)
             used += seconds
+            spans.append(seconds)
+            usual = median(spans)
             taken.append(sample)
             told(number, sample)
             failures = failures + 1 if sample.discarded else 0

@@ -55,6 +55,7 @@ class SimulatedSystem:
         return Ground(
             identity=identity_of(self._what.platform, self._what, client="simulator"),
             free_bytes=None,
+            placeable=self._what.platform.targets,
             remarks=(
                 f"simulated: probes of more than {REQUESTS_MOST} requests with fewer bytes of each "
                 "process; the rest is added at the rate that they had become steady at.",

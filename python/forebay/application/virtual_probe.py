@@ -45,6 +45,7 @@ def identity_of(platform: Platform, drawn: Drawn, *, client: str) -> Identity:
         stripe_count=drawn.stripe_count,
         stripe_bytes=platform.stripe_bytes,
         is_modelled=True,
+        targets_source="the platform's file",
     )
 
 

@@ -15,8 +15,8 @@ from forebay import __version__
 from forebay.adapters.platform_file import read_platform
 from forebay.adapters.portrait_file import write_portrait
 from forebay.adapters.portrait_page import PortraitPages
-from forebay.adapters.probe_journal import NoJournal, ProbeJournal, begun
-from forebay.adapters.probe_program import PREFIX, RealSystem, Where, remove_folder
+from forebay.adapters.probe_journal import NoJournal, ProbeJournal, begun, is_blank
+from forebay.adapters.probe_program import PREFIX, RealSystem, Where, remove_folder, remove_results
 from forebay.adapters.simulator import NativeSimulator
 from forebay.application.modelled_system import ModelledSystem
 from forebay.application.probe import (
@@ -66,10 +66,10 @@ Examples:
 \b
 What it takes is bounded, and said before it begins:
   --level quick, standard, deep    60, 120, 240 probes; more find more
-  --seconds N                      from the first probe to the last (300, 600, 1200)
-  --bytes SIZE                     written, all probes together (200g, 500g, 1t)
+  --seconds N                      all together (300, 600, 1200)
+  --bytes SIZE                     written, all together (200g, 500g, 1t)
   --share 1%                       of the free space, that these bytes may be
-  --files N                        made, all probes together (100000)
+  --files N                        made, all together (100000)
 With --dry-run it is only said (with --format json, as JSON). No rank is started for that: on how
 many nodes they run, and how many targets Lustre has in all, is known when probing begins.
 
@@ -187,6 +187,11 @@ class _Asked:
     targets: int | None
     drift: float
 
+    @property
+    def goes_on(self) -> bool:
+        """With what an earlier run has begun."""
+        return self.resume and self.journal.exists() and not is_blank(self.journal)
+
 
 def _dry_plan(asked: _Asked, request: ProbeRequest, html: Path | None) -> ProbePlan:
     """What would be done, as far as can be told without starting or making anything."""
@@ -197,7 +202,7 @@ def _dry_plan(asked: _Asked, request: ProbeRequest, html: Path | None) -> ProbeP
 
 
 def _resumed(asked: _Asked, request: ProbeRequest) -> ProbeRequest:
-    if asked.resume and asked.journal.exists():
+    if asked.goes_on:
         return replace(request, probe_bytes=begun(asked.journal).probe_bytes)
     return request
 
@@ -207,19 +212,26 @@ def _portrait(asked: _Asked, request: ProbeRequest, html: Path | None) -> Portra
     if html is not None:
         PortraitPages().check(html)
     system, journal = _system(asked, request)
-    try:
-        plan = plan_probe(_resumed(asked, request), system)
-    except HangError:
-        left = isinstance(system, RealSystem) and system.has_made_folder
-        if left and isinstance(journal, ProbeJournal):
-            journal.place(Path(asked.words[0]).absolute())  # so that --clean knows it
-        raise
+    plan = _plan(_resumed(asked, request), system, journal)
     print(_estimate(plan), file=sys.stderr)
     try:
         return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
-    except BaseException:  # the journal stays, for --resume
+    finally:  # where it failed, the journal stays, for --resume
         if isinstance(system, RealSystem):
             system.clean()
+
+
+def _plan(request: ProbeRequest, system: System, journal: Journal) -> ProbePlan:
+    """With the place in the journal before there are files: wherever it is killed, --clean knows
+    them."""
+    if not (isinstance(system, RealSystem) and isinstance(journal, ProbeJournal)):
+        return plan_probe(request, system)
+    journal.place(system.directory.absolute(), system.results)
+    try:
+        return plan_probe(request, system)
+    except BaseException as error:
+        if not (isinstance(error, HangError) and system.has_made_folder):
+            journal.withdraw()
         raise
 
 
@@ -246,7 +258,7 @@ def _system(
             lacks = f'the directory is missing ("{words[0]}" is a launcher)'
         raise UsageError(f"{lacks}. Write `forebay probe DIR -- mpiexec -n 16`.")
     folder = PREFIX + secrets.token_hex(4)
-    if asked.resume and asked.journal.exists():
+    if asked.goes_on:
         folder = begun(asked.journal).folder
     system = RealSystem(
         Where(
@@ -323,8 +335,13 @@ def _clean(journal: Path) -> None:
     if not journal.exists():
         print(f"there is nothing to clean ({journal} is not there)")
         return
+    if is_blank(journal):
+        journal.unlink()
+        print(f"removed {journal} (nothing else was made)")
+        return
     was = begun(journal)
     remove_folder(Path(was.directory), was.folder)
+    remove_results(map(Path, was.results))
     journal.unlink()
     print(f"removed {journal} and {was.directory}/{was.folder}")
 

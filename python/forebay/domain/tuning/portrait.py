@@ -12,7 +12,9 @@ from forebay.domain.tuning.response import Response
 from forebay.domain.tuning.sample import Choice, Sample
 from forebay.domain.units import counted
 
-SCHEMA = "forebay.portrait/1"
+SCHEMA = "forebay.portrait/2"
+OLDER = ("forebay.portrait/1",)
+"""Can be read, too: not all of their values have a source."""
 DAYS_FRESH = 90
 
 
@@ -37,6 +39,8 @@ class Identity:
     stripe_count: int
     stripe_bytes: int
     is_modelled: bool = False
+    targets_source: str = ""
+    """How `targets` is known."""
 
 
 @frozen
