@@ -14,8 +14,10 @@ from forebay.adapters.record_file import RecordFiles
 from forebay.application.apply_advice import ApplyRequest, apply_advice, measured_in
 from forebay.application.evidence import Sources, diagnose_file
 from forebay.application.ports import World
-from forebay.application.verify_advice import VerifyRequest, verify_advice
+from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
 from forebay.cli.report import as_text
+from forebay.cli.verify import as_json, status_of
+from forebay.cli.verify import as_text as verdict_text
 from forebay.domain.comparison import Side
 from forebay.domain.errors import BenchError, EvidenceError, UsageError
 from forebay.domain.layout import Layout, LayoutChange, WantedLayout
@@ -257,6 +259,20 @@ def test_a_longer_tail_is_seen() -> None:
     assert tail.is_worse
     assert tail.ratio == 3
     assert not look(default, [0.7] * 11 + [3.0]).tail.is_worse
+
+
+def test_slow_runs_that_became_slower_are_no_improvement() -> None:
+    """The verdict said "improved" where the exit status said worse."""
+    found = look([1.0] * 12, [0.7] * 7 + [3.0] * 5)
+    faster = look([1.0] * 20, [0.5] * 15 + [1.1] * 5)
+    assert (faster.ratio.low or 0) > 1
+    assert faster.tail.is_worse
+    assert faster.verdict is Verdict.WORSE
+    assert found.verdict is not Verdict.IMPROVED
+    done = Verified(verification=faster, firsts=(), undone=True)
+    assert as_json(done)["verdict"] == "worse"
+    assert verdict_text(done, ["./program"]).startswith("worse: ")
+    assert status_of(done) == 3
 
 
 def test_looks_are_where_they_are_said_to_be() -> None:

@@ -99,11 +99,7 @@ def verify_advice(
             restore_layout(before, request.directory, world)
             raise
         trouble = str(error)
-    keeps = (
-        verification is not None
-        and verification.verdict is Verdict.IMPROVED
-        and not verification.tail.is_worse
-    )
+    keeps = verification is not None and verification.verdict is Verdict.IMPROVED
     if keeps and PLACE not in " ".join(request.command):
         _, effects = set_layout(one, request.directory, world)
         trouble = trouble or next((e.reason for e in effects if not e.took), "")

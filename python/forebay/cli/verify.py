@@ -110,7 +110,7 @@ def verify(
     print(json_pretty(as_json(done)) if form is Format.JSON else as_text(done, command))
     if done.trouble:
         print(f"forebay: {done.trouble}", file=sys.stderr)
-    raise typer.Exit(_status(done))
+    raise typer.Exit(status_of(done))
 
 
 class _Timer:
@@ -142,12 +142,12 @@ class _Timer:
         return 0, number if self._time else 1 / number
 
 
-def _status(done: Verified) -> int:
+def status_of(done: Verified) -> int:
+    """The exit status."""
     found = done.verification
     if found is None:
         return 1
-    worse = found.tail.is_worse and found.verdict is not Verdict.INCONCLUSIVE
-    return _STATUS[Verdict.WORSE if worse else found.verdict]
+    return _STATUS[found.verdict]
 
 
 def as_text(done: Verified, command: Sequence[str]) -> str:
