@@ -135,6 +135,28 @@ def test_what_did_not_take_effect_is_told(make_world: Make, tmp_path: Path) -> N
     assert told["striping_factor"] == (False, "1")
 
 
+@pytest.mark.parametrize("found", ["4194304", "1 MiB"])
+def test_all_settings_are_read_back_from_the_record(
+    make_world: Make, tmp_path: Path, found: str
+) -> None:
+    """Of buffers, requests and reads "the record does not tell" was said, though it does."""
+    in_effect = {"cb_buffer_size": found, "requests_in_flight": "8", "collective_read": "enable"}
+    one = advice(transfer_bytes=4 * MIB, requests_in_flight=8, per_node=2)
+    one = replace(one, settings=replace(one.settings, one_reader_per_node=True))
+    done = apply_advice(
+        ApplyRequest(advice=(one,), command=("./program",), directory=tmp_path),
+        world_with(make_world, Striped(), record(settings=in_effect)),
+        RealFolders(),
+    )
+    told = {one.name: one for one in done.effects}
+    assert told["requests_in_flight"].took
+    assert told["collective_read"].took
+    assert told["cb_buffer_size"].took is (found == "4194304")
+    assert told["cb_buffer_size"].found == ("4 MiB" if found == "4194304" else "1 MiB")
+    assert told["cb_config_list"].found is None
+    assert "places aggregators itself" in told["cb_config_list"].reason
+
+
 def test_a_run_without_a_record_proves_nothing(make_world: Make, tmp_path: Path) -> None:
     world = world_with(make_world, Striped(), Record())
     done = apply_advice(
