@@ -1,5 +1,6 @@
 """Applying, verifying, reporting, and the pages."""
 
+import os
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,13 +11,14 @@ import pytest
 
 from forebay.adapters.darshan_log import DarshanLogs, read_log
 from forebay.adapters.folders import RealFolders
+from forebay.adapters.processes import ForegroundProcesses
 from forebay.adapters.record_file import RecordFiles
 from forebay.application.apply_advice import ApplyRequest, apply_advice, measured_in
 from forebay.application.evidence import Sources, diagnose_file
 from forebay.application.ports import World
 from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
 from forebay.cli.report import as_text
-from forebay.cli.verify import as_json, status_of
+from forebay.cli.verify import Timer, as_json, status_of
 from forebay.cli.verify import as_text as verdict_text
 from forebay.domain.comparison import Side
 from forebay.domain.errors import BenchError, EvidenceError, UsageError
@@ -220,6 +222,33 @@ def test_verdicts_and_what_is_left_behind(
     assert done.verification.pairs in LOOKS
     assert layouts.count == stripes
     assert done.undone is (verdict is not Verdict.IMPROVED)
+
+
+def test_a_layout_that_was_refused_is_not_judged_as_if_it_were_there(
+    make_world: Make, tmp_path: Path
+) -> None:
+    done = verified(make_world, tmp_path, Timed(1.5), Striped(refuses=True))
+    assert [(one.name, one.found) for one in done.missing] == [("layout", "1 stripes")]
+    text = verdict_text(done, ["./program"])
+    assert text.startswith("improved, but not all of the advice was seen to take effect: ")
+    assert "layout: 8 stripes was asked for, it is 1 stripes (the pool has one target)" in text
+    told = as_json(done)
+    assert told["all_took_effect"] is False
+    assert told["missing"][0]["reason"] == "the pool has one target"
+    fine = verified(make_world, tmp_path, Timed(1.5), Striped())
+    assert fine.missing == ()
+    assert as_json(fine)["all_took_effect"] is True
+
+
+@pytest.mark.parametrize("pattern", [None, "([0-9]+)"])
+def test_a_program_that_hangs_is_ended(make_world: Make, pattern: str | None) -> None:
+    """Without --rate or --time, verify waited for it for ever."""
+    world = replace(make_world(), processes=ForegroundProcesses(grace_seconds=0.1))
+    with pytest.raises(UsageError, match="--run-time"):
+        Timer(world, pattern, None, 1)(["sleep", "30"], dict(os.environ))
+    status, seconds = Timer(world, None, None, 30)(["true"], dict(os.environ))
+    assert status == 0
+    assert 0 < seconds < 30
 
 
 def test_large_gains_are_known_after_six_pairs(make_world: Make, tmp_path: Path) -> None:
