@@ -17,6 +17,7 @@ from forebay.application.apply_advice import ApplyRequest, apply_advice, measure
 from forebay.application.evidence import Sources, diagnose_file
 from forebay.application.ports import World
 from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
+from forebay.cli.report import as_json as report_json
 from forebay.cli.report import as_text
 from forebay.cli.verify import Timer, as_json, status_of
 from forebay.cli.verify import as_text as verdict_text
@@ -381,6 +382,15 @@ def test_a_rank_with_more_to_do_is_told_from_a_slow_one() -> None:
     assert "no more than they" in slow.troubles[0].detail
 
 
+def test_the_share_of_metadata_is_told() -> None:
+    files = [replace(own_file(rank, 3.0), seconds_meta=1.0) for rank in range(4)]
+    found = diagnose(run_of(*files, ranks=4))
+    assert "opening, closing and the like: 25% of the I/O time" in as_text(found)
+    assert report_json(found)["metadata_share"] == 0.25
+    unknown = diagnose(run_of(own_file(0, 3.0), ranks=1))
+    assert report_json(unknown)["metadata_share"] is None
+
+
 def test_what_costs_little_is_not_in_the_list() -> None:
     quick = diagnose(run_of(own_file(0, 1.0), ranks=1, seconds=1000.0))
     assert quick.troubles == ()
@@ -472,7 +482,9 @@ def test_the_pages_hold_what_the_texts_say() -> None:
     from forebay.domain.tuning.ready import ready
 
     files = [own_file(rank, 90.0 if rank % 8 == 3 else 10.0, rank % 8) for rank in range(32)]
+    files[0] = replace(files[0], seconds_meta=files[0].seconds)
     page = render_report(diagnose(run_of(*files, ranks=32)))
+    assert "of the I/O time" in page
     assert "target 3 is sick" in page
     assert page.count("<svg") == 4
     one = advice(stripe_count=8)
