@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from forebay.adapters.advice_file import read_advice, write_advice
+from forebay.adapters.darshan_log import read_log
 from forebay.adapters.platform_file import read_platform
 from forebay.adapters.portrait_file import portrait_text, read_portrait, write_portrait
 from forebay.adapters.probe_journal import NoJournal
@@ -25,6 +26,7 @@ from forebay.domain.tuning.evidence import Workload, from_command
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
 from forebay.domain.tuning.portrait import Portrait
+from forebay.domain.tuning.program_io import workloads_of
 from forebay.domain.tuning.ready import ready
 from forebay.domain.tuning.response import Physical, Storm
 from forebay.domain.tuning.rules import ADVISED, CONDITIONS, USUAL, rule, term
@@ -142,6 +144,44 @@ def test_more_targets_never_lower_the_count_without_a_reason() -> None:
         counts.append(advice.settings.stripe_count or 1)
         assert all(one.reasons for one in advice.items)
     assert counts == sorted(counts)
+
+
+@pytest.mark.parametrize("with_portrait", [False, True])
+def test_advice_on_every_log_that_comes_with_darshan_can_be_followed(with_portrait: bool) -> None:
+    darshan = pytest.importorskip("darshan")
+    known = portrait() if with_portrait else None
+    targets = known.identity.targets if known else 0
+    asked = 0
+    for path in sorted(Path(darshan.__file__).parent.rglob("*.darshan")):
+        for workload in workloads_of(read_log(path), nodes=2):
+            for allowed in (frozenset({Lever.LAYOUT, Lever.SETTINGS}), EVERYTHING):
+                one = advise(
+                    Question(workload=workload, portrait=known, rules=USUAL, allowed=allowed)
+                )
+                asked += 1
+                check_possible(one, targets)
+                assert ready(one, directory="/out", command="./program")
+    assert asked
+
+
+def check_possible(one: Advice, targets: int) -> None:
+    """No value contradicts another one, or the program."""
+    own, work = one.settings, one.workload
+    processes = own.processes or work.ranks
+    assert 1 <= processes <= work.ranks
+    assert 1 <= (own.per_node or 1) <= min(processes, work.ranks_per_node)
+    if own.per_node is not None:
+        assert own.per_node * work.nodes >= processes
+    if own.stripe_count is not None and targets:
+        assert 1 <= own.stripe_count <= targets
+    if own.stripe_bytes is not None:
+        assert own.stripe_bytes % 65536 == 0
+    if own.transfer_bytes is not None:
+        assert own.transfer_bytes <= max(1, work.bytes // processes)
+    if one.keeps:
+        assert own.is_empty
+    names = [item.name for item in one.items]
+    assert len(names) == len(set(names))
 
 
 def test_a_file_that_all_read_is_read_by_one_of_each_node() -> None:

@@ -66,6 +66,25 @@ def test_a_portrait_of_elsewhere_or_of_long_ago_is_told(
         assert "robe" in text.rpartition(").")[2]  # what to do
 
 
+@pytest.mark.parametrize(
+    ("source", "here", "told"),
+    [
+        ("10.0.0.1@o2ib:/scratch", "10.0.0.1@o2ib:/scratch", False),
+        ("10.0.0.1@o2ib:10.0.0.2@o2ib:/scratch", "10.0.0.2@o2ib:/scratch", False),
+        ("10.0.0.1@o2ib:/scratch", "192.168.1.1@tcp:/scratch", False),  # a login node
+        ("10.0.0.1@o2ib:/scratch", "10.9.0.1@o2ib:/scratch", True),
+        ("10.0.0.1@o2ib:/scratch", "10.0.0.1@o2ib:/work", True),
+        ("nas:/export/home", "nas:/export/home", False),
+        ("nas:/export/home", "other:/export/home", True),
+        ("/dev/sda1", "/dev/nvme0n1p1", False),
+        ("", "10.0.0.1@o2ib:/scratch", False),
+    ],
+)
+def test_the_same_mount_point_may_be_of_another_machine(source: str, here: str, told: bool) -> None:
+    found = doubts(replace(THERE, source=source, host="login1"), replace(HERE, source=here))
+    assert ["another file system" in one for one in found] == ([True] if told else [])
+
+
 def test_the_commands_that_prove_it_are_told_where_there_is_a_file() -> None:
     one = Advice(
         workload=Workload(direction=Direction.WRITE, ranks=4, nodes=1, file_bytes=1 << 20),

@@ -1,5 +1,6 @@
 """Applying, verifying, reporting, and the pages."""
 
+import os
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,12 +11,16 @@ import pytest
 
 from forebay.adapters.darshan_log import DarshanLogs, read_log
 from forebay.adapters.folders import RealFolders
+from forebay.adapters.processes import ForegroundProcesses
 from forebay.adapters.record_file import RecordFiles
 from forebay.application.apply_advice import ApplyRequest, apply_advice, measured_in
 from forebay.application.evidence import Sources, diagnose_file
 from forebay.application.ports import World
-from forebay.application.verify_advice import VerifyRequest, verify_advice
+from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
+from forebay.cli.report import as_json as report_json
 from forebay.cli.report import as_text
+from forebay.cli.verify import Timer, as_json, status_of
+from forebay.cli.verify import as_text as verdict_text
 from forebay.domain.comparison import Side
 from forebay.domain.errors import BenchError, EvidenceError, UsageError
 from forebay.domain.layout import Layout, LayoutChange, WantedLayout
@@ -133,6 +138,28 @@ def test_what_did_not_take_effect_is_told(make_world: Make, tmp_path: Path) -> N
     assert told["striping_factor"] == (False, "1")
 
 
+@pytest.mark.parametrize("found", ["4194304", "1 MiB"])
+def test_all_settings_are_read_back_from_the_record(
+    make_world: Make, tmp_path: Path, found: str
+) -> None:
+    """Of buffers, requests and reads "the record does not tell" was said, though it does."""
+    in_effect = {"cb_buffer_size": found, "requests_in_flight": "8", "collective_read": "enable"}
+    one = advice(transfer_bytes=4 * MIB, requests_in_flight=8, per_node=2)
+    one = replace(one, settings=replace(one.settings, one_reader_per_node=True))
+    done = apply_advice(
+        ApplyRequest(advice=(one,), command=("./program",), directory=tmp_path),
+        world_with(make_world, Striped(), record(settings=in_effect)),
+        RealFolders(),
+    )
+    told = {one.name: one for one in done.effects}
+    assert told["requests_in_flight"].took
+    assert told["collective_read"].took
+    assert told["cb_buffer_size"].took is (found == "4194304")
+    assert told["cb_buffer_size"].found == ("4 MiB" if found == "4194304" else "1 MiB")
+    assert told["cb_config_list"].found is None
+    assert "places aggregators itself" in told["cb_config_list"].reason
+
+
 def test_a_run_without_a_record_proves_nothing(make_world: Make, tmp_path: Path) -> None:
     world = world_with(make_world, Striped(), Record())
     done = apply_advice(
@@ -198,6 +225,33 @@ def test_verdicts_and_what_is_left_behind(
     assert done.undone is (verdict is not Verdict.IMPROVED)
 
 
+def test_a_layout_that_was_refused_is_not_judged_as_if_it_were_there(
+    make_world: Make, tmp_path: Path
+) -> None:
+    done = verified(make_world, tmp_path, Timed(1.5), Striped(refuses=True))
+    assert [(one.name, one.found) for one in done.missing] == [("layout", "1 stripes")]
+    text = verdict_text(done, ["./program"])
+    assert text.startswith("improved, but not all of the advice was seen to take effect: ")
+    assert "layout: 8 stripes was asked for, it is 1 stripes (the pool has one target)" in text
+    told = as_json(done)
+    assert told["all_took_effect"] is False
+    assert told["missing"][0]["reason"] == "the pool has one target"
+    fine = verified(make_world, tmp_path, Timed(1.5), Striped())
+    assert fine.missing == ()
+    assert as_json(fine)["all_took_effect"] is True
+
+
+@pytest.mark.parametrize("pattern", [None, "([0-9]+)"])
+def test_a_program_that_hangs_is_ended(make_world: Make, pattern: str | None) -> None:
+    """Without --rate or --time, verify waited for it for ever."""
+    world = replace(make_world(), processes=ForegroundProcesses(grace_seconds=0.1))
+    with pytest.raises(UsageError, match="--run-time"):
+        Timer(world, pattern, None, 1)(["sleep", "30"], dict(os.environ))
+    status, seconds = Timer(world, None, None, 30)(["true"], dict(os.environ))
+    assert status == 0
+    assert 0 < seconds < 30
+
+
 def test_large_gains_are_known_after_six_pairs(make_world: Make, tmp_path: Path) -> None:
     timed = Timed(2.0)
     assert verified(make_world, tmp_path, timed, Striped()).verification.pairs == 6
@@ -259,6 +313,20 @@ def test_a_longer_tail_is_seen() -> None:
     assert not look(default, [0.7] * 11 + [3.0]).tail.is_worse
 
 
+def test_slow_runs_that_became_slower_are_no_improvement() -> None:
+    """The verdict said "improved" where the exit status said worse."""
+    found = look([1.0] * 12, [0.7] * 7 + [3.0] * 5)
+    faster = look([1.0] * 20, [0.5] * 15 + [1.1] * 5)
+    assert (faster.ratio.low or 0) > 1
+    assert faster.tail.is_worse
+    assert faster.verdict is Verdict.WORSE
+    assert found.verdict is not Verdict.IMPROVED
+    done = Verified(verification=faster, firsts=(), undone=True)
+    assert as_json(done)["verdict"] == "worse"
+    assert verdict_text(done, ["./program"]).startswith("worse: ")
+    assert status_of(done) == 3
+
+
 def test_looks_are_where_they_are_said_to_be() -> None:
     assert [pairs for pairs in range(1, 21) if is_look(pairs, 20)] == list(LOOKS)
     assert is_look(7, 7)
@@ -312,6 +380,15 @@ def test_a_rank_with_more_to_do_is_told_from_a_slow_one() -> None:
     slow = diagnose(run_of(*usual[1:], own_file(0, 80.0, 0), ranks=8))
     assert "8.0 × as much" in more.troubles[0].detail
     assert "no more than they" in slow.troubles[0].detail
+
+
+def test_the_share_of_metadata_is_told() -> None:
+    files = [replace(own_file(rank, 3.0), seconds_meta=1.0) for rank in range(4)]
+    found = diagnose(run_of(*files, ranks=4))
+    assert "opening, closing and the like: 25% of the I/O time" in as_text(found)
+    assert report_json(found)["metadata_share"] == 0.25
+    unknown = diagnose(run_of(own_file(0, 3.0), ranks=1))
+    assert report_json(unknown)["metadata_share"] is None
 
 
 def test_what_costs_little_is_not_in_the_list() -> None:
@@ -405,7 +482,9 @@ def test_the_pages_hold_what_the_texts_say() -> None:
     from forebay.domain.tuning.ready import ready
 
     files = [own_file(rank, 90.0 if rank % 8 == 3 else 10.0, rank % 8) for rank in range(32)]
+    files[0] = replace(files[0], seconds_meta=files[0].seconds)
     page = render_report(diagnose(run_of(*files, ranks=32)))
+    assert "of the I/O time" in page
     assert "target 3 is sick" in page
     assert page.count("<svg") == 4
     one = advice(stripe_count=8)

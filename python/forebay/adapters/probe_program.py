@@ -135,6 +135,7 @@ class RealSystem:
                 directory=str(facts.path),
                 file_system=facts.file_system,
                 mount_point=str(facts.mount_point),
+                source=facts.device,
                 host=socket.gethostname(),
                 client=f"{machine.system()} {machine.release()}",
                 forebay=__version__,

@@ -18,7 +18,7 @@ from forebay.domain.record import FileSummary
 from forebay.domain.settings import Override
 from forebay.domain.tuning.advice import Advice
 from forebay.domain.tuning.ready import hints_of, settings_of, wanted_layout
-from forebay.domain.units import exact_bytes
+from forebay.domain.units import exact_bytes, parse_bytes
 
 PLACE = "{out}"
 """In the program's words: its output directory."""
@@ -91,7 +91,8 @@ def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Appli
     present = folders.names(request.directory)
     with advised_plan(one, request.command, request.directory, world, folders) as (plan, own):
         report = carry_out(plan, own)
-    effects = [*effects, *_of_settings(one, report)]
+    why_none = " ".join(report.reasons) or "the run left no record"
+    effects = [*effects, *effects_of_settings(one, report.files, why_none)]
     newest = folders.newest(request.directory, but=present)
     effects += _of_new_file(one, newest, world)
     return Applied(run=report, effects=tuple(effects), before=before)
@@ -175,22 +176,32 @@ def _spelled(wanted: WantedLayout) -> str:
     return " ".join(words)
 
 
-def _of_settings(advice: Advice, report: RunReport) -> list[Effect]:
-    """What the record says was in force."""
+def effects_of_settings(
+    advice: Advice, files: Sequence[FileSummary], why_none: str
+) -> list[Effect]:
+    """What the record says was in force; `why_none`: that there are no files in it."""
     wanted = settings_of(advice)
-    if not wanted or not advice.workload.collective:
+    if not advice.workload.collective:
         return []
-    largest = max(report.files, key=lambda one: one.bytes_moved, default=None)
+    effects = _of_romio_alone(advice)
+    largest = max(files, key=lambda one: one.bytes_moved, default=None)
     if largest is None:
-        why = " ".join(report.reasons) or "the run left no record"
-        return [_effect(name, value.strip('"'), None, why) for name, value in wanted.items()]
-    effects = []
+        lost = [_effect(name, value.strip('"'), None, why_none) for name, value in wanted.items()]
+        return lost + effects
     for name, value in wanted.items():
         found = _in_force(name, largest)
         asked = value.strip('"')
         reason = "" if found is not None else "set; the record does not tell of its effect"
         effects.append(_effect(name, asked, found, reason))
     return effects
+
+
+def _of_romio_alone(advice: Advice) -> list[Effect]:
+    """Hints for which Forebay has no setting."""
+    name = "cb_config_list"
+    wanted = hints_of(advice).get(name)
+    why = "a hint for ROMIO; Forebay, which does the collective calls, places aggregators itself"
+    return [] if wanted is None else [_effect(name, wanted, None, why)]
 
 
 def _in_force(name: str, file: FileSummary) -> str | None:
@@ -200,7 +211,9 @@ def _in_force(name: str, file: FileSummary) -> str | None:
         return str(file.targets)
     if name == "striping_unit":
         return exact_bytes(file.stripe_bytes) if file.stripe_bytes else None
-    return None
+    found = file.settings.get(name)
+    size = parse_bytes(found) if found is not None and name == "cb_buffer_size" else None
+    return found if size is None else exact_bytes(size)
 
 
 def _of_new_file(advice: Advice, newest: Path | None, world: World) -> list[Effect]:

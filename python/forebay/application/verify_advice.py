@@ -9,9 +9,11 @@ from typing import Protocol
 
 from forebay.application.apply_advice import (
     PLACE,
+    Effect,
     Folders,
     advised_plan,
     chosen,
+    effects_of_settings,
     placed,
     restore_layout,
     set_layout,
@@ -21,6 +23,7 @@ from forebay.domain.comparison import Side
 from forebay.domain.errors import BenchError, ForebayError
 from forebay.domain.frozen import frozen
 from forebay.domain.layout import Layout
+from forebay.domain.record import summarise
 from forebay.domain.tuning.advice import Advice
 from forebay.domain.tuning.verification import (
     Verdict,
@@ -53,12 +56,14 @@ class VerifyRequest:
 @frozen
 class Verified:
     """What came of it. `undone`: the layout is as it was before; `trouble`: why there are not more
-    pairs, or why it could not be undone."""
+    pairs, or why it could not be undone; `missing`: what of the advice was seen not to take effect
+    in an advised run, so that the verdict is not on all of it."""
 
     verification: Verification | None
     firsts: tuple[Side, ...]
     undone: bool
     trouble: str = ""
+    missing: tuple[Effect, ...] = ()
 
 
 def verify_advice(
@@ -78,12 +83,14 @@ def verify_advice(
     verification: Verification | None = None
     folders.make(request.directory)
     before: Layout | None = None
+    effects: list[Effect] = []
     try:
         for first, second in order(request.pairs_max, request.seed):
             pair: dict[Side, float] = {}
             for side in (first, second):
-                seconds, layout = _run(side, one, request, world, folders, timed)
+                seconds, layout, seen = _run(side, one, request, world, folders, timed)
                 before = before or layout
+                effects += seen
                 pair[side] = seconds
             firsts.append(first)
             default.append(pair[Side.A])
@@ -99,19 +106,21 @@ def verify_advice(
             restore_layout(before, request.directory, world)
             raise
         trouble = str(error)
-    keeps = (
-        verification is not None
-        and verification.verdict is Verdict.IMPROVED
-        and not verification.tail.is_worse
+    missing = tuple(dict.fromkeys(one for one in effects if not one.took))
+    keeps = verification is not None and verification.verdict is Verdict.IMPROVED
+    undone = not keeps or PLACE in " ".join(request.command)
+    if undone:
+        trouble = trouble or restore_layout(before, request.directory, world)
+    else:
+        _, last = set_layout(one, request.directory, world)
+        trouble = trouble or next((e.reason for e in last if not e.took), "")
+    return Verified(
+        verification=verification,
+        firsts=tuple(firsts),
+        undone=undone,
+        trouble=trouble,
+        missing=missing,
     )
-    if keeps and PLACE not in " ".join(request.command):
-        _, effects = set_layout(one, request.directory, world)
-        trouble = trouble or next((e.reason for e in effects if not e.took), "")
-        return Verified(
-            verification=verification, firsts=tuple(firsts), undone=False, trouble=trouble
-        )
-    trouble = trouble or restore_layout(before, request.directory, world)
-    return Verified(verification=verification, firsts=tuple(firsts), undone=True, trouble=trouble)
 
 
 def _run(
@@ -121,7 +130,7 @@ def _run(
     world: World,
     folders: Folders,
     timed: Timed,
-) -> tuple[float, Layout | None]:
+) -> tuple[float, Layout | None, list[Effect]]:
     """One run in a fresh directory, if the program is told where to write; else in its own, from
     which the files that it made are removed again: an old file keeps its layout."""
     fresh = PLACE in " ".join(request.command)
@@ -131,10 +140,12 @@ def _run(
     folders.make(where)
     present = folders.names(where)
     before: Layout | None = None
+    effects: list[Effect] = []
     try:
         if side is Side.B:
-            before, _ = set_layout(advice, where, world)
-            seconds = _advised(advice, request, where, world, folders, timed)
+            before, effects = set_layout(advice, where, world)
+            seconds, seen = _advised(advice, request, where, world, folders, timed)
+            effects += seen
         else:
             seconds = _plain(request, where, world, timed)
     finally:
@@ -145,7 +156,7 @@ def _run(
                 folders.remove(path)
             if side is Side.B:
                 restore_layout(before, where, world)
-    return seconds, None if fresh else before
+    return seconds, None if fresh else before, effects
 
 
 def _plain(request: VerifyRequest, where: Path, world: World, timed: Timed) -> float:
@@ -161,19 +172,20 @@ def _advised(
     world: World,
     folders: Folders,
     timed: Timed,
-) -> float:
+) -> tuple[float, list[Effect]]:
     if not advice.workload.collective:
         words, environment = placed(request.command, where), world.environment
         status, seconds = timed(words, environment)
         _check(status, Side.B)
-        return seconds
+        return seconds, []
     with advised_plan(advice, request.command, where, world, folders) as (plan, _):
         try:
             status, seconds = timed(plan.words, plan.environment)
+            _check(status, Side.B)
+            files = summarise(world.records.read(plan.record, offset=0).files)
         finally:
             world.records.remove(plan.record)
-    _check(status, Side.B)
-    return seconds
+    return seconds, effects_of_settings(advice, files, "the run left no record")
 
 
 def _check(status: int, side: Side) -> None:

@@ -274,6 +274,7 @@ def _doubts(portrait: Portrait | None, directory: str | None) -> tuple[str, ...]
                 directory=directory,
                 file_system=facts.file_system,
                 mount_point=str(facts.mount_point),
+                source=facts.device,
             )
     return doubts(portrait.identity, here)
 

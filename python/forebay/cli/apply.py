@@ -8,7 +8,7 @@ import typer
 
 from forebay.adapters.advice_file import read_advice
 from forebay.adapters.folders import RealFolders
-from forebay.application.apply_advice import Applied, ApplyRequest, apply_advice, chosen
+from forebay.application.apply_advice import Applied, ApplyRequest, Effect, apply_advice, chosen
 from forebay.cli.options import OutputFolder
 from forebay.cli.output import Format, FormatOption, json_line, plain
 from forebay.cli.world import real_world
@@ -79,16 +79,19 @@ def as_text(advice: Advice, done: Applied) -> str:
     lines = [f"forebay apply: {done.run.seconds:.3f} s, status {done.run.status}"]
     if advice.keeps:
         lines.append("  the advice is to keep everything: nothing was set")
-    for one in done.effects:
-        if one.took:
-            lines.append(f"  {one.name}: {one.wanted}, took effect")
-        elif one.found is None:
-            lines.append(f"  {one.name}: {one.wanted}, not seen to take effect ({one.reason})")
-        else:
-            why = f" ({one.reason})" if one.reason else ""
-            lines.append(f"  {one.name}: {one.wanted} was asked for, it is {one.found}{why}")
+    lines += [f"  {effect_text(one)}" for one in done.effects]
     lines += [f"  warning: {text}" for text in done.run.warnings]
     return "\n".join(lines)
+
+
+def effect_text(one: Effect) -> str:
+    """Of one thing that was to be set."""
+    if one.took:
+        return f"{one.name}: {one.wanted}, took effect"
+    if one.found is None:
+        return f"{one.name}: {one.wanted}, not seen to take effect ({one.reason})"
+    why = f" ({one.reason})" if one.reason else ""
+    return f"{one.name}: {one.wanted} was asked for, it is {one.found}{why}"
 
 
 def as_json(done: Applied) -> Any:

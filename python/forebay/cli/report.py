@@ -66,6 +66,7 @@ def as_text(diagnosis: Diagnosis) -> str:
         f"{printable(program.command)[:200] or program.source}",
         f"{counted(program.ranks, 'rank')}, {human_seconds(program.seconds)} s, started "
         f"{program.started or 'at an unknown time'}; {_moved(diagnosis)}",
+        *_metadata(program.metadata_share),
         "",
         diagnosis.verdict,
     ]
@@ -90,6 +91,10 @@ def as_text(diagnosis: Diagnosis) -> str:
     return "\n".join(lines)
 
 
+def _metadata(share: float | None) -> list[str]:
+    return [] if share is None else [f"opening, closing and the like: {share:.0%} of the I/O time"]
+
+
 def _moved(diagnosis: Diagnosis) -> str:
     files = diagnosis.program.files
     told = [
@@ -110,6 +115,7 @@ def as_json(diagnosis: Diagnosis) -> Any:
         "ranks": program.ranks,
         "seconds": program.seconds,
         "seconds_io": program.seconds_io,
+        "metadata_share": program.metadata_share,
         "started": program.started,
         "verdict": diagnosis.verdict,
         "troubles": plain(diagnosis.troubles),

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from time import monotonic
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from forebay.adapters.folders import RealFolders
 from forebay.application.apply_advice import PLACE, chosen, measured_in
 from forebay.application.ports import World
 from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
-from forebay.cli.apply import AdviceFile, Command, directory_of
+from forebay.cli.apply import AdviceFile, Command, directory_of, effect_text
 from forebay.cli.options import OutputFolder, option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.cli.world import real_world
@@ -102,7 +103,7 @@ def verify(
         ),
         world,
         RealFolders(),
-        timed=_Timer(world, rate, time, run_time),
+        timed=Timer(world, rate, time, run_time),
         told=lambda number, so_far: print(
             f"pair {number} of {pairs}: × {so_far.ratio.estimate:.3f}", file=sys.stderr
         ),
@@ -110,10 +111,10 @@ def verify(
     print(json_pretty(as_json(done)) if form is Format.JSON else as_text(done, command))
     if done.trouble:
         print(f"forebay: {done.trouble}", file=sys.stderr)
-    raise typer.Exit(_status(done))
+    raise typer.Exit(status_of(done))
 
 
-class _Timer:
+class Timer:
     """The port Timed: seconds of the whole run, or what it printed."""
 
     def __init__(self, world: World, rate: str | None, time: str | None, seconds_max: int) -> None:
@@ -125,29 +126,33 @@ class _Timer:
     def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
         """Runs the words."""
         pattern = self._rate or self._time
-        processes = self._world.processes
-        if pattern is None:
-            quiet = ("sh", "-c", 'exec "$@" >&2', "sh", *words)
-            finished = processes.run(quiet, environment=environment)
-            return finished.status, finished.seconds
-        ended = processes.capture(words, environment=environment, seconds_max=self._seconds_max)
+        start = monotonic()
+        ended = self._world.processes.capture(
+            words, environment=environment, seconds_max=self._seconds_max
+        )
+        seconds = monotonic() - start
         if ended.status is None:
             raise UsageError(
                 f"a run is not done after {self._seconds_max} s. Allow more by --run-time."
             )
-        if ended.status != 0:
+        if pattern is None:
+            print(ended.output, ended.errors, sep="", end="", file=sys.stderr)
+        elif ended.status != 0:
             print((ended.errors or ended.output)[-1500:], file=sys.stderr)
+        if ended.status != 0:
             return ended.status, 0.0
+        if pattern is None:
+            return 0, seconds
         number = measured_in(ended.output, pattern)
         return 0, number if self._time else 1 / number
 
 
-def _status(done: Verified) -> int:
+def status_of(done: Verified) -> int:
+    """The exit status."""
     found = done.verification
     if found is None:
         return 1
-    worse = found.tail.is_worse and found.verdict is not Verdict.INCONCLUSIVE
-    return _STATUS[Verdict.WORSE if worse else found.verdict]
+    return _STATUS[found.verdict]
 
 
 def as_text(done: Verified, command: Sequence[str]) -> str:
@@ -155,12 +160,16 @@ def as_text(done: Verified, command: Sequence[str]) -> str:
     found = done.verification
     if found is None:
         return "nothing is known"
+    of_what = ", but not all of the advice was seen to take effect" if done.missing else ""
     lines = [
-        f"{found.verdict}: × {found.ratio.estimate:.3f} as fast with the advice "
+        f"{found.verdict}{of_what}: × {found.ratio.estimate:.3f} as fast with the advice "
         f"({found.ratio.interval}, {found.level:.1%} sure; {found.pairs} pairs)",
         f"  tail: {_tail(found)}",
+        *(f"  {effect_text(one)}" for one in done.missing),
     ]
-    if not done.undone:
+    if not done.undone and any(one.name == "layout" for one in done.missing):
+        lines.append("  what took effect of the layout stays on the output directory")
+    elif not done.undone:
         lines.append("  the layout stays on the output directory")
     elif PLACE in " ".join(command):
         lines.append("  nothing was changed for good; `forebay apply` applies it")
@@ -181,6 +190,8 @@ def as_json(done: Verified) -> Any:
         "schema": "forebay.verify/1",
         "undone": done.undone,
         "trouble": done.trouble,
+        "all_took_effect": not done.missing,
+        "missing": plain(done.missing),
         "firsts": [one.value for one in done.firsts],
         **({} if done.verification is None else plain(done.verification)),
     }

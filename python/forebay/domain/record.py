@@ -136,6 +136,8 @@ class FileSummary(FileFacts):
 
     opened: int
     closed: int
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """In effect, of the last opening with collective calls."""
 
     @property
     def bytes_moved(self) -> int:
@@ -184,6 +186,7 @@ def _summary(path: str, records: Sequence[FileRecord]) -> FileSummary:
         path=path,
         opened=len(records),
         closed=sum(record.closed for record in records),
+        settings=last.settings,
         ranks=max(record.ranks for record in records),
         nodes=max(record.nodes for record in records),
         aggregators=last.aggregators,

@@ -423,6 +423,8 @@ def _obeying(one: Rule, point: Point) -> Point | None:
         made = replace(made, process_bytes=max(1, point.bytes // made.processes))
     if made.per_node > made.processes:
         made = replace(made, per_node=made.processes)
+    if made.transfer_bytes > made.process_bytes:
+        made = replace(made, transfer_bytes=made.process_bytes)
     return made
 
 
@@ -489,7 +491,8 @@ def _by_rules(question: Question) -> Advice:
     rules = [one for one in question.rules if one.applies(workload)]
     now = workload.as_point(stripe_count=1, stripe_bytes=MIB)
     by = {} if question.untroubled else levers(workload)
-    point, items, rivals = now, [], []
+    point = now
+    items: list[Item] = []
     names = ("stripe_count", "stripe_bytes", "per_node", "processes", "transfer_bytes")
     for name in names:
         if by.get(name) not in question.allowed:
@@ -502,9 +505,15 @@ def _by_rules(question: Question) -> Advice:
         if not asking or asking[0].is_kept_by(point) or wanted is None:
             continue
         made = _obeying(wanted, point)
-        if made is None or made.per_node > workload.ranks_per_node:
+        if made is None or made == point or made.per_node > workload.ranks_per_node:
             continue
+        if made.nodes > max(workload.nodes, now.nodes):
+            fitting = made.per_node * workload.nodes
+            each = max(1, point.bytes // fitting)
+            made = replace(made, processes=fitting, process_bytes=each)
+            name = "processes"  # so many on each node are no more than that in all
         point = made
+        items = [one for one in items if one.name != _WORDS[name]]
         items.append(
             Item(
                 name=_WORDS[name],

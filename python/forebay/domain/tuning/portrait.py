@@ -4,6 +4,7 @@ certain it is, and when it was measured."""
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 
 from forebay.domain.frozen import frozen
@@ -41,6 +42,8 @@ class Identity:
     is_modelled: bool = False
     targets_source: str = ""
     """How `targets` is known."""
+    source: str = ""
+    """What is mounted there; empty in portraits that do not say it."""
 
 
 @frozen
@@ -53,6 +56,7 @@ class Here:
     directory: str = ""
     file_system: str = ""
     mount_point: str = ""
+    source: str = ""
 
 
 def doubts(identity: Identity, here: Here) -> tuple[str, ...]:
@@ -66,6 +70,12 @@ def doubts(identity: Identity, here: Here) -> tuple[str, ...]:
             f"the portrait is of another file system ({identity.file_system} at "
             f"{identity.mount_point} of {identity.host}; {here.directory} is on "
             f"{here.file_system} at {here.mount_point}). Probe {here.directory}."
+        )
+    elif here.file_system and _differ(identity.source, here.source):
+        told.append(
+            f"the portrait is of another file system ({identity.source} was at "
+            f"{identity.mount_point} of {identity.host}; it is {here.source} here). Probe "
+            f"{here.directory}."
         )
     if identity.forebay != here.forebay:
         told.append(
@@ -81,6 +91,28 @@ def doubts(identity: Identity, here: Here) -> tuple[str, ...]:
             f"the portrait is {days} days old (file systems fill, and are changed). Probe again."
         )
     return tuple(told)
+
+
+def _differ(there: str, here: str) -> bool:
+    """Whether two sources are certainly not the same file system. Nodes of one cluster may reach it
+    by other servers' addresses or another network (`10.0.0.1@o2ib:10.0.0.2@o2ib:/scratch`): then
+    its name tells, unless all addresses are of one network, and others. A local device has other
+    names on other nodes, which tell nothing."""
+    first, second = _parted(there), _parted(here)
+    if first is None or second is None:
+        return False
+    if first[1] != second[1]:
+        return True
+    same_network = {one.partition("@")[2] for one in first[0] | second[0]}
+    return not first[0] & second[0] and len(same_network) == 1
+
+
+def _parted(source: str) -> tuple[frozenset[str], str] | None:
+    """Addresses and name. None: it is not of a network."""
+    servers, colon, name = source.rpartition(":/")
+    if not colon:
+        return None
+    return frozenset(re.split("[:,]", servers)), name
 
 
 @frozen

@@ -89,6 +89,14 @@ class ProgramIo:
         return sum(one.bytes for one in self.files)
 
     @property
+    def metadata_share(self) -> float | None:
+        """Of the ranks' seconds in I/O calls, those in opening, closing and the like. None: no
+        file's are known."""
+        meta = sum(one.seconds_meta for one in self.files)
+        total = sum(one.seconds for one in self.files)
+        return meta / total if meta > 0 and total > 0 else None
+
+    @property
     def seconds_io(self) -> float:
         """Of the rank that waited longest, at least: files that ranks share count by their
         slowest rank, files of single ranks are added up by rank."""

@@ -82,22 +82,26 @@ def is_look(pairs: int, pairs_max: int) -> bool:
 def look(
     default: Sequence[float], advised: Sequence[float], *, margin: float = MARGIN
 ) -> Verification:
-    """From seconds of equally many runs, at least one pair."""
+    """From seconds of equally many runs, at least one pair. What is known of the speed is no
+    improvement where slow runs have become slower."""
     level = 1 - _level(len(default))
     ratio = paired_ratio(default, advised, level=level)
+    tail = _tail(default, advised)
     found = {
         Pairwise.BETTER: Verdict.IMPROVED,
         Pairwise.WORSE: Verdict.WORSE,
         Pairwise.EQUIVALENT: Verdict.EQUIVALENT,
         Pairwise.INCONCLUSIVE: Verdict.INCONCLUSIVE,
     }[judge(ratio, margin=margin)]
+    if tail.is_worse and found is not Verdict.INCONCLUSIVE:
+        found = Verdict.WORSE
     return Verification(
         verdict=found,
         ratio=ratio,
         level=level,
         default=tuple(default),
         advised=tuple(advised),
-        tail=_tail(default, advised),
+        tail=tail,
         margin=margin,
     )
 
