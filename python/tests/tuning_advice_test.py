@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import typer
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from forebay.adapters.advice_file import read_advice, write_advice
 from forebay.adapters.darshan_log import read_log
@@ -28,8 +30,9 @@ from forebay.domain.tuning.point import Direction
 from forebay.domain.tuning.portrait import Portrait
 from forebay.domain.tuning.program_io import workloads_of
 from forebay.domain.tuning.ready import ready
-from forebay.domain.tuning.response import Physical, Storm
+from forebay.domain.tuning.response import Storm
 from forebay.domain.tuning.rules import ADVISED, CONDITIONS, USUAL, rule, term
+from forebay.domain.tuning.sample import Choice
 from forebay.domain.units import MIB
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,21 +110,41 @@ def test_only_what_may_be_changed_is() -> None:
     assert any("--may-change program" in text for text in alone.notes)
 
 
-@pytest.mark.parametrize("factor", [0.01, 0.5, 3.0, 1000.0])
-def test_a_system_that_is_faster_in_everything_gets_the_same_advice(factor: float) -> None:
+@st.composite
+def workloads(draw: st.DrawFn) -> Workload:
+    """Writers of all sorts, as many on each node."""
+    nodes, on_node = draw(st.sampled_from([1, 2, 8])), draw(st.sampled_from([1, 4, 16]))
+    each = draw(st.sampled_from([MIB, 64 * MIB, GIB]))
+    return writers(
+        ranks=nodes * on_node,
+        nodes=nodes,
+        file_bytes=nodes * on_node * each,
+        collective=draw(st.booleans()),
+        stripe_count=draw(st.sampled_from([1, 4])),
+        transfer_bytes=draw(st.sampled_from([None, 64 << 10, MIB])),
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(workload=workloads(), factor=st.floats(0.05, 20))
+def test_scaling_all_rates_changes_no_advice(workload: Workload, factor: float) -> None:
     known = portrait()
+    faster = replace(known, choices={Direction.WRITE: quickened(known, factor)})
+    assert advised(workload, portrait=faster).settings == advised(workload).settings
+
+
+def quickened(known: Portrait, factor: float) -> Choice:
+    """So many times as fast in everything."""
     choice = known.choices[Direction.WRITE]
-    surface = choice.response.surface
-    physical = surface.physical
-    faster = Physical(
-        process_rate=physical.process_rate * factor,
+    physical = choice.response.surface.physical
+    quick = replace(
+        physical,
         call_time=physical.call_time / factor,
-        node_rate=physical.node_rate * factor,
-        target_rate=physical.target_rate * factor,
         request_time=physical.request_time / factor,
-        interference_per_stream=physical.interference_per_stream,
-        streams_free=physical.streams_free,
-        system_rate=physical.system_rate * factor,
+        **{
+            name: getattr(physical, name) * factor
+            for name in ("process_rate", "node_rate", "target_rate", "system_rate")
+        },
     )
 
     def quicker(storm: Storm) -> Storm:
@@ -129,21 +152,24 @@ def test_a_system_that_is_faster_in_everything_gets_the_same_advice(factor: floa
 
     response = replace(
         choice.response,
-        surface=replace(surface, physical=faster),
+        surface=replace(choice.response.surface, physical=quick),
         opening=quicker(choice.response.opening),
         closing=quicker(choice.response.closing),
     )
-    scaled = replace(known, choices={Direction.WRITE: replace(choice, response=response)})
-    assert advised(writers(), portrait=scaled).settings == advised(writers()).settings
+    return replace(choice, response=response)
 
 
-def test_more_targets_never_lower_the_count_without_a_reason() -> None:
-    counts = []
+@settings(max_examples=15, deadline=None)
+@given(workload=workloads())
+def test_more_targets_never_lower_the_count_without_a_reason(workload: Workload) -> None:
+    before = 0
     for targets in (4, 16, 64):
-        advice = advised(writers(), portrait=portrait(targets))
-        counts.append(advice.settings.stripe_count or 1)
-        assert all(one.reasons for one in advice.items)
-    assert counts == sorted(counts)
+        advice = advised(workload, portrait=portrait(targets))
+        count = advice.settings.stripe_count or workload.stripe_count or 1
+        reasons = [text for one in advice.items for text in one.reasons] + list(advice.reasons)
+        assert count >= before or any("limit" in text for text in reasons), reasons
+        assert all(any("predicted:" in text for text in one.reasons) for one in advice.items)
+        before = count
 
 
 @pytest.mark.parametrize("with_portrait", [False, True])
