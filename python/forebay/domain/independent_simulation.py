@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forebay.domain.frozen import frozen
-from forebay.domain.simulation import PLATFORM_KEYS, check_key, parse_line
+from forebay.domain.simulation import PLATFORM_KEYS, check_key, fields_of, parse_line
 
 SCHEMA = "forebay.simulation.independent/1"
 
@@ -81,8 +81,7 @@ def parse_independent_simulation(text: str) -> IndependentSimulation:
     """The simulator's line. What is no such line is an error of the installation."""
 
     def make(line: Mapping[str, Any]) -> IndependentSimulation:
-        told = {key: line[key] for key in IndependentSimulation.__dataclass_fields__}
-        return IndependentSimulation(**told)
+        return IndependentSimulation(**fields_of(IndependentSimulation, line))
 
     return parse_line(text, SCHEMA, make)
 

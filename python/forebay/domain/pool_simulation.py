@@ -6,7 +6,7 @@ from typing import Any
 
 from forebay.domain.errors import SimulationError
 from forebay.domain.frozen import frozen
-from forebay.domain.simulation import PLATFORM_KEYS, check_key, parse_line
+from forebay.domain.simulation import PLATFORM_KEYS, check_key, fields_of, parse_line
 
 SCHEMA = "forebay.simulation.pool/1"
 
@@ -94,23 +94,10 @@ def parse_pool_simulation(text: str) -> PoolSimulation:
                 "what they were given). This is a fault of Forebay: report it with this command "
                 "line."
             )
-        told = {key: line[key] for key in PoolSimulation.__dataclass_fields__}
-        ways = {"plain": _way(line["plain"]), "pooled": _way(line["pooled"])}
-        return PoolSimulation(**{**told, **ways})
+        ways = {name: Way(**fields_of(Way, line[name])) for name in ("plain", "pooled")}
+        return PoolSimulation(**{**fields_of(PoolSimulation, line), **ways})
 
     return parse_line(text, SCHEMA, make)
-
-
-def _way(line: Mapping[str, Any]) -> Way:
-    return Way(
-        seconds=line["seconds"],
-        exposed=line["exposed"],
-        gathered=line["gathered"],
-        longest=line["longest"],
-        requests=line["requests"],
-        reading=line["reading"],
-        input_bytes=line["input_bytes"],
-    )
 
 
 def pool_words_of(platform: str, settings: Sequence[str]) -> tuple[str, ...]:

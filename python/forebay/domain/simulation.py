@@ -3,6 +3,7 @@
 import difflib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from forebay.domain.errors import SimulationError
@@ -115,28 +116,10 @@ def parse_simulation(text: str) -> Simulation:
     """The simulator's line. What is no such line is an error of the installation."""
 
     def make(line: Mapping[str, Any]) -> Simulation:
-        is_slow = line["slow_target"] >= 0
-        return Simulation(
-            platform=line["platform"],
-            variant=line["variant"],
-            ranks=line["ranks"],
-            targets=line["targets"],
-            bytes=line["bytes"],
-            seconds=line["seconds"],
-            seconds_open=line["seconds_open"],
-            seconds_close=line["seconds_close"],
-            seconds_bound=line["seconds_bound"],
-            rounds=line["rounds"],
-            messages=line["messages"],
-            message_bytes=line["message_bytes"],
-            requests=line["requests"],
-            slow_target=line["slow_target"] if is_slow else None,
-            slow_target_requests_in_flight=(
-                line["slow_target_requests_in_flight"] if is_slow else None
-            ),
-            wrong_bytes=line["wrong_bytes"],
-            error=line["error"],
-        )
+        said = fields_of(Simulation, line)
+        if said["slow_target"] < 0:
+            said |= {"slow_target": None, "slow_target_requests_in_flight": None}
+        return Simulation(**said)
 
     return parse_line(text, SCHEMA, make)
 
@@ -155,6 +138,11 @@ def parse_line(text: str, schema: str, make: Callable[[Mapping[str, Any]], _Said
         raise SimulationError(
             f"cannot read what the simulator said ({error}). Install Forebay anew."
         ) from error
+
+
+def fields_of(kind: type, line: Mapping[str, Any]) -> dict[str, Any]:
+    """What a line says of each field of a frozen class. KeyError: it lacks one."""
+    return {field.name: line[field.name] for field in fields(kind)}
 
 
 def words_of(platform: str, *, variant: str, settings: Sequence[str]) -> tuple[str, ...]:
