@@ -9,27 +9,6 @@ from checks import layers, purity, statics
 from checks.layer_table import Layer
 from checks.report import Place
 
-TABLE = """
-[[layer]]
-name = "base"
-uses = []
-[[layer]]
-name = "pattern"
-uses = ["base"]
-pure = true
-[[layer]]
-name = "engine"
-uses = ["base"]
-"""
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    (tmp_path / "layers.toml").write_text(TABLE)
-    (tmp_path / "archives").mkdir()
-    (tmp_path / "src").mkdir()
-    return Place(tmp_path, tmp_path)
-
 
 def archive(place: Place, name: str, text: str, file: str = "x.cpp") -> Path:
     """Compiles `text` into archives/libforebay_<name>.a."""
@@ -38,6 +17,7 @@ def archive(place: Place, name: str, text: str, file: str = "x.cpp") -> Path:
     made = place.root / f"{file}.o"
     subprocess.run(["c++", "-std=c++20", "-O1", "-fPIC", "-c", source, "-o", made], check=True)
     target = place.build / "archives" / f"libforebay_{name}.a"
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)
     subprocess.run(["ar", "rc", target, made], check=True)
     return target

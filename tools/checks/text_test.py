@@ -1,35 +1,9 @@
 """The checks that read sources and documents."""
 
-from pathlib import Path
-
 import pytest
 
 from checks import docs, exports, headers, layers, sizes, tidy, wrong
 from checks.report import Finding, Place, run
-
-TABLE = """
-[[layer]]
-name = "base"
-uses = []
-[[layer]]
-name = "ports"
-uses = ["base"]
-[[layer]]
-name = "pattern"
-uses = ["base"]
-test_uses = ["ports"]
-pure = true
-[[layer]]
-name = "adapters/mpi"
-uses = ["ports"]
-families = true
-"""
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    (tmp_path / "layers.toml").write_text(TABLE)
-    return Place(tmp_path, tmp_path / "build")
 
 
 def write(place: Place, name: str, text: str) -> None:
