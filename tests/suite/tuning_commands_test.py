@@ -88,6 +88,15 @@ def advised(shell: Shell, *options: str) -> Mapping[str, list[str]]:
     return printed(shell.run(f"forebay advise --portrait model.toml {words} {shlex.join(options)}"))
 
 
+def test_what_probing_says_to_do_next_runs_as_it_is_printed(folder: Path) -> None:
+    """The portrait's name wants quotes."""
+    shell = Shell(folder, m.MPICH)
+    said = shell.run("forebay probe --simulate lustre-96-ost --formulas -o 'my model.toml'")
+    _, _, next_ = said.rpartition("What it means for a program: ")
+    ensure(next_.startswith("forebay advise --portrait"), said)
+    ensure("predicted" in shell.run(next_.splitlines()[0]), next_)
+
+
 @EACH
 def test_batch_script_and_proof_run_as_they_are_printed(mpi: m.Mpi, folder: Path) -> None:
     """The local disk has no layouts, and `forebay layout` says so; all else runs."""

@@ -1,5 +1,6 @@
 """A portrait for people and for programs."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def as_text(portrait: Portrait, path: Path) -> str:
     lines += [
         "",
         f"The portrait is in {path}. What it means for a program: "
-        f"forebay advise --portrait {path} --ranks 64 --bytes 64g",
+        f"forebay advise --portrait {shlex.quote(str(path))} --ranks 64 --bytes 64g",
     ]
     return "\n".join(lines)
 
