@@ -33,6 +33,8 @@ from forebay.domain.tuning.program_io import FileIo, Passing, ProgramIo, workloa
 from forebay.domain.tuning.verification import LOOKS, Verdict, is_look, look, order
 from forebay.domain.units import MIB
 
+GIB = 1024 * MIB
+
 
 def advice(*, collective: bool = True, **settings: int) -> Advice:
     return Advice(
@@ -353,6 +355,37 @@ def own_file(rank: int, seconds: float, target: int = 0, size: int = 64 * MIB) -
         stripe_count=1,
         targets=(target,),
     )
+
+
+def shared_file(*, slowest: float, **changes: Any) -> FileIo:
+    """Of 16 ranks, which spend 10 s each in the mean."""
+    usual = FileIo(
+        path="/s/shared",
+        ranks=16,
+        rank=None,
+        write=Passing(bytes=GIB, calls=256, seconds=160.0, usual_transfer=4 * MIB, end=slowest),
+        opens=16,
+        extent=GIB,
+        slowest_seconds=slowest,
+        fastest_seconds=4.0,
+        stripe_count=16,
+        targets=tuple(range(16)),
+    )
+    return replace(usual, **changes)
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        (shared_file(slowest=40.0), True),
+        (shared_file(slowest=12.0), False),
+        (shared_file(slowest=40.0, collective=True), False),
+        (shared_file(slowest=40.0, fastest_seconds=0.0), False),
+    ],
+)
+def test_who_waited_in_a_shared_file_is_told(file: FileIo, told: bool) -> None:
+    titles = [one.title for one in diagnose(run_of(file)).troubles]
+    assert ("others waited for one rank in /s/shared" in titles) == told
 
 
 def run_of(*files: FileIo, ranks: int = 16, seconds: float = 100.0) -> ProgramIo:

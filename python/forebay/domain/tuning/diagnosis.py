@@ -18,6 +18,7 @@ SHARE_LEAST = 0.05
 _SMALL_CALL = 256 * 1024
 _FEW_STRIPES_RANKS = 16
 _UNEVEN = 1.5
+_EVENLY = "Deal the data more evenly, or let ranks share the writing (collective calls)."
 _OFF_IT = (
     "Tell the administrators; until it is mended, keep files off it (a pool without it, or "
     "`lfs setstripe -o` with other targets)."
@@ -98,6 +99,7 @@ def _all(program: ProgramIo, sick: tuple[SickTarget, ...]) -> Iterator[Trouble]:
     yield from _sickness(program, sick)
     if not sick:
         yield from _uneven(program)
+        yield from _uneven_together(program)
     yield from _metadata(program)
     yield from _same_bytes(program)
     yield from _small_calls(program)
@@ -146,12 +148,31 @@ def _uneven(program: ProgramIo) -> Iterator[Trouble]:
             f"{human_seconds(usual)} s; {why}."
         ),
         action=(
-            "Deal the data more evenly, or let ranks share the writing (collective calls)."
-            if more > _UNEVEN
-            else "Look at its node, and at the targets of its files."
+            _EVENLY if more > _UNEVEN else "Look at its node, and at the targets of its files."
         ),
         seconds=by_rank[slowest] - usual,
     )
+
+
+def _uneven_together(program: ProgramIo) -> Iterator[Trouble]:
+    """Files that all ranks share, and in which one took much longer than the others. In collective
+    calls the others' waiting counts as their own time."""
+    for file in program.files:
+        usual = file.seconds / max(1, file.ranks)
+        if file.rank is not None or file.ranks < 4 or file.collective or file.bytes < MIB:
+            continue
+        if file.fastest_seconds <= 0 or file.slowest_seconds < _UNEVEN * usual:
+            continue
+        yield Trouble(
+            title=f"others waited for one rank in {file.path}",
+            detail=(
+                f"of {file.ranks} ranks, the slowest spent {human_seconds(file.slowest_seconds)} s "
+                f"on I/O there, the fastest {human_seconds(file.fastest_seconds)} s, and the mean "
+                f"is {human_seconds(usual)} s."
+            ),
+            action=_EVENLY,
+            seconds=file.slowest_seconds - usual,
+        )
 
 
 def _metadata(program: ProgramIo) -> Iterator[Trouble]:
