@@ -13,7 +13,7 @@ import pytest
 
 from forebay.adapters.pool_daemon import environment_of
 from forebay.adapters.pool_document import decode_ready, decode_status
-from forebay.adapters.pool_fleet import put_together
+from forebay.adapters.pool_fleet import put_together, together
 from forebay.adapters.pools import LocalPools
 from forebay.adapters.rescue_files import RescueFiles
 from forebay.application.manage_pool import StartRequest, socket_of, start_pool
@@ -561,3 +561,12 @@ def test_long_lines_of_several_daemons_are_put_together() -> None:
         part(1, 0, 2, "one"),
     ]
     assert put_together(lines) == ["whole", "one two"]
+
+
+def test_notes_of_several_daemons_say_where_they_are_of() -> None:
+    one = status(host="n1", notes=("its journal was replayed",))
+    other = status(host="n2", rescued=(FULL,))
+    assert together([one, other]).notes == (
+        "on n1: its journal was replayed",
+        f"on n2: {FULL.file} is there",
+    )

@@ -3,8 +3,10 @@
 
 #include "base/atomics.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <unistd.h>
 
 namespace forebay::server {
 
@@ -114,7 +116,10 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
     for (const Rescued& one : rescued) {
         lost.push_back(json_of(one));
     }
+    std::array<char, 256> host{};
+    static_cast<void>(::gethostname(host.data(), host.size() - 1));
     const Json document = {{"schema", status_schema},
+                           {"host", host.data()},
                            {"process", header.process.load(relaxed)},
                            {"uptime_seconds", seconds(moment.now_ns - moment.started_ns)},
                            {"ended", moment.ended},

@@ -27,7 +27,7 @@ def decode_status(text: str) -> PoolStatus:
     line = _object(text, SCHEMA)
     try:
         clients = tuple(int(one["process"]) for one in line["clients"])
-        return decoded(PoolStatus, line, later=("notes",), clients=clients)
+        return decoded(PoolStatus, line, later=("notes", "host"), clients=clients)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
 

@@ -280,4 +280,15 @@ def together(reports: Sequence[PoolStatus]) -> PoolStatus:
         files=tuple(file for one in reports for file in one.files),
         files_dropped=sum(one.files_dropped for one in reports),
         rescued=tuple(lost for one in reports for lost in one.rescued),
+        notes=tuple(note for one in reports for note in _notes(one)),
     )
+
+
+def _notes(report: PoolStatus) -> Iterator[str]:
+    """With the node that they are of: its journal, and what it rescued to a disk of its own, are
+    there."""
+    for note in report.notes:
+        yield f"on {report.host}: {note}"
+    for lost in report.rescued:
+        if lost.file:
+            yield f"on {report.host}: {lost.file} is there"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from forebay.application.batch_job import with_job_end
 from forebay.application.pool_ports import PoolSession, Progress
 from forebay.application.ports import World
 from forebay.application.read_settings import effective_settings
@@ -78,7 +79,11 @@ def start_pool(request: StartRequest, world: World) -> Started:
     _check_free(socket, world)
     libraries = f"{world.libraries.find().stub}:{world.pools.library()}"
     process = world.pools.start_detached(
-        PoolPlace(socket=socket, environment=environment, folder=world.folder)
+        PoolPlace(
+            socket=socket,
+            environment=with_job_end(environment, world.processes),
+            folder=world.folder,
+        )
     )
     variables = {
         SOCKET_VARIABLE: str(socket),

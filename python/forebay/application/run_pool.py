@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from forebay.application.batch_job import with_job_end
 from forebay.application.pool_ports import Progress, Silent, resolved
 from forebay.application.ports import Finished, World
 from forebay.domain.errors import UsageError
@@ -143,7 +144,7 @@ def run_through(
         return program(None), None
     place = PoolPlace(
         socket=pool.socket,
-        environment=environment,
+        environment=with_job_end(environment, world.processes),
         folder=world.folder,
         nodes=pool.nodes,
         starter=pool.starter,

@@ -150,6 +150,8 @@ class PoolStatus:
     rescued: tuple[Rescued, ...]
     notes: tuple[str, ...] = ()
     """What people are to know of its journal."""
+    host: str = ""
+    """Where it is."""
     read_from_nodes: int = 0
     """Of the bytes read ahead, those that other nodes passed on to this one."""
     passed_to_nodes: int = 0

@@ -1,0 +1,50 @@
+"""When the batch job ends: by its variable, or by asking Slurm."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from forebay.application.batch_job import END_VARIABLE, with_job_end
+from forebay.application.ports import Captured, Finished, Hook
+
+IN_A_JOB = {"SLURM_JOB_ID": "7"}
+
+
+class Squeue:
+    """Says what it is told to say."""
+
+    def __init__(self, status: int, output: str) -> None:
+        self._said = Captured(status=status, output=output, errors="")
+
+    def capture(
+        self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
+    ) -> Captured:
+        assert words[0] == "squeue"
+        assert "--jobs=7" in words
+        assert environment["SLURM_TIME_FORMAT"] == "standard"
+        return self._said
+
+    def run(
+        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
+    ) -> Finished:
+        raise AssertionError(words)
+
+
+@pytest.mark.parametrize(
+    ("around", "said", "end"),
+    [
+        ({}, "2026-11-25T10:00:00", None),
+        (IN_A_JOB, "2026-11-25T10:00:00+00:00\n", "1795600800"),
+        (IN_A_JOB, "NONE\n", None),
+        (IN_A_JOB, "", None),
+        ({**IN_A_JOB, END_VARIABLE: "5"}, "2026-11-25T10:00:00+00:00\n", "5"),
+    ],
+)
+def test_slurm_is_asked_where_its_variables_do_not_tell(
+    around: Mapping[str, str], said: str, end: str | None
+) -> None:
+    assert with_job_end(around, Squeue(0, said)).get(END_VARIABLE) == end
+
+
+def test_a_slurm_that_fails_tells_nothing() -> None:
+    assert END_VARIABLE not in with_job_end(IN_A_JOB, Squeue(1, "2026-11-25T10:00:00"))
