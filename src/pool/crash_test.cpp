@@ -79,12 +79,18 @@ public:
         EXPECT_TRUE(disk().image().empty()) << "not even segments";
     }
 
+    [[nodiscard]] std::size_t events() const { return events_.count(); }
+
     // Goes down somewhere, comes up again, and looks.
     void fall(std::uint64_t number) {
         Dice dice{number * 1'000'003 + seed_};
         const auto all = static_cast<std::int64_t>(events_.count());
         const auto count = static_cast<std::size_t>(1 + dice.draw(all));
-        const Fall how = dice.draw(2) == 0 ? Fall::daemon : Fall::node;
+        fall_after(count, dice.draw(2) == 0 ? Fall::daemon : Fall::node, dice);
+    }
+
+    // After so many events, and with these dice.
+    void fall_after(std::size_t count, Fall how, Dice& dice) {
         Disk disk = events_.after(count, files_.size(), how, dice, segment_bytes_);
         std::optional<std::size_t> foreign;
         std::vector<FileImage> before = disk.files;
@@ -122,8 +128,8 @@ public:
             }
         }
         if (testing::Test::HasFailure()) {
-            ADD_FAILURE() << "seed " << seed_ << ", fall " << number << " after " << count
-                          << " events of " << all
+            ADD_FAILURE() << "seed " << seed_ << ", fall after " << count << " events of "
+                          << events_.count()
                           << (how == Fall::node ? " of the node" : " of the daemon");
         }
     }
@@ -285,6 +291,24 @@ TEST_P(Crash, NothingAcknowledgedIsLostAndNobodysChangeOverwritten) {
     }
 }
 
+// A run that is cut behind each of its events in turn, in both ways.
+class CrashAnywhere : public testing::TestWithParam<int> {};
+
+TEST_P(CrashAnywhere, NothingIsLostWhereverTheRunIsCut) {
+    const auto seed = static_cast<std::uint64_t>(1000 + GetParam());
+    Trial run{seed};
+    run.go();
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+    for (std::size_t count = 1; count <= run.events(); ++count) {
+        for (const Fall how : {Fall::daemon, Fall::node}) {
+            Dice dice{count * 1'000'003 + seed};
+            run.fall_after(count, how, dice);
+            ASSERT_FALSE(HasFailure());
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, CrashAnywhere, testing::Range(0, 2));
 INSTANTIATE_TEST_SUITE_P(Seeds, Crash, testing::Range(0, 20));
 
 }  // namespace

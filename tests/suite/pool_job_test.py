@@ -306,3 +306,30 @@ def test_a_job_that_is_ended_while_it_drains_has_what_it_wrote(folder: Path) -> 
     batch.ended(out, mark="through the pool")
     for rank in (0, 1):
         ensure((work / f"big-{rank}").stat().st_size == 64 * MIB, f"rank {rank}: {_text(out)}")
+
+
+WRITER = """
+import os
+fd = os.open("own-" + os.environ["SLURM_PROCID"], os.O_CREAT | os.O_RDWR)
+os.write(fd, b"x" * 1_000_000)
+"""
+
+
+@SLURM
+@pytest.mark.parametrize(("minutes", "reason"), [(5, "job_ends"), (30, "")])
+def test_slurm_says_when_the_job_ends(minutes: int, reason: str, folder: Path) -> None:
+    """The pool is to be drained ten minutes before: in a job of five minutes it takes nothing."""
+    work = folder / "work"
+    work.mkdir()
+    (folder / "program.py").write_text(WRITER)
+    batch = Batch(folder)
+    out = batch.submit(
+        f"cd {work}\n{' '.join(FOREBAY)} run --pool . --set pool_deadline=600 --format json "
+        f"--summary {folder}/summary -- srun -n 2 {sys.executable} {folder}/program.py",
+        f"--time={minutes}",
+    )
+    text = batch.ended(out)
+    files = json.loads((folder / "summary").read_text())["pool"]["files"]
+    ensure({one["reason"] for one in files} == {reason}, f"{files}\n{text}")
+    for rank in (0, 1):
+        ensure((work / f"own-{rank}").read_bytes() == b"x" * 1_000_000, f"rank {rank}")
