@@ -55,6 +55,7 @@ def _twice(
     if pooled:
         with pool(through, SMALL_POOL) as served:
             run(through, served.with_mpi(variables))
+            ensure(served.taken() > 0, "nothing was deposited")
     else:
         run(through, variables)
     compare(without, through, ranks=ranks)

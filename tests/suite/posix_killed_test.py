@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from suite import mpi as m
 from suite import pooled
 from suite.on import FULL
-from suite.verdict import ensure
+from suite.verdict import Failed, ensure
 
 SAID = struct.Struct("=QII")
 PIECE_MAX = 200_000
@@ -52,17 +53,39 @@ def test_acknowledged_bytes_outlive_the_program(times: int, folder: Path) -> Non
             ensure(served.taken() > 0, "nothing was deposited")
     ensure(sum(map(len, told.values())) > times, "nothing was written")
     for name, pieces in told.items():
-        expected = bytearray((served.folder / name).read_bytes())
-        for at, count, round_ in pieces:
-            expected.extend(bytes(max(0, at + count - len(expected))))
-            expected[at : at + count] = _piece(at, count, round_)
-        found = (served.folder / name).read_bytes()
-        # One more write may have been done that was not told any more: it is allowed to be there.
-        ensure(len(found) == len(expected), f"{name} has {len(found)} of {len(expected)} bytes")
-        if found != expected:
-            pairs = enumerate(zip(found, expected, strict=True))
-            other = [i for i, (a, b) in pairs if a != b]
-            ensure(other[-1] - other[0] < PIECE_MAX, f"{name}: bytes {other[0]} to {other[-1]}")
+        _ensure_all(name, (served.folder / name).read_bytes(), pieces)
+
+
+def _ensure_all(name: str, found: bytes, pieces: Sequence[tuple[int, int, int]]) -> None:
+    """What was told is there, and nothing else but, maybe, the write after the last that was
+    told."""
+    length = max((at + count for at, count, _ in pieces), default=0)
+    expected = bytearray(max(length, len(found)))
+    for at, count, round_ in pieces:
+        expected[at : at + count] = _piece(at, count, round_)
+    ensure(len(found) >= length, f"{name} has {len(found)} of {length} bytes")
+    other = [i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
+    if not other:
+        return
+    ensure(other[-1] - other[0] < PIECE_MAX, f"{name}: bytes {other[0]} to {other[-1]}")
+    more = _piece(other[0], other[-1] - other[0] + 1, len(pieces) + 1)
+    wrong = [i for i in other if found[i] != more[i - other[0]]]
+    ensure(not wrong, f"{name}: byte {wrong[0] if wrong else 0} is of no write that may be last")
+
+
+def test_a_piece_that_is_lost_is_seen() -> None:
+    """By the test above."""
+    pieces = [(0, 5000, 1), (5000, 3000, 2), (2000, 1000, 3)]
+    whole = bytearray(8000)
+    for at, count, round_ in pieces:
+        whole[at : at + count] = _piece(at, count, round_)
+    _ensure_all("whole", bytes(whole), pieces)
+    _ensure_all("one more", bytes(whole) + _piece(8000, 500, 4), pieces)
+    for at, count, _ in pieces[1:]:
+        lost = bytearray(whole)
+        lost[at : at + count] = _piece(at, count, 1) if at == 2000 else bytes(count)
+        with pytest.raises(Failed):
+            _ensure_all("lost", bytes(lost), pieces)
 
 
 def test_every_call_fails_once_the_daemon_is_dead(folder: Path) -> None:

@@ -142,6 +142,7 @@ def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder
     if variant == "pool":
         with pool(folder, settings) as one:
             program.run(mpi, ranks, folder, one.with_mpi(m.forebay(folder / RECORD)))
+            ensure(one.taken() > 0, "nothing was deposited")
     else:
         program.run(mpi, ranks, folder, m.forebay(folder / RECORD, **settings))
     compare(reference, folder, ranks=ranks)
