@@ -16,6 +16,7 @@ from _pytest.mark import ParameterSet
 
 from suite import mpi as m
 from suite import pooled
+from suite.clients_test import NETCDF, PYTHON
 from suite.on import FULL
 from suite.verdict import ensure
 
@@ -205,6 +206,18 @@ def test_numpy(settings: Mapping[str, str], folder: Path) -> None:
 @pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 def test_fortran(settings: Mapping[str, str], folder: Path) -> None:
     pooled.Twice(command=[pooled.program("units.f90")]).ensure_same(folder, settings)
+
+
+@pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
+def test_netcdf_without_ranks(settings: Mapping[str, str], folder: Path) -> None:
+    """Classic files and those of HDF5."""
+    program = pooled.program("netcdf_serial.c", *NETCDF)
+    pooled.Twice(command=[program]).ensure_same(folder, settings)
+
+
+@pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
+def test_h5py_without_ranks(settings: Mapping[str, str], folder: Path) -> None:
+    pooled.Twice(command=[PYTHON, pooled.SOURCES / "h5py_serial.py"]).ensure_same(folder, settings)
 
 
 def test_size_and_times_are_those_with_deposits(folder: Path) -> None:
