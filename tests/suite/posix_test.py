@@ -3,6 +3,7 @@ the pool (libforebay_posix.so) as without."""
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import random
 import shutil
@@ -218,6 +219,16 @@ def test_netcdf_without_ranks(settings: Mapping[str, str], folder: Path) -> None
 @pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 def test_h5py_without_ranks(settings: Mapping[str, str], folder: Path) -> None:
     pooled.Twice(command=[PYTHON, pooled.SOURCES / "h5py_serial.py"]).ensure_same(folder, settings)
+
+
+def test_the_kernels_aio_reads_what_was_written(folder: Path) -> None:
+    if ctypes.util.find_library("aio") is None:
+        pytest.skip("no libaio")
+    with pooled.pool(folder) as served:
+        command = [sys.executable, pooled.SOURCES / "kernel_aio.py"]
+        said = pooled.run(command, served.folder, served.environment())
+        ensure(said.split() == ["True"], said)
+        ensure([one.reason for one in served.status().files] == ["async"], "it is still pooled")
 
 
 def test_size_and_times_are_those_with_deposits(folder: Path) -> None:

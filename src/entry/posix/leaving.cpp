@@ -189,6 +189,16 @@ int lio_listio(int mode, aiocb* const* blocks, int count, sigevent* event) noexc
     return real::lio_listio(mode, blocks, count, event);
 }
 
+int io_setup(int events, void* context) noexcept {
+    leave_to_rings();
+    return real::io_setup(events, context);
+}
+
+int io_queue_init(int events, void* context) noexcept {
+    leave_to_rings();
+    return real::io_queue_init(events, context);
+}
+
 int io_uring_queue_init(unsigned entries, void* ring, unsigned flags) noexcept {
     leave_to_rings();
     return real::io_uring_queue_init(entries, ring, flags);
