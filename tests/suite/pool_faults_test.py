@@ -17,7 +17,7 @@ from suite.conversation import conversation, opened
 from suite.file_systems import fuse_file_system, served_file_system, until
 from suite.on import FULL
 from suite.pool import pool
-from suite.pooled import EAGER
+from suite.pooled import EAGER, KEPT
 from suite.verdict import ensure
 
 MIB = 1 << 20
@@ -72,6 +72,24 @@ def test_who_writes_more_than_the_window_waits_until_the_file_system_goes_on(fol
             ensure(program.answer() == str(12 * MIB), "write fell short")
             ensure(program.ask(f"os.close({fd})") == "None", "close failed")
         ensure((mount / "file").read_bytes() == b"x" * 12 * MIB, "other bytes")
+
+
+def test_a_call_that_waits_for_a_daemon_that_dies_ends(folder: Path) -> None:
+    """The file system takes two seconds for what is to be written first."""
+    slow = ("0", str(MIB // 2))
+    with (
+        served_file_system(folder, "slow_fs.c", *slow) as (mount, _),
+        pool(mount, KEPT) as one,
+        conversation(one) as program,
+    ):
+        fd = opened(program, mount / "file")
+        ensure(program.ask(f"os.pwrite({fd}, b'x' * {MIB}, 0)") == str(MIB), "fell short")
+        program.tell(f"os.fsync({fd})")
+        drains = until(lambda: any(f.storage_seconds > 0 for f in one.status().files), 30)
+        ensure(drains and not program.has_answered(), "it did not wait")
+        one.kill()
+        answer = program.answer()
+        ensure(answer == "EIO", answer)
 
 
 def test_a_hanging_file_system_does_not_stop_the_daemon_in_small_pieces(folder: Path) -> None:
