@@ -85,6 +85,9 @@ def test_no_memory(mpi: m.Mpi, case: str, folder: Path) -> None:
     program = m.build_with(compiler, "no_memory.cpp", m.BUILD / "bin" / mpi.name)
     command: list[str | Path] = [program, folder / "file", case]
     ended = m.run(mpi, 3, command, environment=m.forebay(folder / RECORD))
+    if case == "together" and not ended.text:
+        # MPICH's launcher, when it ends an aborted job, now and then passes on nothing at all.
+        ended = m.run(mpi, 3, command, environment=m.forebay(folder / RECORD))
     if case != "together":
         ensure("ok" in ended.ensure_success().text.split(), ended.tail)
     if case == "datatypes":
