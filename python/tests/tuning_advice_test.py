@@ -167,7 +167,7 @@ def test_more_targets_never_lower_the_count_without_a_reason(workload: Workload)
         advice = advised(workload, portrait=portrait(targets))
         count = advice.settings.stripe_count or workload.stripe_count or 1
         reasons = [text for one in advice.items for text in one.reasons] + list(advice.reasons)
-        assert count >= before or any("limit" in text for text in reasons), reasons
+        assert count >= before, (before, count, reasons)
         assert all(any("predicted:" in text for text in one.reasons) for one in advice.items)
         before = count
 
