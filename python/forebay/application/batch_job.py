@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from forebay.application.ports import Processes
 
 END_VARIABLE = "SLURM_JOB_END_TIME"
-"""Seconds since the epoch; the daemon of the pool reads it. Debian 12's Slurm (22.05) does not set it."""
+"""Seconds since the epoch; the daemon of the pool reads it. Slurm 22.05 (Debian 12) does not set
+it."""
 _JOB_VARIABLE = "SLURM_JOB_ID"
 _SECONDS_MAX = 10.0
 
