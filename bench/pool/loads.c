@@ -3,8 +3,12 @@
  *
  *   pool_loads burst DIR RANKS STEPS BYTES COMPUTE_MS
  *       each step: compute (a busy loop), a barrier, then every rank writes BYTES of its own file
- *       in calls of 1 MiB. Beside each step the same bytes are copied by memcpy into warm memory.
- *       One JSON line: seconds of output, of the loop and of memcpy, each of the slowest rank.
+ *       in calls of 1 MiB. Beside each step the same bytes are copied by memcpy: into warm memory
+ * of its own, and into memory of another process that is there, but new to this one in the first
+ *       step. The order of the three changes: what comes first reads the bytes from memory, and
+ * what comes after the output shares the processors with the daemon. One JSON line: seconds of
+ *       output, of the loop, of memcpy, and of memcpy into the other's memory, each of the slowest
+ *       rank.
  *
  *   pool_loads calls DIR COUNT
  *       4 KiB write, then 4 KiB read of what was just written, then the same by memcpy:
@@ -12,6 +16,10 @@
  *
  *   pool_loads opens DIR COUNT
  *       files that are made, opened and closed one after the other: nanoseconds of each, p50, p90.
+ *
+ *   pool_loads messages DIR COUNT
+ *       128 bytes to another process and back, which both wait for in poll, over a Unix socket and
+ *       over TCP on this machine: nanoseconds of each, p50, p90. What asks a daemon takes as long.
  *
  *   pool_loads transfers DIR RANKS BYTES TRANSFER sequential|random write|read
  *       each rank its own file; bytes a second of all.
@@ -22,14 +30,19 @@
 #define _GNU_SOURCE
 #include "ranks.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,7 +51,8 @@ enum { ranks_max = 64, call_bytes = 1 << 20 };
 
 struct shared {
     pthread_barrier_t barrier;
-    double output[ranks_max], loop[ranks_max], copy[ranks_max], first[ranks_max], last[ranks_max];
+    double output[ranks_max], loop[ranks_max], copy[ranks_max], pass[ranks_max];
+    double first[ranks_max], last[ranks_max];
 };
 
 static void fail(const char* what) {
@@ -88,6 +102,47 @@ static void write_all(int fd, const char* from, size_t bytes, size_t call) {
     }
 }
 
+/* Memory that another process has written to; this one has mapped it and not looked at it. */
+static char* others_memory(size_t bytes) {
+    const int fd = memfd_create("pool_loads", 0);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
+        fail("make shared memory");
+    }
+    const pid_t other = fork();
+    if (other == 0) {
+        char* all = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (all != MAP_FAILED) {
+            memset(all, 1, bytes);
+        }
+        _exit(all == MAP_FAILED);
+    }
+    int status = 1;
+    char* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (other < 0 || waitpid(other, &status, 0) != other || status != 0 || memory == MAP_FAILED) {
+        fail("map shared memory");
+    }
+    close(fd);
+    return memory;
+}
+
+/* Seconds. To read new pages maps many at a time, and for writing as well. */
+static double copied(char* to, const char* from, size_t bytes, int is_new) {
+    const double begin = now();
+    for (size_t i = 0; i < bytes; i += call_bytes) {
+        const size_t length = bytes - i < call_bytes ? bytes - i : call_bytes;
+        if (is_new) {
+            madvise(to + i, length, MADV_POPULATE_READ);
+        }
+        memcpy(to + i, from + i, length);
+    }
+    return now() - begin;
+}
+
+enum { output, copy, pass, parts };
+static const int orders[6][parts] = {{output, copy, pass}, {pass, copy, output},
+                                     {copy, output, pass}, {pass, output, copy},
+                                     {output, pass, copy}, {copy, pass, output}};
+
 static void burst(struct shared* shared, int rank, char** argv) {
     const int steps = atoi(argv[4]);
     const size_t bytes = strtoul(argv[5], NULL, 10);
@@ -96,6 +151,7 @@ static void burst(struct shared* shared, int rank, char** argv) {
     snprintf(path, sizeof path, "%s/burst.%d", argv[2], rank);
     char* from = filled(bytes, rank);
     char* to = filled(bytes, rank + ranks_max);
+    char* others = others_memory(bytes);
     const int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
     if (fd < 0) {
         fail("open");
@@ -104,16 +160,19 @@ static void burst(struct shared* shared, int rank, char** argv) {
     const double begin = now();
     for (int step = 0; step < steps; ++step) {
         compute(seconds);
-        pthread_barrier_wait(&shared->barrier);
-        double last = now();
-        write_all(fd, from, bytes, call_bytes);
-        shared->output[rank] += now() - last;
-        pthread_barrier_wait(&shared->barrier);
-        last = now();
-        for (size_t i = 0; i < bytes; i += call_bytes) {
-            memcpy(to + i, from + i, bytes - i < call_bytes ? bytes - i : call_bytes);
+        for (int turn = 0; turn < parts; ++turn) {
+            pthread_barrier_wait(&shared->barrier);
+            const int part = orders[step % 6][turn];
+            if (part == output) {
+                const double last = now();
+                write_all(fd, from, bytes, call_bytes);
+                shared->output[rank] += now() - last;
+            } else if (part == copy) {
+                shared->copy[rank] += copied(to, from, bytes, 0);
+            } else {
+                shared->pass[rank] += copied(others, from, bytes, step == 0);
+            }
         }
-        shared->copy[rank] += now() - last;
     }
     const double last = now();
     if (close(fd) != 0) {
@@ -267,10 +326,80 @@ static void opens(char** argv) {
            took[count * 9 / 10] * 1e9);
 }
 
+enum { message_bytes = 128 };
+
+static void pass_message(int fd, int out) {
+    char message[message_bytes] = {0};
+    for (size_t done = 0; done < sizeof message;) {
+        struct pollfd one = {.fd = fd, .events = out ? POLLOUT : POLLIN};
+        if (poll(&one, 1, -1) != 1) {
+            fail("wait for a message");
+        }
+        const ssize_t got = out ? send(fd, message, sizeof message - done, MSG_NOSIGNAL)
+                                : recv(fd, message, sizeof message - done, 0);
+        if (got <= 0) {
+            fail("pass a message");
+        }
+        done += (size_t)got;
+    }
+}
+
+static void tcp_pair(int* pair) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    const int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
+    pair[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr*)&at, sizeof at) != 0 || listen(listener, 1) != 0 ||
+        getsockname(listener, (struct sockaddr*)&at, &length) != 0 ||
+        connect(pair[0], (struct sockaddr*)&at, sizeof at) != 0) {
+        fail("connect");
+    }
+    pair[1] = accept(listener, NULL, NULL);
+    close(listener);
+    for (int i = 0; i < 2; ++i) {
+        setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    }
+}
+
+static void messages(char** argv) {
+    const int count = atoi(argv[3]);
+    double* took = calloc((size_t)count, sizeof *took);
+    if (count < 1 || took == NULL) {
+        fail("pass so many messages");
+    }
+    for (int tcp = 0; tcp < 2; ++tcp) {
+        int pair[2];
+        if (tcp) {
+            tcp_pair(pair);
+        } else if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) {
+            fail("make a socket");
+        }
+        const pid_t other = fork();
+        for (int i = 0; i < count; ++i) {
+            const double begin = now();
+            pass_message(pair[other == 0], other != 0);
+            pass_message(pair[other == 0], other == 0);
+            took[i] = now() - begin;
+        }
+        if (other == 0) {
+            _exit(0);
+        }
+        waitpid(other, NULL, 0);
+        qsort(took, (size_t)count, sizeof *took, ascending);
+        printf("%s_p50_ns\":%.0f,\"%s_p90_ns\":%.0f%s", tcp ? ",\"tcp" : "{\"unix",
+               took[count / 2] * 1e9, tcp ? "tcp" : "unix", took[count * 9 / 10] * 1e9,
+               tcp ? "}\n" : "");
+    }
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "opens") == 0 && argc == 4) {
         opens(argv);
+        return 0;
+    }
+    if (strcmp(what, "messages") == 0 && argc == 4) {
+        messages(argv);
         return 0;
     }
     if (strcmp(what, "calls") == 0 && argc == 4) {
@@ -305,9 +434,9 @@ int main(int argc, char** argv) {
         return 1;
     }
     if (bursts) {
-        printf("{\"output_s\": %.6f, \"loop_s\": %.6f, \"memcpy_s\": %.6f}\n",
+        printf("{\"output_s\": %.6f, \"loop_s\": %.6f, \"memcpy_s\": %.6f, \"pass_s\": %.6f}\n",
                slowest(shared->output, ranks), slowest(shared->loop, ranks),
-               slowest(shared->copy, ranks));
+               slowest(shared->copy, ranks), slowest(shared->pass, ranks));
         return 0;
     }
     double begin = shared->first[0];

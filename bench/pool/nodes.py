@@ -158,11 +158,31 @@ def opens(programs: Programs, chosen: argparse.Namespace) -> TextTable:
                 "" if way <= 1 else f"{median(more):+.1f}",
             )
         )
+    rows += _messages(programs, chosen.pairs)
     return TextTable(
         title=f"Files that are made and opened on tmpfs, {chosen.pairs} times {OPENS}",
         header=("through", "p50, us", "p90, us", "more than one daemon, us"),
         rows=tuple(rows),
     )
+
+
+def _messages(programs: Programs, times: int) -> list[tuple[str, ...]]:
+    """The least that asking a daemon takes, and a daemon's asking another."""
+    command = [programs.loads, "messages", "/", str(OPENS)]
+    told = [
+        json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        for _ in range(times)
+    ]
+    names = {"unix": "a Unix socket", "tcp": "TCP on this machine"}
+    return [
+        (
+            f"(a message and its answer over {name})",
+            f"{median(one[f'{kind}_p50_ns'] for one in told) / 1e3:.1f}",
+            f"{median(one[f'{kind}_p90_ns'] for one in told) / 1e3:.1f}",
+            "",
+        )
+        for kind, name in names.items()
+    ]
 
 
 def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:

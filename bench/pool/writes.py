@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from bench.pool.places import Place, drop_caches, places
-from bench.pool.runs import Programs, pairs_of, ratio_of, run, run_in
+from bench.pool.runs import Programs, blocks_of, pairs_of, ratio_of, run, run_in
 from bench.tables import TextTable
 from forebay.domain.frozen import frozen
 
@@ -28,7 +29,8 @@ def burst(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         title=f"2 ranks × 10 steps × 64 MiB, {chosen.pairs} pairs",
         header=(
             "file system", "computing between steps", "output, plain, s", "output, pool, s",
-            "plain by pool", "pool by memcpy", "until all is written, pool by plain",
+            "plain by pool", "pool by memcpy", "pool by memcpy to another's memory",
+            "until all is written, pool by plain",
         ),
         rows=tuple(rows),
     )  # fmt: skip
@@ -45,7 +47,7 @@ def _burst(
     )
     plain = [one.told["output_s"] for one, _ in runs]
     pooled = [two.told["output_s"] for _, two in runs]
-    copies = [two.told["memcpy_s"] for _, two in runs]
+    copies, passes = ([two.told[name] for _, two in runs] for name in ("memcpy_s", "pass_s"))
     whole = ratio_of([two.whole_s for _, two in runs], [one.whole_s for one, _ in runs])
     return (
         f"{compute / 1000:g} s",
@@ -53,7 +55,34 @@ def _burst(
         f"{median(pooled):.3f}",
         ratio_of(plain, pooled),
         ratio_of(pooled, copies),
+        ratio_of(pooled, passes),
         whole,
+    )
+
+
+REQUESTS = {"1": "1", "2": "2", "4": "4", "8": "8", "found": "0"}
+
+
+def requests(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """The burst without time to drain, with so many requests at a time to each target."""
+    words = ["burst", str(RANKS), str(STEPS), str(STEP_BYTES), "0"]
+    rows = []
+    for name in chosen.on:
+        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+            ways = [
+                partial(run, programs, words, place.folder, {"pool_requests_in_flight": k})
+                for k in REQUESTS.values()
+            ]
+            blocks = blocks_of(ways, chosen.pairs)
+        seconds = [[block[at].whole_s for block in blocks] for at in range(len(ways))]
+        two = seconds[list(REQUESTS).index("2")]
+        told = [f"{median(some):.2f}, {ratio_of(some, two)}" for some in seconds]
+        rows.append((name, *told))
+    return TextTable(
+        title=f"Seconds until {RANKS * STEPS * STEP_BYTES // MIB} MiB of {RANKS} files are written, "
+        f"and by those with two requests; {chosen.pairs} blocks",
+        header=("file system", *(f"requests at a target: {k}" for k in REQUESTS)),
+        rows=tuple(rows),
     )
 
 

@@ -116,31 +116,31 @@ void Credit::warm(std::uint32_t number, Client& client, Lending& lending) {
     if (ledger_.journal.waited_for()) {
         return;
     }
-    const std::int64_t wanted = used_by(client) + kept(client.demand, used_by(client), lending);
+    const std::int64_t wanted = used_by(client) + warmed(client.demand, used_by(client), lending);
     if (writes(client) && held_by(client) < wanted && may_be_warmed(held_by(client), lending)) {
         static_cast<void>(provide(number, client, lending));
     }
 }
 
 // The number of the block that the client's credit is to end before.
-std::uint64_t Credit::wanted_end(const Client& client, const Lending& lending) const {
-    if (!writes(client)) {
-        return 0;
-    }
-    return blocks_of(reserved(client)) + static_cast<std::uint64_t>(ahead(client.demand, lending));
+std::uint64_t Credit::wanted_end(const Client& client, std::int64_t ahead) const {
+    return writes(client) ? blocks_of(reserved(client)) + static_cast<std::uint64_t>(ahead) : 0;
 }
 
 // One block. False: it wants none, or there is none.
 bool Credit::lend(std::uint32_t number, Client& client, Lending& lending) {
     Blocks& blocks = client.blocks;
-    if (blocks.leased_end() >= wanted_end(client, lending) || !blocks.may_lease()) {
+    if (blocks.leased_end() >= wanted_end(client, ahead(client.demand, lending)) ||
+        !blocks.may_lease()) {
         return false;
     }
     if (!blocks.next_needs_memory()) {
         blocks.lease({});
         return true;
     }
-    if (blocks.idle() == 0 && !provide(number, client, lending)) {
+    if (blocks.idle() == 0 &&
+        (blocks.leased_end() >= wanted_end(client, touched_ahead(client.demand, lending)) ||
+         !provide(number, client, lending))) {
         return false;
     }
     const std::uint32_t physical = blocks.take_idle();

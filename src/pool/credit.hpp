@@ -23,7 +23,7 @@ public:
 private:
     [[nodiscard]] Lending survey();
     void look_at_demand(Lending& lending);
-    [[nodiscard]] std::uint64_t wanted_end(const Client& client, const Lending& lending) const;
+    [[nodiscard]] std::uint64_t wanted_end(const Client& client, std::int64_t ahead) const;
     [[nodiscard]] bool lend(std::uint32_t number, Client& client, Lending& lending);
     [[nodiscard]] bool provide(std::uint32_t number, Client& client, Lending& lending);
     [[nodiscard]] bool between_files(const Client& client, const Lending& lending) const;

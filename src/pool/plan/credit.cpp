@@ -50,6 +50,14 @@ std::int64_t ahead(const Demand& demand, const Lending& lending) noexcept {
     return std::clamp<std::int64_t>(fair_share(lending) / 2, 1, demand.ahead);
 }
 
+std::int64_t touched_ahead(const Demand& demand, const Lending& lending) noexcept {
+    return std::min(ahead(demand, lending), touched_ahead_max);
+}
+
+std::int64_t warmed(const Demand& demand, std::int64_t in_use, const Lending& lending) noexcept {
+    return std::max(touched_ahead(demand, lending), demand.peak - in_use);
+}
+
 std::int64_t kept(const Demand& demand, std::int64_t in_use, const Lending& lending) noexcept {
     return std::max(ahead(demand, lending), demand.peak - in_use);
 }

@@ -118,5 +118,13 @@ TEST(Credit, IsNotMoreThanHalfOfAShareAhead) {
     EXPECT_EQ(kept(demand, 10, {.cap = 1000, .writers = 1}), 32);
 }
 
+TEST(Credit, MemoryIsTouchedForWhatBurstsNeededAndForLittleBeyond) {
+    const Demand demand{.ahead = 32, .peak = 10};
+    EXPECT_EQ(touched_ahead(demand, {.cap = 1000, .writers = 1}), touched_ahead_max);
+    EXPECT_EQ(touched_ahead(demand, {.cap = 2, .writers = 9}), 1);
+    EXPECT_EQ(warmed(demand, 0, {.cap = 1000, .writers = 1}), 10);
+    EXPECT_EQ(warmed(demand, 10, {.cap = 1000, .writers = 1}), touched_ahead_max);
+}
+
 }  // namespace
 }  // namespace forebay::pool
