@@ -7,6 +7,7 @@
 #include "kernel/calls.hpp"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -86,6 +87,9 @@ bool send_question(int socket, const wire::Question& question, int descriptor) n
     return moved == static_cast<ssize_t>(sizeof question);
 }
 
+// To be woken takes longer than most answers (decision 0009): so many looks come first.
+constexpr int looks_max = 100;
+
 // Bytes, 0 at the end, or -1; and the descriptors that came with them.
 ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors) noexcept {
     iovec bytes{to.data(), to.size()};
@@ -95,10 +99,14 @@ ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors)
     message.msg_iovlen = 1;
     message.msg_control = control.data();
     message.msg_controllen = control.size();
-    ssize_t moved = 0;
-    do {
+    ssize_t moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    for (int looks = 1; looks < looks_max && moved < 0 && errno == EAGAIN; ++looks) {
+        ::sched_yield();
+        moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    }
+    while (moved < 0 && (errno == EINTR || errno == EAGAIN)) {
         moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    } while (moved < 0 && errno == EINTR);
+    }
     std::size_t count = 0;
     for (cmsghdr* header = moved < 0 ? nullptr : CMSG_FIRSTHDR(&message); header != nullptr;
          header = CMSG_NXTHDR(&message, header)) {
