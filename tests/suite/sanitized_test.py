@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,14 @@ def test_a_report_is_told_with_what_failed() -> None:
     with pytest.raises(Failed, match="other bytes") as caught:
         fails()
     ensure("data race" in "".join(caught.value.__notes__), "the report is not told")
+
+
+def test_a_note_about_a_programs_own_stack_is_none() -> None:
+    with sanitized.judged("judged"):
+        folder = os.environ["TSAN_OPTIONS"].rpartition("log_path=")[2]
+        Path(f"{folder}.77").write_text(f"==77=={sanitized.ON_ANOTHER_STACK}: stack type: default")
+    with pytest.raises(Failed), sanitized.judged("judged"):
+        Path(f"{folder}.77").write_text(f"{sanitized.ON_ANOTHER_STACK}\nERROR: AddressSanitizer")
 
 
 def test_no_report_is_fine_and_the_environment_is_as_before() -> None:
