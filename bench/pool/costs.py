@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -69,7 +70,7 @@ def bystanders(programs: Programs, chosen: argparse.Namespace) -> TextTable:
             plain, loaded, captured = ([block[way] for block in blocks] for way in range(3))
             rows.append(
                 (
-                    " ".join(command),
+                    " ".join([Path(command[0]).name, *command[1:]]),
                     *(f"{median(times) * 1e3:.2f}" for times in (plain, loaded, captured)),
                     ratio_of(loaded, plain),
                     ratio_of(captured, plain),
@@ -100,7 +101,7 @@ def _everyday(folder: Path) -> list[list[str]]:
     return [
         ["git", "status", "--short"],
         ["gcc", "-c", "one.c", "-o", "/dev/null"],
-        ["python3", "-c", "pass"],
+        [os.path.realpath(sys.executable), "-c", "pass"],  # where python3 may be a script
     ]
 
 
