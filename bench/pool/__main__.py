@@ -83,6 +83,12 @@ def main() -> int:
     parser.add_argument("--compute", type=int, default=3000, help="milliseconds of a step (3000)")
     parser.add_argument("--total", type=int, default=512, help="MiB of transfers (512)")
     parser.add_argument(
+        "--loads",
+        default=writes.LOADS,
+        type=lambda text: text.split(","),
+        help=f"of transfers: {', '.join(writes.LOADS)} (all)",
+    )
+    parser.add_argument(
         "--latency",
         type=float,
         default=3,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +23,7 @@ WAYS: Mapping[str, tuple[str, Mapping[str, str] | None]] = {
 
 
 def once(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Each way in turn, with dropped caches; what the disk delivered meanwhile."""
+    """The ways in random order, with dropped caches; what the disk delivered meanwhile."""
     rows = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -45,7 +46,7 @@ def _rows(
                folder, None)  # fmt: skip
         words = ["once", str(READERS), str(FILE_BYTES)]
         for _ in range(chosen.pairs):
-            for way, (how, settings) in WAYS.items():
+            for way, (how, settings) in random.sample(list(WAYS.items()), len(WAYS)):
                 drop_caches()
                 before = place.bytes_read() if place.device else 0
                 told = run_in(programs, [*words, how], folder, settings).told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -87,7 +88,9 @@ def requests(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 PROCESSES = (1, 4, 16)
-TRANSFERS = (("sequential", 128 * KIB), ("random", 8 * KIB))
+SIZES = {"sequential": 128 * KIB, "random": 8 * KIB}
+LOADS = tuple(f"{order} {direction}" for order in SIZES for direction in ("write", "read"))
+WINDOWS = ("16 MiB", "1 GiB")
 SMALL = {"pool_window": "16MiB"}
 LARGE = {"pool_window": "1GiB", "pool_cap": "4GiB"}
 # Its queues are each file's own: none waits for another's turn.
@@ -126,13 +129,22 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
-            for order, size in TRANSFERS:
-                for direction in ("write", "read"):
-                    case = Case(name=name, place=place, order=order, size=size, direction=direction)
-                    rows += _transfer_rows(programs, chosen, case)
+            for load in chosen.loads:
+                order, direction = load.split()
+                case = Case(
+                    name=name, place=place, order=order, size=SIZES[order], direction=direction
+                )
+                rows += _transfer_rows(programs, chosen, case)
     return TextTable(
         title=f"MB/s of all processes together (median of {chosen.pairs}; gain over plain)",
-        header=("file system", "transfers", "processes", "MiB of each", *SETTINGS),
+        header=(
+            "file system",
+            "transfers",
+            "processes",
+            "MiB of each",
+            *SETTINGS,
+            *(f"pool by paper, {window}" for window in WINDOWS),
+        ),  # fmt: skip
         rows=tuple(rows),
     )
 
@@ -151,15 +163,16 @@ def _transfer_rows(
             gain = median(found) / median(rates["plain"])
             gains[way].append(gain)
             cells.append(f"{median(found):.0f}" + ("" if way == "plain" else f" ({gain - 1:+.0%})"))
-        yield case.name, what, str(processes), str(each // MIB), *cells
+        beside = [ratio_of(rates[f"pool, {one}"], rates[f"paper, {one}"]) for one in WINDOWS]
+        yield case.name, what, str(processes), str(each // MIB), *cells, *beside
     means = [f"{sum(gains[way]) / len(gains[way]) - 1:+.0%}" for way in SETTINGS]
-    yield case.name, what, "mean", "", "", *means[1:]
+    yield case.name, what, "mean", "", "", *means[1:], *("" for _ in WINDOWS)
 
 
 def _rates(
     programs: Programs, chosen: argparse.Namespace, case: Case, words: list[str]
 ) -> dict[str, list[float]]:
-    """Each way in turn; what is read was written once, plain, and is in no cache."""
+    """The ways in random order; what is read was written once, plain, and is in no cache."""
     rates: dict[str, list[float]] = {way: [] for way in SETTINGS}
     load = [*words, str(case.size), case.order, case.direction]
     with tempfile.TemporaryDirectory(dir=case.place.folder) as name:
@@ -167,7 +180,7 @@ def _rates(
         if case.direction == "read":
             run_in(programs, [*words, str(MIB), "sequential", "write"], folder, None)
         for _ in range(chosen.pairs):
-            for way, settings in SETTINGS.items():
+            for way, settings in random.sample(list(SETTINGS.items()), len(SETTINGS)):
                 if case.direction == "read":
                     drop_caches()
                     told = run_in(programs, load, folder, settings).told
