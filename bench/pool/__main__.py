@@ -81,6 +81,13 @@ def main() -> int:
     )
     parser.add_argument("--pairs", type=int, default=6, help="(6)")
     parser.add_argument("--compute", type=int, default=3000, help="milliseconds of a step (3000)")
+    parser.add_argument(
+        "--steps",
+        type=int,
+        default=writes.STEPS,
+        help="of burst; `forebay run` takes 0.3 s to start and to end, which counts where a file "
+        "system is fast and nothing is computed (10)",
+    )
     parser.add_argument("--total", type=int, default=512, help="MiB of transfers (512)")
     parser.add_argument(
         "--loads",

@@ -27,7 +27,7 @@ def burst(programs: Programs, chosen: argparse.Namespace) -> TextTable:
             for compute in (chosen.compute, 0):
                 rows.append((name, *_burst(programs, chosen, place, compute)))
     return TextTable(
-        title=f"2 ranks × 10 steps × 64 MiB, {chosen.pairs} pairs",
+        title=f"2 ranks × {chosen.steps} steps × 64 MiB, {chosen.pairs} pairs",
         header=(
             "file system", "computing between steps", "output, plain, s", "output, pool, s",
             "plain by pool", "pool by memcpy", "pool by memcpy to another's memory",
@@ -40,7 +40,7 @@ def burst(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 def _burst(
     programs: Programs, chosen: argparse.Namespace, place: Place, compute: int
 ) -> tuple[str, ...]:
-    words = ["burst", str(RANKS), str(STEPS), str(STEP_BYTES), str(compute)]
+    words = ["burst", str(RANKS), str(chosen.steps), str(STEP_BYTES), str(compute)]
     runs = pairs_of(
         lambda: run(programs, words, place.folder, None),
         lambda: run(programs, words, place.folder, {}),
