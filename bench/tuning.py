@@ -8,7 +8,8 @@ study    the five recommendations and two scenarios of the 2020 study on lustre-
          probed, advised, and asked of the simulator directly (minutes)
 assumed  the same questions to the simulator with each assumed number halved and doubled
 aa       A/A verifications of real runs: `aa --timings FILE -- PROGRAM …` takes them for --seconds
-         and goes on where it ended (the only table that measures)
+         and goes on where it ended
+log      `forebay advise` from a Darshan log of --megabytes, with --portrait if given: seconds
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.tuning_aa import aa
+from bench.tuning_log import log
 from bench.tuning_study import assumed, study
 from forebay.application.modelled_system import ModelledSystem
 from forebay.domain.frozen import frozen
@@ -279,6 +281,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="processes that work on systems")
+    parser.add_argument("--megabytes", type=int, default=10, help="of the log")
+    parser.add_argument("--portrait", type=Path, help="for log")
     parser.add_argument("--timings", type=Path, default=Path("build/aa-timings"))
     parser.add_argument("--seconds", type=float, default=540.0, help="that aa may take runs")
     given = list(sys.argv[1:] if words is None else words)
@@ -295,6 +299,7 @@ _TABLES: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "study": study,
     "assumed": assumed,
     "aa": aa,
+    "log": log,
 }
 
 

@@ -3,8 +3,8 @@
 burst       2 ranks × 10 steps × 64 MiB with time to compute between (--compute MS), and with none:
             time in output beside a memcpy of the same bytes, and the whole until all bytes are on
             the file system
-requests    burst without time to compute: until all is written with 1, 2, 4 and 8 requests at a time
-            to each target, and with as many as the daemon finds (pool_requests_in_flight)
+requests    burst without time to compute: until all is written with 1, 2, 4 and 8 requests at a
+            time to each target, and with as many as the daemon finds (pool_requests_in_flight)
 calls       nanoseconds of a 4 KiB write and read on tmpfs
 bystanders  git status, gcc and python, which touch no pool path, with the library preloaded, and
             with an empty one

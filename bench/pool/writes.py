@@ -80,8 +80,8 @@ def requests(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         told = [f"{median(some):.2f}, {ratio_of(some, two)}" for some in seconds]
         rows.append((name, *told))
     return TextTable(
-        title=f"Seconds until {RANKS * STEPS * STEP_BYTES // MIB} MiB of {RANKS} files are written, "
-        f"and by those with two requests; {chosen.pairs} blocks",
+        title=f"Seconds until {RANKS * STEPS * STEP_BYTES // MIB} MiB of {RANKS} files are "
+        f"written, and by those with two requests; {chosen.pairs} blocks",
         header=("file system", *(f"requests at a target: {k}" for k in REQUESTS)),
         rows=tuple(rows),
     )
@@ -144,7 +144,7 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
             "MiB of each",
             *SETTINGS,
             *(f"pool by paper, {window}" for window in WINDOWS),
-        ),  # fmt: skip
+        ),
         rows=tuple(rows),
     )
 

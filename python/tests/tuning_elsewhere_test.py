@@ -116,3 +116,17 @@ def test_a_log_of_a_program_without_mpi_gets_no_aggregators() -> None:
     made = ready(one, directory="/x", command="./program")
     assert "cb_" not in made.settings + made.hints
     assert not any(line.startswith("forebay run") for line in made.batch)
+
+
+def test_files_of_a_long_log_are_put_together_by_rank() -> None:
+    darshan = pytest.importorskip("darshan")
+    path = next(Path(darshan.__file__).parent.rglob("sample-badost.darshan"))
+    whole = read_log(path)
+    assert whole.file_count == len(whole.files) > 2000
+    few = read_log(path, files_max=100)
+    assert few.file_count == whole.file_count
+    assert len([one for one in few.files if one.files == 1 and one.targets]) == 100
+    for told in ("bytes", "metadata_share", "seconds_io"):
+        assert getattr(few, told) == pytest.approx(getattr(whole, told)), told
+    (a,), (b,) = workloads_of(whole, nodes=64), workloads_of(few, nodes=64)
+    assert (a.files, a.file_bytes, a.ranks, a.shared) == (b.files, b.file_bytes, b.ranks, b.shared)

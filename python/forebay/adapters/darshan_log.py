@@ -16,6 +16,7 @@ from forebay.domain.tuning.program_io import FileIo, Passing, ProgramIo
 _SECONDS_MAX = 120
 _MISSING = 3
 _BYTES_LEAST = 64
+_FILES_MAX = 4096
 
 
 class DarshanLogs:
@@ -26,8 +27,9 @@ class DarshanLogs:
         return read_log(path)
 
 
-def read_log(path: Path) -> ProgramIo:
-    """EvidenceError: it is no log, damaged, or tells of no I/O. SetupError: no PyDarshan."""
+def read_log(path: Path, *, files_max: int = _FILES_MAX) -> ProgramIo:
+    """Of more than `files_max` files, those with fewer bytes are put together by rank.
+    EvidenceError: it is no log, damaged, or tells of no I/O. SetupError: no PyDarshan."""
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -42,7 +44,7 @@ def read_log(path: Path) -> ProgramIo:
     reader = Path(__file__).with_name("darshan_reader.py")
     try:
         done = subprocess.run(
-            [sys.executable, "-W", "ignore", str(reader), str(path)],
+            [sys.executable, "-W", "ignore", str(reader), str(path), str(files_max)],
             capture_output=True,
             text=True,
             errors="replace",

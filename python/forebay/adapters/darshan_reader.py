@@ -1,19 +1,23 @@
-"""What darshan_log starts: prints a log as one line of JSON. Status 3: PyDarshan is missing."""
+"""What darshan_log starts: prints a log as one line of JSON. Status 3: PyDarshan is missing.
+
+Logs may have records of a hundred thousand files. They are read by the library below PyDarshan,
+each into a row of an array: PyDarshan's own ways make an object of each, which takes as long as
+everything else together. Files beyond so many with most bytes are put together by rank."""
 
 import datetime
 import importlib
 import json
 import math
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 MISSING = 3
+_ROWS = 4096
 _MODULES = ("POSIX", "STDIO", "MPI-IO")
 _SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")
 
 
-def main(path: str) -> int:
+def main(path: str, files_max: int) -> int:
     """Reads and prints."""
     try:
         darshan: Any = importlib.import_module("darshan")
@@ -22,25 +26,31 @@ def main(path: str) -> int:
     report = darshan.DarshanReport(path, read_all=False)
     job = report.metadata["job"]
     ranks = int(job["nprocs"])
+    tables = {name: _Table(report, name) for name in _MODULES if name in report.modules}
+    kept = _most_bytes([table for name, table in tables.items() if name != "MPI-IO"], files_max)
+    names = _names_of(report, kept)
     files: dict[int, dict[str, Any]] = {}
     gaps = []
-    report.read_name_records()
-    names = report.name_records
-    if "POSIX" not in report.modules:
+    if "POSIX" not in tables:
         gaps.append("the log has no POSIX module: only what STDIO and MPI-IO saw is known")
-    for module in _MODULES:
-        if module in report.modules:
-            _take(report, module, files, names, ranks)
-    layouts = _layouts(report)
+    for table in tables.values():
+        _take(table, files, names, ranks)
+    layouts = _layouts(report, files)
     for key, one in files.items():
         one.update(layouts.get(key, {}))
+    rest = [
+        one
+        for name, table in tables.items()
+        if name != "MPI-IO"
+        for one in _rest(report, table, names, ranks)
+    ]
     document = {
         "command": str(report.metadata.get("exe", "")),
         "ranks": ranks,
         "nodes": None,
         "seconds": float(job.get("run_time", 0.0)),
         "started": _time(job),
-        "files": list(files.values()),
+        "files": [*files.values(), *rest],
         "gaps": gaps,
         "targets_known": bool(layouts),
     }
@@ -53,33 +63,135 @@ def _time(job: Any) -> str:
     return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).isoformat()
 
 
+class _Table:
+    """All records of a module: an array of structures, with the names of what is in them."""
+
+    def __init__(self, report: Any, module: str) -> None:
+        backend: Any = importlib.import_module("darshan.backend.cffi_backend")
+        numpy: Any = importlib.import_module("numpy")
+        structure = backend._structdefs[module].removesuffix(" **")
+        self.module = module
+        self.counters: list[str] = backend.counter_names(module)
+        self.times: list[str] = backend.fcounter_names(module)
+        prefix = self.counters[0].partition("_")[0]
+        self.prefix = f"{prefix}_"
+        kinds = [("id", "u8"), ("rank", "i8"), ("counters", "i8", (len(self.counters),))]
+        kind = numpy.dtype([*kinds, ("times", "f8", (len(self.times),))])
+        if kind.itemsize != backend.ffi.sizeof(structure):
+            raise ValueError(f"records of {module} have another size than this PyDarshan says")
+        parts = []
+        into = backend.ffi.new("void **")
+        number = report.modules[module]["idx"]
+        more = True
+        while more:
+            rows = numpy.zeros(_ROWS, kind)
+            first = backend.ffi.cast("char *", rows.ctypes.data)
+            count = 0
+            while count < _ROWS and more:
+                into[0] = first + count * kind.itemsize
+                more = (
+                    backend.libdutil.darshan_log_get_record(report.log["handle"], number, into) > 0
+                )
+                count += more
+            parts.append(rows[:count])
+        self.rows = numpy.concatenate(parts)
+        if not len(self.rows):
+            raise ValueError(f"it ends before the records of {module}")
+
+    def column(self, name: str) -> Any:
+        """Of all records, whatever kind it is."""
+        if name in self.counters:
+            return self.rows["counters"][:, self.counters.index(name)]
+        return self.rows["times"][:, self.times.index(name)]
+
+    def bytes(self) -> Any:
+        """Both ways."""
+        return sum(
+            self.column(f"{self.prefix}BYTES_{noun}").clip(0) for noun in ("READ", "WRITTEN")
+        )
+
+    def record(self, row: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Counters and times."""
+        counters = dict(zip(self.counters, row["counters"].tolist(), strict=True))
+        times = dict(zip(self.times, row["times"].tolist(), strict=True))
+        return {**counters, "id": int(row["id"]), "rank": int(row["rank"])}, times
+
+
+def _most_bytes(tables: list[_Table], files_max: int) -> set[int]:
+    """The files that are told one by one."""
+    numpy: Any = importlib.import_module("numpy")
+    if not tables:
+        return set()
+    keys = numpy.concatenate([table.rows["id"] for table in tables])
+    moved = numpy.concatenate([table.bytes() for table in tables])
+    files, which = numpy.unique(keys, return_inverse=True)
+    sums = numpy.bincount(which, weights=moved)
+    return set(files[numpy.argsort(-sums, kind="stable")[:files_max]].tolist())
+
+
+def _names_of(report: Any, keys: set[int]) -> dict[int, str]:
+    backend: Any = importlib.import_module("darshan.backend.cffi_backend")
+    found: dict[int, str] = (
+        backend.log_lookup_name_records(report.log, sorted(keys)) if keys else {}
+    )
+    return {key: found.get(key, str(key)) for key in keys}
+
+
 def _take(
-    report: Any, module: str, files: dict[int, dict[str, Any]], names: Any, ranks: int
+    table: _Table, files: dict[int, dict[str, Any]], names: dict[int, str], ranks: int
 ) -> None:
-    for counter, time in _records(report, module):
-        key = int(counter["id"])
-        path = str(names.get(key, key))
-        if path.startswith("<") or (module == "STDIO" and not path.startswith("/")):
-            continue  # <STDIN>, <STDOUT>, <STDERR>
-        if module == "MPI-IO":
+    numpy: Any = importlib.import_module("numpy")
+    chosen = numpy.isin(table.rows["id"], numpy.array(sorted(names), dtype="u8"))
+    for row in table.rows[chosen]:
+        counter, time = table.record(row)
+        key = counter["id"]
+        path = names[key]
+        if _is_no_file(path, table.module):
+            continue
+        if table.module == "MPI-IO":
             if key in files:
                 _add_mpi(files[key], counter)
             continue
-        one = _file(path, module, counter, time, ranks)
+        one = _file(path, table.module, counter, time, ranks)
         files[key] = one if key not in files else _merged(files[key], one)
 
 
-def _records(report: Any, module: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Counters and times of each. PyDarshan's own way to them, by way of tables, takes as long as
-    everything else here together."""
-    report.mod_read_all_records(module, dtype="numpy")
-    if not len(report.records[module]):
-        raise ValueError(f"it ends before the records of {module}")
-    names = report.counters[module]
-    for one in report.records[module]:
-        counters = dict(zip(names["counters"], one["counters"].tolist(), strict=True))
-        times = dict(zip(names["fcounters"], one["fcounters"].tolist(), strict=True))
-        yield {**counters, "id": one["id"], "rank": one["rank"]}, times
+def _is_no_file(path: str, module: str) -> bool:
+    """<STDIN>, <STDOUT>, <STDERR>."""
+    return path.startswith("<") or (module == "STDIO" and not path.startswith("/"))
+
+
+def _rest(report: Any, table: _Table, names: dict[int, str], ranks: int) -> list[dict[str, Any]]:
+    """All other files of a module, put together by rank; those of several ranks are one."""
+    numpy: Any = importlib.import_module("numpy")
+    told = set(names)
+    if table.module == "STDIO":
+        others = set(table.rows["id"].tolist()) - told
+        found_names = _names_of(report, others)
+        told |= {key for key in others if _is_no_file(found_names[key], "STDIO")}
+    left = table.rows[~numpy.isin(table.rows["id"], numpy.array(sorted(told), dtype="u8"))]
+    left = left[numpy.argsort(left["rank"], kind="stable")]
+    of_rank, begins, counts = numpy.unique(left["rank"], return_index=True, return_counts=True)
+    if not len(left):
+        return []
+    sums = numpy.add.reduceat(left["counters"].clip(0), begins)
+    times = left["times"].clip(0)
+    seconds = numpy.add.reduceat(times, begins)
+    last = numpy.maximum.reduceat(times, begins)
+    first = numpy.minimum.reduceat(numpy.where(times > 0, times, numpy.inf), begins)
+    for at, name in enumerate(table.times):
+        if name.endswith("_TIMESTAMP"):
+            seconds[:, at] = (last if "_END_" in name else first)[:, at]
+    found = []
+    for at, (rank, count) in enumerate(zip(of_rank.tolist(), counts.tolist(), strict=True)):
+        counter = dict(zip(table.counters, sums[at].tolist(), strict=True))
+        time = dict(zip(table.times, seconds[at].tolist(), strict=True))
+        counter[f"{table.prefix}ACCESS1_COUNT"] = 0  # sizes of different files
+        whose = "several ranks" if rank < 0 else f"rank {rank}"
+        path = f"({count} files of {whose} with fewer bytes)"
+        one = _file(path, table.module, {**counter, "rank": rank}, time, ranks)
+        found.append({**one, "files": count})
+    return found
 
 
 def _file(path: str, module: str, counter: Any, time: Any, ranks: int) -> dict[str, Any]:
@@ -172,25 +284,48 @@ def _add_mpi(one: dict[str, Any], counter: Any) -> None:
     one["collective"] = together > alone
 
 
-def _layouts(report: Any) -> dict[int, dict[str, Any]]:
+def _layouts(report: Any, files: dict[int, Any]) -> dict[int, dict[str, Any]]:
     """How files lie: of a composite layout, the last component that has targets."""
     if "LUSTRE" not in report.modules:
         return {}
-    report.mod_read_all_lustre_records(dtype="numpy")
-    names = report.counters["LUSTRE"]["counters"]
+    backend: Any = importlib.import_module("darshan.backend.cffi_backend")
+    names = backend.counter_names("LUSTRE_COMP")
+    number = report.modules["LUSTRE"]["idx"]
+    into = backend.ffi.new("struct darshan_lustre_record **")
     found: dict[int, dict[str, Any]] = {}
-    for one in report.records["LUSTRE"]:
-        for component in one["components"]:
-            counters = dict(zip(names, component["counters"].tolist(), strict=True))
-            targets = [target for target in component["ost_ids"].tolist() if target >= 0]
-            if targets:
-                found[int(one["id"])] = {
-                    "stripe_count": max(1, counters["LUSTRE_COMP_STRIPE_COUNT"]),
-                    "stripe_bytes": counters["LUSTRE_COMP_STRIPE_SIZE"],
-                    "targets": targets,
-                }
+    while (
+        backend.libdutil.darshan_log_get_record(
+            report.log["handle"], number, backend.ffi.cast("void **", into)
+        )
+        > 0
+    ):
+        one = into[0]
+        if one.base_rec.id in files:
+            found.update(_layout(backend.ffi, one, names))
+        backend.libdutil.darshan_free(one)
+        into[0] = backend.ffi.NULL
+    return found
+
+
+def _layout(ffi: Any, one: Any, names: list[str]) -> dict[int, dict[str, Any]]:
+    found = {}
+    begin = 0
+    for component in range(one.num_comps):
+        counters = dict(
+            zip(names, ffi.unpack(one.comps[component].counters, len(names)), strict=True)
+        )
+        count = counters["LUSTRE_COMP_STRIPE_COUNT"]
+        targets = ffi.unpack(one.ost_ids + begin, count) if count > 0 else []
+        begin += max(0, count)
+        targets = [target for target in targets if target >= 0]
+        if targets:
+            found[one.base_rec.id] = {
+                "stripe_count": max(1, count),
+                "stripe_bytes": counters["LUSTRE_COMP_STRIPE_SIZE"],
+                "targets": targets,
+            }
     return found
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))

@@ -54,5 +54,5 @@ def render(diagnosis: Diagnosis) -> str:
         rows=rows,
         troubles=troubles,
         seconds=human_seconds(program.seconds),
-        left=max(0, len(program.files) - len(shown)),
+        left=max(0, program.file_count - sum(one.files for one in shown)),
     )

@@ -84,7 +84,7 @@ def as_text(diagnosis: Diagnosis) -> str:
             f"{human_bytes(one.read.bytes):>10}  {one.ranks:>6}  {printable(one.path)}"
             for one in files
         ]
-        left = len(program.files) - len(files)
+        left = program.file_count - sum(one.files for one in files)
         if left > 0:
             lines.append(f"and {counted(left, 'more file')}; seconds are of a rank, on average")
     lines += [f"not known: {text}" for text in program.gaps]
@@ -102,7 +102,8 @@ def _moved(diagnosis: Diagnosis) -> str:
         for direction in Direction
         if (total := sum(one.passing(direction).bytes for one in files))
     ]
-    return f"{' and '.join(told) or 'nothing moved'} in {counted(len(files), 'file')}"
+    moved = " and ".join(told) or "nothing moved"
+    return f"{moved} in {counted(diagnosis.program.file_count, 'file')}"
 
 
 def as_json(diagnosis: Diagnosis) -> Any:
@@ -120,7 +121,7 @@ def as_json(diagnosis: Diagnosis) -> Any:
         "verdict": diagnosis.verdict,
         "troubles": plain(diagnosis.troubles),
         "sick_targets": plain(diagnosis.sick),
-        "files": len(program.files),
+        "files": program.file_count,
         "bytes_written": sum(one.write.bytes for one in program.files),
         "bytes_read": sum(one.read.bytes for one in program.files),
         "gaps": list(program.gaps),

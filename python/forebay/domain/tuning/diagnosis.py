@@ -186,7 +186,7 @@ def _metadata(program: ProgramIo) -> Iterator[Trouble]:
     yield Trouble(
         title="opening and closing files",
         detail=(
-            f"{opens} opens of {counted(len(program.files), 'file')} took each rank "
+            f"{opens} opens of {counted(program.file_count, 'file')} took each rank "
             f"{human_seconds(seconds)} s on average, more than a third of its I/O."
         ),
         action="Open files once, by few ranks: one shared file, or fewer I/O processes.",
@@ -226,10 +226,11 @@ def _small_calls(program: ProgramIo) -> Iterator[Trouble]:
         return
     largest = max(files, key=lambda one: one.seconds)
     shared = largest.rank is None
+    count = sum(one.files for one in set(files))
     yield Trouble(
         title="small calls",
         detail=(
-            f"{calls} calls of {counted(len(set(files)), 'file')}, most of them in "
+            f"{calls} calls of {counted(count, 'file')}, most of them in "
             f"{_name(largest)}, moved less than {exact_bytes(_SMALL_CALL)} on average."
         ),
         action=(

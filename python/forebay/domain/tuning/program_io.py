@@ -34,7 +34,8 @@ class Passing:
 @frozen
 class FileIo:
     """One file. `ranks` that moved its bytes; `extent`: one past the last byte that was touched;
-    `targets`: the storage targets that it lies on, where that is known."""
+    `targets`: the storage targets that it lies on, where that is known. Of `files` above 1 it is
+    the sum: a program with very many files has those with few bytes put together by rank."""
 
     path: str
     ranks: int
@@ -52,6 +53,7 @@ class FileIo:
     stripe_count: int | None = None
     stripe_bytes: int | None = None
     targets: tuple[int, ...] = ()
+    files: int = 1
 
     def passing(self, direction: Direction) -> Passing:
         """The direction's."""
@@ -87,6 +89,11 @@ class ProgramIo:
     def bytes(self) -> int:
         """Both ways, over all files."""
         return sum(one.bytes for one in self.files)
+
+    @property
+    def file_count(self) -> int:
+        """Files that it opened, as far as they are known."""
+        return sum(one.files for one in self.files)
 
     @property
     def metadata_share(self) -> float | None:
@@ -142,15 +149,16 @@ def _workload(program: ProgramIo, direction: Direction, nodes: int) -> Workload:
     )
     moved = sum(one.passing(direction).bytes for one in files)
     ranks = program.ranks if shared else len({one.rank for one in files})
-    largest = max(files, key=lambda one: one.passing(direction).bytes)
+    largest = max(files, key=lambda one: (one.files == 1, one.passing(direction).bytes))
     passing = largest.passing(direction)
     calls = sum(one.passing(direction).calls for one in files)
+    count = sum(one.files for one in files)
     return Workload(
         direction=direction,
         ranks=max(1, ranks),
         nodes=max(1, min(nodes, ranks)),
-        file_bytes=max(1, largest.extent if same else moved // len(files)),
-        files=len(files),
+        file_bytes=max(1, largest.extent if same else moved // count),
+        files=count,
         shared=shared,
         transfer_bytes=passing.usual_transfer or max(1, moved // max(1, calls)),
         collective=largest.collective,
@@ -158,10 +166,20 @@ def _workload(program: ProgramIo, direction: Direction, nodes: int) -> Workload:
         stripe_count=largest.stripe_count,
         stripe_bytes=largest.stripe_bytes,
         directory=largest.path.rpartition("/")[0] or None,
-        seconds=max((one.slowest_seconds for one in files), default=0.0) or None,
+        seconds=min(_longest(files), program.seconds or math.inf) or None,
         seconds_meta=sum(one.seconds_meta for one in files) / max(1, ranks),
         source=program.source,
     )
+
+
+def _longest(files: Sequence[FileIo]) -> float:
+    """Seconds: of a file that ranks share, or of all that one rank has for itself."""
+    alone: dict[int, float] = {}
+    for one in files:
+        if one.rank is not None:
+            alone[one.rank] = alone.get(one.rank, 0.0) + one.slowest_seconds
+    shared = (one.slowest_seconds for one in files if one.rank is None)
+    return max([*shared, *alone.values()], default=0.0)
 
 
 def target_rates(files: Sequence[FileIo]) -> dict[int, list[float]]:
