@@ -166,9 +166,9 @@ def opens(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     )
 
 
-def _messages(programs: Programs, times: int) -> list[tuple[str, ...]]:
+def _messages(programs: Programs, times: int) -> list[tuple[str, str, str, str]]:
     """The least that asking a daemon takes, and a daemon's asking another."""
-    command = [programs.loads, "messages", "/", str(OPENS)]
+    command = [str(programs.loads), "messages", "/", str(OPENS)]
     told = [
         json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         for _ in range(times)
