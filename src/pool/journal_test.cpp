@@ -18,6 +18,7 @@ struct How {
     std::size_t segments_max = 4;
     std::int64_t write_ns = 1'000'000;  // of a group
     PoolOptions pool{};
+    FileRule rule{};
 };
 
 // A node with a journal in memory, and files of which every sync is seen.
@@ -31,7 +32,9 @@ public:
                     }}} {
         node_ = std::make_unique<Node>(
             adapters::MemoryWorldOptions{.seed = 3, .quiet_ns_max = 100'000'000'000}, how.pool,
-            NodeOptions{.errands = NodeOptions::Errands::slow, .journal = journal_.start()});
+            NodeOptions{.errands = NodeOptions::Errands::slow,
+                        .journal = journal_.start(),
+                        .rule = how.rule});
         journal_.join(node_->world());
         node_->set_storage([this](adapters::MemoryFile& file) -> std::unique_ptr<ports::Storage> {
             return std::make_unique<WatchedStorage>(
@@ -133,25 +136,33 @@ TEST(PoolJournal, WhereAllWaitTheNextGroupDoesToo) {
 TEST(PoolJournal, ASyncMayWaitForItAlone) {
     PoolOptions pool = never_drained;
     pool.sync_to_journal = true;
-    KeptNode kept{{.pool = pool}};
-    adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
-        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
-        EXPECT_EQ(file.size(), Length{0}) << "nothing is drained yet";
-        EXPECT_EQ(kept.syncs(), 0U);
-    });
+    for (const How& how :
+         {How{.pool = pool}, How{.pool = never_drained, .rule = {.sync_to_journal = true}}}) {
+        KeptNode kept{how};
+        adapters::MemoryFile file;
+        run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+            EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(file.size(), Length{0}) << "nothing is drained yet";
+            EXPECT_EQ(kept.syncs(), 0U);
+        });
+    }
 }
 
 TEST(PoolJournal, ASyncWaitsForTheFileSystemElse) {
-    KeptNode kept{{.pool = never_drained}};
-    adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
-        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
-        EXPECT_EQ(file.size(), Length{1000});
-        EXPECT_EQ(kept.syncs(), 1U);
-    });
+    PoolOptions pool = never_drained;
+    pool.sync_to_journal = true;
+    for (const How& how :
+         {How{.pool = never_drained}, How{.pool = pool, .rule = {.sync_to_journal = false}}}) {
+        KeptNode kept{how};
+        adapters::MemoryFile file;
+        run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+            EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(file.size(), Length{1000});
+            EXPECT_EQ(kept.syncs(), 1U);
+        });
+    }
 }
 
 TEST(PoolJournal, WhoWritesMoreThanItHoldsWaitsUntilFilesAreDurable) {

@@ -162,7 +162,9 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.inode.store(file.open->identity.inode, relaxed);
     slot.size.store(0, relaxed);
     slot.modified_ns.store(0, relaxed);
-    slot.window.store(std::min(options.window_bytes, options.cap_bytes / 2), relaxed);
+    slot.window.store(std::min(file.open->rule.window_bytes.value_or(options.window_bytes),
+                               options.cap_bytes / 2),
+                      relaxed);
     slot.taken.store(0, relaxed);
     slot.drained.store(0, relaxed);
     slot.waited_ns.store(0, relaxed);

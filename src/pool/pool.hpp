@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "base/stripes.hpp"
 #include "base/units.hpp"
+#include "pool/plan/folder_rules.hpp"
 #include "pool/shared/directory.hpp"
 #include "pool/shared/log.hpp"
 #include "pool/shared/search.hpp"
@@ -111,6 +112,7 @@ struct OpenFile {
     Stamp stamp{};                 // when it was opened
     std::string place{};           // where a replay looks for it: an absolute path
     std::uint64_t generation = 0;  // of the inode, where the file system tells; else 0
+    FileRule rule{};               // of its folder; `past` is for whoever opens it
     // For reading ahead: called when that is wished for, with what the pool knows of the file from
     // then on. Null, or gives null: it cannot be done.
     std::function<std::unique_ptr<ports::Storage>(const std::shared_ptr<const Stamp>& seen)>

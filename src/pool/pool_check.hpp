@@ -118,6 +118,7 @@ struct NodeOptions {
     std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
     const ports::Clock* effort = nullptr;             // see PoolPorts
     JournalWriter* journal = nullptr;                 // see PoolPorts
+    FileRule rule{};                                  // of all files
 };
 
 class Node;
@@ -282,6 +283,7 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
                       .stripes = node_.options().stripes,
                       .path = "file",
                       .stamp = node_.stamp_of(file),
+                      .rule = node_.options().rule,
                       .open_for_reading = [&node = node_, &file](const auto& /*seen*/) {
                           return std::move(*open_memory(node.world(), file, Direction::read));
                       }};

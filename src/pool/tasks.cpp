@@ -105,9 +105,11 @@ bool Tasks::look_at(File& file) {
 // Where a sync is over when the journal has everything that was there when it was asked for. Where
 // the file could not be drained, it asks for that to be tried again, as others do.
 void Tasks::look_at_journal(File& file) {
+    const bool by_journal =
+        file.open->rule.sync_to_journal.value_or(ledger_.options.sync_to_journal);
     const bool enough = ledger_.journal.kept() && ledger_.slot_of(file).error.load(relaxed) == 0;
     for (Asked& asked : file.asked) {
-        if (asked.task.kind != Task::Kind::sync || !ledger_.options.sync_to_journal) {
+        if (asked.task.kind != Task::Kind::sync || !by_journal) {
             continue;
         }
         if (!enough) {

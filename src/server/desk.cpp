@@ -349,6 +349,10 @@ void Desk::enter(Session& session, Answer& answer) {
         turn_away(answer, EPROTO);
         return;
     }
+    file->rule = pool::rule_of(options_.folders, file->place);
+    if (file->rule.past && answer.leaves == pool::Reason::none) {
+        answer.leaves = pool::Reason::asked;
+    }
     history_.look();  // what is over: its slot may be this file's
     const ports::Identity identity = file->identity;
     std::shared_ptr<Meter> meter = history_.meter_of(identity);

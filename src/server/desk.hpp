@@ -5,6 +5,7 @@
 #include "adapters/posix/errands.hpp"
 #include "adapters/uring/open.hpp"
 #include "pool/plan/deadline.hpp"
+#include "pool/plan/folder_rules.hpp"
 #include "pool/pool.hpp"
 #include "ports/clock.hpp"
 #include "server/area.hpp"
@@ -34,6 +35,7 @@ struct DeskOptions {
     JournalOptions journal;
     // No file is pooled: every write is with the file system before it returns.
     bool through = false;
+    std::vector<pool::FolderRule> folders;
     // Of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
     std::int64_t job_end_ns = pool::Deadline::never;
     std::int64_t job_margin_ns = 0;

@@ -7,9 +7,11 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <unistd.h>
 
 namespace forebay::server {
@@ -199,6 +201,16 @@ Result<ServerOptions> options_of(std::span<char* const> words, const Settings& s
     if (options.rescue_folders.empty()) {
         options.rescue_folders = {around.folder, around.temporary_folder};
     }
+    auto folders = pool::folder_rules(settings.list(Setting::pool_folders), around.folder);
+    if (!folders) {
+        return failure(std::move(folders.error()));
+    }
+    for (pool::FolderRule& one : *folders) {
+        std::error_code unknown;  // files are known by where they really lie
+        const std::filesystem::path real = std::filesystem::weakly_canonical(one.path, unknown);
+        one.path = unknown ? one.path : real.string();
+    }
+    options.desk.folders = std::move(*folders);
     if (auto journal = read_journal(options, settings, around); !journal) {
         return failure(std::move(journal.error()));
     }

@@ -122,6 +122,34 @@ def test_the_summary_tells_programs_of_each_file(folder: Path) -> None:
     ensure(told["nothing_recorded"] == told["warnings"] == [], told)
 
 
+def test_folders_have_settings_of_their_own(folder: Path) -> None:
+    for name in ("small", "past", "past/in", "else"):
+        (folder / name).mkdir()
+    (folder / "link").symlink_to("past")
+    files = [folder / name / "out" for name in ("small", "past", "past/in", "else")]
+    command = 'for file; do "$PYTHON" -c "$WRITER" "$file" 64 0 "" || exit; done'
+    rules = "small window=1MiB, link past, past/in window=2MiB"
+    done = forebay(
+        *("run", "--format", "json", "--summary", "summary.json", *KEPT, "--pool", "."),
+        *("--set", f"pool_folders={rules}", "--", "sh", "-c", command, "sh", *files),
+        cwd=folder,
+        more={"PYTHON": sys.executable, "WRITER": WRITER},
+    )
+    ensure(done.returncode == 0, done.stderr)
+    ensure(all(file.read_bytes() == content(64) for file in files), "other bytes")
+    pool = json.loads((folder / "summary.json").read_text())["pool"]
+    told = {Path(file["path"]): file for file in pool["files"]}
+    high = [told[file.resolve()]["high"] for file in files]
+    ensure(high == [MIB, 0, 2 * MIB, 4 * MIB], high)
+    ensure(told[files[1].resolve()]["reason"] == "asked", told)
+
+
+def test_what_is_said_of_folders_has_to_make_sense(folder: Path) -> None:
+    done = forebay("run", "--pool", ".", "--set", "pool_folders=. fast", "--", "true", cwd=folder)
+    ensure(done.returncode != 0, "it ran")
+    told_once('cannot use ". fast" of pool_folders', done.stderr)
+
+
 def test_what_c_streams_write_is_not_said_to_go_past_the_pool(folder: Path) -> None:
     if m.PRELOAD_FIRST:
         pytest.skip("behind the capture, the sanitizer has a fopencookie of its own")
