@@ -120,11 +120,43 @@ std::int64_t job_end() {
     return whole && end > 0 && end <= job_end_max ? end : 0;
 }
 
+// %n is the number of the node in the job, %h its name, %% a percent sign.
+Result<std::string> of_this_node(const std::string& folder, const ServerOptions& options,
+                                 const Surroundings& around) {
+    std::string whole;
+    for (std::size_t at = 0; at < folder.size(); ++at) {
+        if (folder[at] != '%') {
+            whole += folder[at];
+            continue;
+        }
+        const char what = ++at < folder.size() ? folder[at] : '\0';
+        if (what == 'n') {
+            whole += std::to_string(options.desk.node);
+        } else if (what == 'h' && !around.host.empty()) {
+            whole += around.host;
+        } else if (what == '%') {
+            whole += '%';
+        } else {
+            return failure({ErrorCode::argument, 0,
+                            fmt::format("cannot keep a journal in {} (behind % there may be n, the "
+                                        "number of the node, h, its name, or %). Name a folder on "
+                                        "a local disk.",
+                                        folder)});
+        }
+    }
+    return whole;
+}
+
 // A journal is replayed wherever it is named, and kept where writes wait for it.
 Result<void> read_journal(ServerOptions& options, const Settings& settings,
                           const Surroundings& around) {
     JournalOptions& journal = options.desk.journal;
-    const std::string folder{settings.text(Setting::pool_journal)};
+    Result<std::string> said =
+        of_this_node(std::string{settings.text(Setting::pool_journal)}, options, around);
+    if (!said) {
+        return failure(std::move(said.error()));
+    }
+    const std::string& folder = *said;
     journal.keeps = settings.text(Setting::pool_durability) == "node";
     if (folder.empty() && journal.keeps) {
         return failure({ErrorCode::argument, 0,
@@ -150,6 +182,10 @@ Surroundings look_around() {
     std::array<char, 4096> folder{};
     if (kernel::getcwd(folder.data(), folder.size()) > 0 && folder.front() == '/') {
         around.folder = folder.data();
+    }
+    std::array<char, 256> host{};
+    if (::gethostname(host.data(), host.size() - 1) == 0) {
+        around.host = host.data();
     }
     const char* const temporary = std::getenv("TMPDIR");
     around.job_end_s = job_end();

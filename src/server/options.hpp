@@ -17,6 +17,7 @@ struct Surroundings {
     std::string folder;             // it was started in
     std::string temporary_folder;
     std::int64_t job_end_s = 0;  // since 1970; 0: not known
+    std::string host{};          // empty: not known
 };
 [[nodiscard]] Surroundings look_around();
 

@@ -16,7 +16,8 @@ constexpr std::int64_t second = 1'000'000'000;
 const Surroundings around{.memory_bytes = 100 * gibibyte,
                           .folder = "/w",
                           .temporary_folder = "/t",
-                          .job_end_s = 1'800'000'000};
+                          .job_end_s = 1'800'000'000,
+                          .host = "n7"};
 
 Result<ServerOptions> read(std::initializer_list<const char*> words,
                            const Settings& settings = {}) {
@@ -27,6 +28,25 @@ Result<ServerOptions> read(std::initializer_list<const char*> words,
         pointers.push_back(text.data());
     }
     return options_of(pointers, settings, around);
+}
+
+TEST(ServerOptions, AJournalIsThatOfANode) {
+    struct Row {
+        const char* said;
+        const char* folder;
+    };
+    for (const Row& row : {Row{"/j/%n", "/j/3"}, Row{"j-%h/%n", "/w/j-n7/3"}, Row{"/j%%n", "/j%n"},
+                           Row{"/j/%x", nullptr}, Row{"/j/%", nullptr}}) {
+        Settings settings;
+        ASSERT_TRUE(settings.set(Setting::pool_journal, row.said));
+        const auto options = read({"--socket", "s", "--node", "3", "--nodes", "4"}, settings);
+        ASSERT_EQ(options.has_value(), row.folder != nullptr) << row.said;
+        if (options) {
+            EXPECT_EQ(options->desk.journal.folder, row.folder);
+        } else {
+            EXPECT_THAT(options.error().message, HasSubstr("behind % there may be"));
+        }
+    }
 }
 
 TEST(ServerOptions, ComeFromSettings) {
