@@ -34,6 +34,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::direct: return "direct";
         case pool::Reason::copied: return "copied";
         case pool::Reason::inherited: return "inherited";
+        case pool::Reason::sent: return "sent";
         case pool::Reason::async: return "async";
         case pool::Reason::asked: return "asked";
         case pool::Reason::switched: return "switched";

@@ -26,6 +26,7 @@ REASONS: Mapping[str, str] = {
     "direct": "opened with O_DIRECT or O_SYNC",
     "copied": "copied inside the kernel (sendfile, copy_file_range, splice)",
     "inherited": "inherited by another program",
+    "sent": "its descriptor was sent to another process",
     "async": "asynchronous calls (aio, io_uring)",
     "asked": "the program or a setting asked for it",
     "switched": "the program switched it by ioctl",
