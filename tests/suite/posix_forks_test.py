@@ -1,0 +1,29 @@
+"""Processes that fork while their threads write, and processes that share a file by its locks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from suite import pooled
+from suite.on import FULL
+from suite.verdict import ensure
+
+HOW = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
+
+
+@HOW
+@pytest.mark.parametrize("children", [100, pytest.param(1500, marks=FULL)])
+def test_forks_beside_threads_that_write(
+    children: int, settings: Mapping[str, str], folder: Path
+) -> None:
+    """Two threads that forked at a time put the offset back by what a third one had written."""
+    program = pooled.program("forks.c", "-pthread")
+    with pooled.pool(folder, settings) as served:
+        said = pooled.run([program, children], served.folder, served.environment())
+        ensure(served.taken() > 0, "nothing was deposited")
+    ensure(said == "wrong or twice: 0\nmissing: 0\n", said)
+    plain = folder / "pool" / "shared"
+    ensure(plain.stat().st_size % 512 == 0, "the file ends within a record")
