@@ -107,6 +107,43 @@ static void judge(void) {
     say("missing", promised - records);
 }
 
+static pthread_barrier_t barrier;
+
+static void* fork_once(void* argument) {
+    (void)argument;
+    pthread_barrier_wait(&barrier);
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    return NULL;
+}
+
+/* The first forks with a file: its offset is the process' own until then. */
+static long lost_by_first_forks(void) {
+    long lost = 0;
+    pthread_barrier_init(&barrier, NULL, forkers + 1);
+    for (int round = 0; round < processes; ++round) {
+        const int fd = open_new("first");
+        pthread_t all[forkers];
+        for (int i = 0; i < forkers; ++i) {
+            need(pthread_create(&all[i], NULL, fork_once, NULL) == 0, "pthread_create");
+        }
+        off_t written = 0;
+        pthread_barrier_wait(&barrier);
+        for (int i = 0; i < 300; ++i) {
+            written += write(fd, "0123456789", 10);
+        }
+        for (int i = 0; i < forkers; ++i) {
+            pthread_join(all[i], NULL);
+        }
+        lost += written != 3000 || lseek(fd, 0, SEEK_CUR) != written;
+        close(fd);
+    }
+    return lost;
+}
+
 int main(int argc, char** argv) {
     processes = argc > 1 ? atoi(argv[1]) : 100;
     acknowledged = mmap(NULL, children_max * sizeof *acknowledged, PROT_READ | PROT_WRITE,
@@ -127,5 +164,6 @@ int main(int argc, char** argv) {
         pthread_join(all[i], NULL);
     }
     judge();
+    say("files with an offset that went back", lost_by_first_forks());
     return 0;
 }
