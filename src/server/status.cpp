@@ -72,6 +72,7 @@ Json json_of(const FileStory& story) {
             {"high", story.high},
             {"extents", story.extents},
             {"oldest_seconds", seconds(story.oldest_ns)},
+            {"silent_seconds", seconds(story.silent_ns)},
             {"waited_seconds", seconds(story.waited_ns)},
             {"storage_seconds", storage},
             {"storage_bytes", story.storage_bytes},

@@ -16,7 +16,7 @@ import pytest
 from suite.conversation import conversation, opened
 from suite.file_systems import fuse_file_system, served_file_system, until
 from suite.on import FULL
-from suite.pool import pool
+from suite.pool import Pool, pool
 from suite.pooled import EAGER, KEPT
 from suite.verdict import ensure
 
@@ -227,3 +227,21 @@ def test_two_jobs_with_one_file(folder: Path) -> None:
     blocks = -(-2 * half // (2 * 4096))
     expected = (b"1" * 4096 + b"2" * 4096) * blocks
     ensure(path.read_bytes() == b"last of the other" + expected[17:], "other bytes")
+
+
+def silent_seconds(one: Pool) -> float:
+    return max(file.silent_seconds for file in one.status().files)
+
+
+def test_how_long_a_file_system_has_not_answered_is_known(folder: Path) -> None:
+    with (
+        served_file_system(folder, "slow_fs.c", *FAST) as (mount, server),
+        pool(mount, EAGER) as one,
+        conversation(one) as program,
+    ):
+        fd = opened(program, mount / "file")
+        with hanging(server):
+            ensure(program.ask(f"os.pwrite({fd}, b'x' * {MIB}, 0)") == str(MIB), "fell short")
+            ensure(until(lambda: silent_seconds(one) > 0.5, 30), "nobody knows that it hangs")
+        ensure(program.ask(f"os.fsync({fd})") == "None", "fsync failed")
+        ensure(silent_seconds(one) == 0, "it has answered")
