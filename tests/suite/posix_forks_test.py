@@ -28,3 +28,11 @@ def test_forks_beside_threads_that_write(
     ensure(said == expected, said)
     plain = folder / "pool" / "shared"
     ensure(plain.stat().st_size % 512 == 0, "the file ends within a record")
+
+
+@HOW
+@pytest.mark.parametrize("how", ["fcntl", "ofd", "flock"])
+def test_locks(how: str, settings: Mapping[str, str], folder: Path) -> None:
+    """What one process wrote before it gave the lock away, the next one reads. Nothing that the
+    capture does gives a lock away: truncate() by a name did."""
+    pooled.Twice(command=[pooled.program("locks.c"), how]).ensure_same(folder, settings)
