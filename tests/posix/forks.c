@@ -1,6 +1,6 @@
 /* Threads fork while others are in the middle of writing: forks PROCESSES. Each record says who
- * wrote it and which of his it is; what was acknowledged is counted. Children write, too, and end by
- * _exit or become another program. */
+ * wrote it and which of his it is; what was acknowledged is counted. Children write, too, and end
+ * by _exit or become another program. */
 #define _GNU_SOURCE
 #include "common.h"
 

@@ -136,9 +136,9 @@ int pidfd_getfd(int process, int fd, unsigned flags) noexcept {
     const int before = errno;
     const int got = real::pidfd_getfd(process, fd, flags);
     if (got >= 0 && capturing()) {
-        static_cast<void>(take_on(got, {.flags = kernel::fcntl(got, F_GETFL),
-                                        .through = pool::Reason::sent,
-                                        .fresh = false}));
+        static_cast<void>(take_on(
+            got,
+            {.flags = kernel::fcntl(got, F_GETFL), .through = pool::Reason::sent, .fresh = false}));
         errno = before;
     }
     return got;
