@@ -29,7 +29,6 @@ def test_only_files_that_are_sent_leave(folder: Path) -> None:
 
 
 @HOW
-@pytest.mark.memory
 @pytest.mark.parametrize("case", ["handles", "names", "times", "ranges", "fetched", "frozen"])
 def test_other_ways(case: str, settings: Mapping[str, str], folder: Path) -> None:
     program = pooled.program("other_ways.c")
