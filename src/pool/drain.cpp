@@ -12,7 +12,7 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr std::int32_t failures_max = 8;                 // of one pass
+constexpr std::int32_t failures_max = 16;                // of one pass
 constexpr std::int64_t patience_ns_min = 1'000'000'000;  // before what failed is tried again
 constexpr std::int64_t patience_ns_max = 30'000'000'000;
 
@@ -70,7 +70,7 @@ void Drain::finish(File& file) {
             return deposit.extent.end().bytes() > failure.at;
         });
         if (failed != job->deposits.end()) {
-            queue_->failed(file, *failed);
+            queue_->failed(file, *failed, job->deposits.size() == 1);
         }
     }
     if (file.held_bytes == 0 || queue_->over(file)) {

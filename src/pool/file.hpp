@@ -55,6 +55,7 @@ struct Pass {
     Offset began_at;         // these three: by offset
     Offset at;
     Offset end;
+    Offset narrow_until{};  // a request has failed: little at a time up to here
     std::int64_t began_ns = 0;
     std::uint64_t began_record = 0;  // the last that the journal had of the file by then
     std::int64_t drained_bytes = 0;

@@ -31,8 +31,15 @@ struct Pool::State {
     // Memory, or room in the lists, is getting short.
     [[nodiscard]] bool pressed() const {
         const std::int64_t used = credit.in_use() * static_cast<std::int64_t>(block_bytes);
-        return credit.wanting() || used >= ledger.options.cap_bytes / 2 ||
+        return credit.wanting() || used >= ledger.options.cap_bytes / 2 || short_of_clients() ||
                ledger.short_of_extents || ledger.extents.room() < extents_low;
+    }
+    // A program that has gone stays one until what it left behind is drained.
+    [[nodiscard]] bool short_of_clients() const {
+        return ledger.admitted.size() >= clients_max / 2 &&
+               std::ranges::any_of(ledger.admitted, [this](std::uint32_t number) {
+                   return ledger.clients[number]->standing == Client::Standing::gone;
+               });
     }
     bool begin_group();
     bool look_at_files();

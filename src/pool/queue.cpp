@@ -46,6 +46,9 @@ std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
 // has ended, is done later by as much.
 constexpr std::int64_t worthwhile_bytes = std::int64_t{16} << 20;
 
+// What failed is tried again in pieces of this length.
+constexpr Length narrow_length{std::int64_t{64} << 10};
+
 // So many bytes, but no more than half of the window, nor than what leaves room for a writer that
 // has to wait otherwise.
 std::int64_t within(std::int64_t window_bytes, std::int64_t bytes) {
@@ -83,8 +86,16 @@ public:
         return deposits;
     }
 
-    void failed(File& file, const Deposit& deposit) const override {
-        file.pass.at = deposit.extent.end();
+    // A file system may refuse a request as a whole because of one bad block.
+    void failed(File& file, const Deposit& deposit, bool alone) const override {
+        Pass& pass = file.pass;
+        if (alone && deposit.extent.length <= narrow_length) {
+            pass.at = deposit.extent.end();
+            return;
+        }
+        pass.at = deposit.extent.begin;
+        pass.narrow_until =
+            std::max(pass.narrow_until, pass.at + Length{ledger_.options.request_bytes_max});
     }
 
     [[nodiscard]] bool over(File& file) const override {
@@ -97,9 +108,24 @@ public:
     }
 
 private:
+    [[nodiscard]] std::vector<Deposit> little(File& file, const FileSlot& slot) const {
+        const auto next = ledger_.extents.next(slot, file.pass.at);
+        if (!next || next->extent.begin >= file.pass.end) {
+            file.pass.at = file.pass.end;
+            return {};
+        }
+        const Offset begin = std::max(next->extent.begin, file.pass.at);
+        const Deposit part = part_of(*next, {begin, narrow_length});
+        file.pass.at = part.extent.end();
+        return {part};
+    }
+
     // The pass goes on behind them.
     [[nodiscard]] std::vector<Deposit> some(File& file) const {
         const FileSlot& slot = ledger_.slot_of(file);
+        if (file.pass.at < file.pass.narrow_until) {
+            return little(file, slot);
+        }
         const std::int64_t most = job_bytes(slot.window.load(relaxed), ledger_.options.cap_bytes,
                                             ledger_.options.request_bytes_max);
         std::vector<Deposit> deposits;
@@ -165,7 +191,7 @@ public:
         return deposits;
     }
 
-    void failed(File& /*file*/, const Deposit& /*deposit*/) const override {}
+    void failed(File& /*file*/, const Deposit& /*deposit*/, bool /*alone*/) const override {}
 
     [[nodiscard]] bool over(File& file) const override { return !front(file); }
 

@@ -209,7 +209,8 @@ void Desk::hello(Session& session, const wire::Question& question, Answer& answe
     const auto client = pool_.admit(static_cast<std::uint64_t>(process), *log);
     if (!client) {
         memory_.discard();
-        refuse(answer, EUSERS);
+        // One comes free once what a program left behind is drained.
+        refuse(answer, departing_.empty() ? EUSERS : EAGAIN);
         return;
     }
     memory_.assign(*client);

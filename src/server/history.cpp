@@ -157,6 +157,7 @@ std::vector<FileStory> History::stories(std::int64_t now_ns) const {
         FileStory story = known.story;
         story.oldest_ns = now_ns - oldest_of(directory_, directory_.files[slot], now_ns);
         add_meter(*known.meter, now_ns, story);
+        story.silent_ns = silent_ns(*known.meter, now_ns);
         add_story(story, all[story.path]);
     }
     std::vector<FileStory> stories;

@@ -28,6 +28,7 @@ struct FileStory {
     std::int64_t extents = 0;
     std::int64_t oldest_ns = 0;  // age of its oldest deposit
     std::int64_t waited_ns = 0;  // of its users, one after another
+    std::int64_t silent_ns = 0;  // that the file system has owed an answer
     std::int64_t storage_ns = 0;
     std::int64_t storage_bytes = 0;
     std::int64_t requests = 0;

@@ -1,10 +1,16 @@
 // See meter.hpp.
 #include "server/meter.hpp"
 
+#include <algorithm>
+
 namespace forebay::server {
 
 std::int64_t busy_ns(const Meter& meter, std::int64_t now_ns) noexcept {
     return meter.busy_ns + (meter.in_flight > 0 ? now_ns - meter.since_ns : 0);
+}
+
+std::int64_t silent_ns(const Meter& meter, std::int64_t now_ns) noexcept {
+    return meter.in_flight > 0 ? now_ns - std::max(meter.since_ns, meter.news_ns) : 0;
 }
 
 void MeteredStorage::begin() {
@@ -14,9 +20,13 @@ void MeteredStorage::begin() {
 }
 
 void MeteredStorage::end(std::int64_t requests) {
+    if (requests == 0) {
+        return;
+    }
     meter_->in_flight -= requests;
-    if (requests > 0 && meter_->in_flight == 0) {
-        meter_->busy_ns += clock_.now_ns() - meter_->since_ns;
+    meter_->news_ns = clock_.now_ns();
+    if (meter_->in_flight == 0) {
+        meter_->busy_ns += meter_->news_ns - meter_->since_ns;
     }
 }
 

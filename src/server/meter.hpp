@@ -17,10 +17,14 @@ struct Meter {
     std::int64_t busy_ns = 0;    // with at least one request, or a sync, at the file system
     std::int64_t in_flight = 0;  // requests, now
     std::int64_t since_ns = 0;   // when the first of these was given
+    std::int64_t news_ns = 0;    // when the file system answered last
 };
 
 // Of a meter, with what is in flight at the moment.
 [[nodiscard]] std::int64_t busy_ns(const Meter& meter, std::int64_t now_ns) noexcept;
+
+// How long the file system has owed an answer; 0: it owes none.
+[[nodiscard]] std::int64_t silent_ns(const Meter& meter, std::int64_t now_ns) noexcept;
 
 class MeteredStorage final : public ports::Storage {
 public:

@@ -57,15 +57,22 @@ TEST(MeteredStorage, CountsTimeInWhichAnythingIsUnderWayOnce) {
     storage.submit({.ticket = 2, .pieces = pieces});
     EXPECT_EQ(storage.poll(out), 0U);
     EXPECT_EQ(busy_ns(*meter, clock.now), 10);
+    EXPECT_EQ(silent_ns(*meter, clock.now), 10) << "whatever was given since";
     ready = 1;
     clock.now = 30;
     EXPECT_EQ(storage.poll(out), 1U);
+    EXPECT_EQ(silent_ns(*meter, 42), 12) << "it owes one more";
     ready = 2;
     clock.now = 45;
     EXPECT_EQ(storage.poll(out), 1U);
     EXPECT_EQ(meter->busy_ns, 35);
     clock.now = 1000;
     EXPECT_EQ(busy_ns(*meter, clock.now), 35) << "nothing is under way";
+    EXPECT_EQ(silent_ns(*meter, clock.now), 0) << "it owes nothing";
+    clock.now = 2000;
+    ready = 2;
+    storage.submit({.ticket = 3, .pieces = pieces});
+    EXPECT_EQ(silent_ns(*meter, 2001), 1) << "it had nothing to answer before";
     EXPECT_EQ(meter->bytes, 200);
     EXPECT_EQ(meter->requests, 2);
 }

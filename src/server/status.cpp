@@ -34,6 +34,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::direct: return "direct";
         case pool::Reason::copied: return "copied";
         case pool::Reason::inherited: return "inherited";
+        case pool::Reason::sent: return "sent";
         case pool::Reason::async: return "async";
         case pool::Reason::asked: return "asked";
         case pool::Reason::switched: return "switched";
@@ -71,6 +72,7 @@ Json json_of(const FileStory& story) {
             {"high", story.high},
             {"extents", story.extents},
             {"oldest_seconds", seconds(story.oldest_ns)},
+            {"silent_seconds", seconds(story.silent_ns)},
             {"waited_seconds", seconds(story.waited_ns)},
             {"storage_seconds", storage},
             {"storage_bytes", story.storage_bytes},

@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,8 @@ import pytest
 from suite.conversation import conversation, opened
 from suite.file_systems import fuse_file_system, served_file_system, until
 from suite.on import FULL
-from suite.pool import pool
-from suite.pooled import EAGER, KEPT
+from suite.pool import Pool, pool
+from suite.pooled import EAGER, KEPT, run
 from suite.verdict import ensure
 
 MIB = 1 << 20
@@ -227,3 +228,42 @@ def test_two_jobs_with_one_file(folder: Path) -> None:
     blocks = -(-2 * half // (2 * 4096))
     expected = (b"1" * 4096 + b"2" * 4096) * blocks
     ensure(path.read_bytes() == b"last of the other" + expected[17:], "other bytes")
+
+
+FORKS = """
+import os, sys
+fd = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR, 0o644)
+for number in range(400):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if os.pwrite(fd, b"x", number) == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0, number
+"""
+
+
+def test_more_programs_than_have_room_wait_until_those_that_have_gone_are_drained(
+    folder: Path,
+) -> None:
+    """The 257th was refused; its write failed with EIO. A request takes a second here."""
+    with fuse_file_system(folder, "slow_fs.c", "1000000", "1000000000") as mount:
+        with pool(mount, KEPT) as one:
+            run([sys.executable, "-c", FORKS, mount / "file"], folder, one.environment())
+        ensure((mount / "file").read_bytes() == b"x" * 400, "other bytes")
+
+
+def silent_seconds(one: Pool) -> float:
+    return max(file.silent_seconds for file in one.status().files)
+
+
+def test_how_long_a_file_system_has_not_answered_is_known(folder: Path) -> None:
+    with (
+        served_file_system(folder, "slow_fs.c", *FAST) as (mount, server),
+        pool(mount, EAGER) as one,
+        conversation(one) as program,
+    ):
+        fd = opened(program, mount / "file")
+        with hanging(server):
+            ensure(program.ask(f"os.pwrite({fd}, b'x' * {MIB}, 0)") == str(MIB), "fell short")
+            ensure(until(lambda: silent_seconds(one) > 0.5, 30), "nobody knows that it hangs")
+        ensure(program.ask(f"os.fsync({fd})") == "None", "fsync failed")
+        ensure(silent_seconds(one) == 0, "it has answered")

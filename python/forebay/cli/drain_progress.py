@@ -4,6 +4,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
+from forebay.cli.pool_report import hang_text
 from forebay.domain.pool import PoolStatus
 from forebay.domain.units import human_bytes
 
@@ -25,6 +26,7 @@ class DrainProgress:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._most = 0
+        self._hung = False
 
     def show(self, status: PoolStatus) -> None:
         """Bytes that are left."""
@@ -38,7 +40,8 @@ class DrainProgress:
         elif not self._told or now - self._told >= _LINE_SECONDS:
             self._told = now
             left = human_bytes(status.outstanding)
-            self._say(f"forebay: draining the pool, {left} to go")
+            hang = hang_text(status)
+            self._say(f"forebay: {hang or f'draining the pool, {left} to go'}")
 
     def note(self, text: str) -> None:
         """A line of its own."""
@@ -70,6 +73,7 @@ class DrainProgress:
 
             self._bar = Progress(
                 TextColumn("draining the pool"),
+                TextColumn("{task.description}"),
                 BarColumn(),
                 DownloadColumn(binary_units=True),
                 TransferSpeedColumn(),
@@ -79,4 +83,10 @@ class DrainProgress:
             )
             self._task = self._bar.add_task("", total=self._most)
             self._bar.start()
+        hang = hang_text(status)
+        if hang and not self._hung:
+            self.note(hang)  # the bar has no room for it, and shows for how long
+        self._hung = bool(hang)
+        what = f"no answer for {status.hangs.silent_seconds:.0f} s" if status.hangs else ""
+        self._bar.update(self._task, description=what)
         self._bar.update(self._task, total=self._most, completed=self._most - status.outstanding)

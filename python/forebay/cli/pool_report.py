@@ -186,6 +186,19 @@ def _rescued_lines(one: Rescued) -> Iterator[str]:
     yield f"  {shlex.join(one.next_step)}"
 
 
+def hang_text(status: PoolStatus) -> str:
+    """What to know of a file system that does not answer; empty: it does."""
+    file = status.hangs
+    if file is None:
+        return ""
+    seconds = f"{file.silent_seconds:.0f} s"
+    return (
+        f"the file system has not answered for {seconds} ({printable(file.path)}). "
+        "Nothing is lost: the pool goes on when it answers. Programs wait once the pool is full. "
+        "See whether `ls` answers there, and ask who looks after the file system."
+    )
+
+
 def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
     """What a daemon has now."""
     state = ", draining" if status.closing else ""
@@ -198,6 +211,8 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
         f"{human_seconds(status.oldest_seconds)} s old; {clients}, "
         f"{counted(status.lag, 'write')} to be looked at"
     )
+    if hang := hang_text(status):
+        yield f"  {hang}"
     for note in status.notes:
         yield f"  {printable(note)}"
     ranked = sorted(status.files, key=lambda one: (not one.error, -one.outstanding, -one.taken))

@@ -16,6 +16,9 @@ NODES_SETTING = "pool_nodes"
 STARTER_SETTING = "pool_starter"
 PATHS_MAX = 16
 """As many paths as a captured program looks at (src/entry/posix/paths.hpp)."""
+SILENT_SECONDS_MAX = 30.0
+"""A file system that does not answer for longer hangs: it may recover, as after a server's
+failure."""
 SOCKET_NAME_MAX = 107
 """Bytes of a socket's path that the kernel takes."""
 
@@ -26,6 +29,7 @@ REASONS: Mapping[str, str] = {
     "direct": "opened with O_DIRECT or O_SYNC",
     "copied": "copied inside the kernel (sendfile, copy_file_range, splice)",
     "inherited": "inherited by another program",
+    "sent": "its descriptor was sent to another process",
     "async": "asynchronous calls (aio, io_uring)",
     "asked": "the program or a setting asked for it",
     "switched": "the program switched it by ioctl",
@@ -66,6 +70,8 @@ class PoolFile:
     """Runs of bytes that are outstanding."""
     oldest_seconds: float
     """Age of the oldest of them."""
+    silent_seconds: float
+    """That the file system has owed an answer; 0: it owes none."""
     waited_seconds: float
     """That programs waited for room, for the file system, or for the daemon's answers when they
     opened, synced or truncated it: all processes together."""
@@ -156,6 +162,12 @@ class PoolStatus:
     """Of the bytes read ahead, those that other nodes passed on to this one."""
     passed_to_nodes: int = 0
     """Bytes that this node passed on to others."""
+
+    @property
+    def hangs(self) -> PoolFile | None:
+        """The file whose file system has been silent longest, if that is too long."""
+        silent = max(self.files, key=lambda file: file.silent_seconds, default=None)
+        return silent if silent and silent.silent_seconds >= SILENT_SECONDS_MAX else None
 
     @property
     def taken(self) -> int:

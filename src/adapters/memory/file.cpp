@@ -147,9 +147,9 @@ std::int64_t MemoryFile::move(Direction direction, const ports::Piece& piece, st
         bytes = std::clamp<std::int64_t>(size_ - piece.at.bytes(), 0, bytes);
     }
     const auto part = piece.bytes.first(static_cast<std::size_t>(bytes));
-    if (direction == Direction::write) {
+    if (direction == Direction::write && bytes > 0) {
         put_locked(piece.at, part);
-    } else {
+    } else if (direction == Direction::read) {
         get_locked(piece.at, part);
     }
     return bytes;

@@ -25,6 +25,8 @@ namespace forebay::entry {
 namespace {
 
 constexpr timespec nap{.tv_sec = 0, .tv_nsec = 10'000'000};
+// Naps, while the daemon has as many programs as it can have, and some of them have ended.
+constexpr int tries_max = 6000;
 // Descriptors of ours lie here, where programs rarely look, or as high as the limit lets them.
 constexpr std::array<long, 3> high_numbers{512, 100, 3};
 
@@ -169,22 +171,35 @@ bool Connection::reach() noexcept {
         return false;
     }
     const int before = errno;
-    const Turn turn{*this};
-    if (state_.load(relaxed) == State::none) {
-        const char* const problem = connect_and_greet();
-        if (problem != nullptr) {
-            disconnect();
-            std::array<char, 256> why;
-            std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
-                          errno);
-            say("this program does without the pool", why.data(),
-                "See with `forebay pool status` whether the daemon lives.");
-        }
-        state_.store(problem == nullptr ? State::reached : State::unreachable,
-                     std::memory_order_release);
+    for (int tried = 1; !settled_with(tried < tries_max); ++tried) {
+        const std::atomic<std::uint32_t> nobody{0};
+        kernel::futex_wait(nobody, 0, nap);
     }
     errno = before;
     return reached();
+}
+
+// False: it cannot be told yet, since others have still to go.
+bool Connection::settled_with(bool patience) noexcept {
+    const Turn turn{*this};
+    if (state_.load(relaxed) != State::none) {
+        return true;
+    }
+    const char* const problem = connect_and_greet();
+    if (problem != nullptr) {
+        disconnect();
+        if (errno == EAGAIN && patience) {
+            return false;
+        }
+        std::array<char, 256> why;
+        std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
+                      errno);
+        say("this program does without the pool", why.data(),
+            "See with `forebay pool status` whether the daemon lives.");
+    }
+    state_.store(problem == nullptr ? State::reached : State::unreachable,
+                 std::memory_order_release);
+    return true;
 }
 
 // Null, or what went wrong, with errno.

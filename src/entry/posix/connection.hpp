@@ -118,6 +118,7 @@ private:
     };
     static constexpr std::size_t lent_logs_max = 64;
 
+    [[nodiscard]] bool settled_with(bool patience) noexcept;
     [[nodiscard]] const char* connect_and_greet() noexcept;
     [[nodiscard]] const char* map(Received& greeting) noexcept;
     void disconnect() noexcept;

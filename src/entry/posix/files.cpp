@@ -265,7 +265,34 @@ Taken take_on(int fd, const Opening& opening) noexcept {
     return Taken::yes;
 }
 
+namespace {
+
+// One thread at a time moves offsets to the kernel: whoever came second would take back by what the
+// file had gone on since.
+class OffsetTurn {
+public:
+    OffsetTurn() noexcept : signals_{kernel::hold_signals()} {
+        while (state.moving_offset.exchange(true, std::memory_order_acquire)) {
+        }
+    }
+    OffsetTurn(const OffsetTurn&) = delete;
+    OffsetTurn& operator=(const OffsetTurn&) = delete;
+    ~OffsetTurn() {
+        state.moving_offset.store(false, std::memory_order_release);
+        kernel::give_signals(signals_);
+    }
+
+private:
+    kernel::Signals signals_;
+};
+
+}  // namespace
+
 void put_offset_into_kernel(Place place) noexcept {
+    if (place.file.offset.load(std::memory_order_acquire) == in_kernel) {
+        return;
+    }
+    const OffsetTurn turn;
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
     while (at != in_kernel) {
         kernel::lseek(place.fd, at, SEEK_SET);

@@ -32,6 +32,26 @@ int drain_all() noexcept {
     return reply ? reply->error : EIO;
 }
 
+// A descriptor of this file that the process has already; one that may write, if there is any.
+struct Own {
+    int fd = -1;
+    bool writes = false;
+};
+
+Own own_of(const struct stat& wanted) noexcept {
+    Own own;
+    for (int fd = 0; fd < descriptors.end() && !own.writes; ++fd) {
+        struct stat found{};
+        const Held held{fd};
+        if (held && kernel::fstat(fd, &found) == 0 && found.st_ino == wanted.st_ino &&
+            found.st_dev == wanted.st_dev) {
+            const int flags = held->flags.load(std::memory_order_relaxed);
+            own = {.fd = fd, .writes = (flags & O_ACCMODE) != O_RDONLY};
+        }
+    }
+    return own;
+}
+
 // What changes where bytes lie, or takes some away, is not for a file with deposits, nor for one of
 // which blocks were read ahead.
 template <class Pass>
@@ -97,6 +117,16 @@ int truncate(const char* path, off_t bytes) noexcept {
         return real::truncate(path, bytes);
     }
     const int before = errno;
+    // To open it once more and close that would give away the process' locks on it.
+    const Own own = own_of(found);
+    errno = before;
+    if (own.writes) {
+        return ftruncate(own.fd, bytes);
+    }
+    if (own.fd >= 0) {
+        const int error = leave_if_captured(own.fd, pool::Reason::asked);
+        return error != 0 ? fail(error) : real::truncate(path, bytes);
+    }
     const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0) {
         return -1;

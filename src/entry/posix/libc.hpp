@@ -2,7 +2,9 @@
 #pragma once
 
 #include <aio.h>
+#include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>

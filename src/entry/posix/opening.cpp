@@ -32,6 +32,19 @@ int closed_again(int fd, int error) noexcept {
     return -1;
 }
 
+// The kernel has opened it, without O_TRUNC where it `empties`. It, or -1 and errno.
+int taken_on(int fd, int flags, bool empties, int errno_before) noexcept {
+    const Taken taken = take_on(fd, {.flags = flags, .empties = empties});
+    if (taken == Taken::failed) {
+        return closed_again(fd, errno);
+    }
+    if (taken == Taken::no && empties && kernel::ftruncate(fd, 0) != 0) {
+        return closed_again(fd, errno);
+    }
+    errno = errno_before;
+    return fd;
+}
+
 template <class Open>
 int open_with(int folder, const char* path, int flags, const Open& open) noexcept {
     if (!capturing()) {
@@ -41,18 +54,12 @@ int open_with(int folder, const char* path, int flags, const Open& open) noexcep
     const bool empties = is_emptied_by_us(folder, path, flags);
     errno = before;
     const int fd = open(empties ? flags & ~O_TRUNC : flags);
-    if (fd < 0) {
-        return fd;
-    }
-    const Taken taken = take_on(fd, {.flags = flags, .empties = empties});
-    if (taken == Taken::failed) {
-        return closed_again(fd, errno);
-    }
-    if (taken == Taken::no && empties && kernel::ftruncate(fd, 0) != 0) {
-        return closed_again(fd, errno);
-    }
-    errno = before;
-    return fd;
+    return fd < 0 ? fd : taken_on(fd, flags, empties, before);
+}
+
+bool is_regular(int fd) noexcept {
+    struct stat found{};
+    return kernel::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
 }
 
 template <class Make>
@@ -111,6 +118,30 @@ int mkstemps(char* name, int suffix) noexcept {
 
 int mkostemps(char* name, int suffix, int flags) noexcept {
     return temporary([&]() noexcept { return real::mkostemps(name, suffix, flags); });
+}
+
+// A handle tells nothing of the file before it is open.
+int open_by_handle_at(int mounted, file_handle* handle, int flags) noexcept {
+    if (!capturing()) {
+        return real::open_by_handle_at(mounted, handle, flags);
+    }
+    const int before = errno;
+    const int fd = real::open_by_handle_at(mounted, handle, flags & ~O_TRUNC);
+    const bool empties = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY;
+    return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
+}
+
+// The other process moves its offset, and may not be one of the pool.
+int pidfd_getfd(int process, int fd, unsigned flags) noexcept {
+    const int before = errno;
+    const int got = real::pidfd_getfd(process, fd, flags);
+    if (got >= 0 && capturing()) {
+        static_cast<void>(take_on(
+            got,
+            {.flags = kernel::fcntl(got, F_GETFL), .through = pool::Reason::sent, .fresh = false}));
+        errno = before;
+    }
+    return got;
 }
 
 }  // namespace captured

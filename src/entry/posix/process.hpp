@@ -26,8 +26,9 @@ struct Devices {
 enum class Folder : std::uint32_t { unknown, outside, pooled };
 
 struct State {
-    std::atomic<bool> captures{false};      // there is a pool
-    std::atomic<bool> asynchronous{false};  // io_uring or libaio may use any descriptor
+    std::atomic<bool> captures{false};       // there is a pool
+    std::atomic<bool> moving_offset{false};  // a thread puts one into the kernel
+    std::atomic<bool> asynchronous{false};   // io_uring or libaio may use any descriptor
     std::atomic<Folder> folder{Folder::unknown};
     PoolPaths paths;
     Devices devices{};

@@ -121,6 +121,7 @@ void before_fork() noexcept {
 }
 
 void in_child() noexcept {
+    state.moving_offset.store(false, std::memory_order_relaxed);
     connection.forget();
     state.mappings.forget();
     descriptors.recount();

@@ -49,6 +49,7 @@ enum class Reason : std::uint32_t {
     direct,     // O_DIRECT, O_SYNC
     copied,     // sendfile, copy_file_range, splice
     inherited,  // by a program that was started with it open
+    sent,       // to another process, over a socket
     async,      // aio, io_uring
     asked,      // by the program or the user
     switched,   // by the program, which may switch it on again
