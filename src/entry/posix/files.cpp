@@ -273,6 +273,7 @@ class OffsetTurn {
 public:
     OffsetTurn() noexcept : signals_{kernel::hold_signals()} {
         while (state.moving_offset.exchange(true, std::memory_order_acquire)) {
+            ::sched_yield();  // who has the turn may have been interrupted
         }
     }
     OffsetTurn(const OffsetTurn&) = delete;
