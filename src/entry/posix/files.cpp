@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstring>
 #include <fcntl.h>
+#include <sched.h>
 #include <string_view>
 
 namespace forebay::entry {
