@@ -12,9 +12,11 @@ if [[ ${1:-} == asan || ${1:-} == tsan ]]; then
 fi
 export FOREBAY_SANITIZED=1
 export ASAN_SYMBOLIZER_PATH=/usr/bin/addr2line TSAN_SYMBOLIZER_PATH=/usr/bin/addr2line
-tests=(tests/suite/pool_faults_test.py tests/suite/pool_quota_test.py
+tests=(tests/suite/pool_bad_block_test.py tests/suite/pool_faults_test.py
+    tests/suite/pool_quota_test.py
     tests/suite/pool_paper_test.py tests/suite/pool_run_test.py tests/suite/posix_calls_test.py
-    tests/suite/posix_killed_test.py tests/suite/posix_random_test.py
+    tests/suite/posix_forks_test.py tests/suite/posix_killed_test.py
+    tests/suite/posix_random_test.py tests/suite/posix_seen_test.py
     tests/suite/posix_streams_test.py tests/suite/posix_stress_test.py
     tests/suite/posix_switch_test.py tests/suite/posix_test.py)
 chosen=(-m 'not full')
