@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from suite import mpi as m
 from suite.prober import Prober
 from suite.verdict import ensure
 
