@@ -254,6 +254,44 @@ def test_a_program_that_hangs_is_ended(make_world: Make, pattern: str | None) ->
     assert 0 < seconds < 30
 
 
+@dataclass
+class Hanging(Timed):
+    """Runs as Timed, but the advised one of a pair hangs, and is ended."""
+
+    hangs_in_pair: int = 1
+
+    def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
+        status, seconds = super().__call__(words, environment)
+        is_advised = "libforebay" in " ".join([*words, environment.get("LD_PRELOAD", "")])
+        if is_advised and (self.runs + 1) // 2 == self.hangs_in_pair:
+            raise UsageError("the program was ended after 1 s. Say --run-time.")
+        return status, seconds
+
+
+def test_a_run_that_hangs_in_a_later_pair_rolls_back(make_world: Make, tmp_path: Path) -> None:
+    layouts = Striped()
+    done = verified(make_world, tmp_path, Hanging(1.5, hangs_in_pair=3), layouts)
+    assert (done.verification.pairs, layouts.count, done.undone) == (2, 1, True)
+    assert "ended after 1 s" in done.trouble
+    assert "rolled back: all is as it was before" in verdict_text(done, ["./program"])
+
+
+def test_a_first_run_that_hangs_rolls_back(make_world: Make, tmp_path: Path) -> None:
+    layouts = Striped()
+    with pytest.raises(UsageError, match="ended after 1 s"):
+        verified(make_world, tmp_path, Hanging(1.5), layouts)
+    assert layouts.count == 1
+
+
+def test_settings_that_are_worse_are_said_to_be_rolled_back(
+    make_world: Make, tmp_path: Path
+) -> None:
+    done = verified(make_world, tmp_path, Timed(0.6), Striped())
+    text = verdict_text(done, ["./program"])
+    assert text.startswith("worse")
+    assert "rolled back: all is as it was before" in text
+
+
 def test_large_gains_are_known_after_six_pairs(make_world: Make, tmp_path: Path) -> None:
     timed = Timed(2.0)
     assert verified(make_world, tmp_path, timed, Striped()).verification.pairs == 6

@@ -3,8 +3,10 @@ FOREBAY_CEPHFS. Without it there are no tests here."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from suite import mpi as m
 from suite.compare import RECORD, compare, first_difference
 from suite.on import EACH
+from suite.prober import PACKAGES, Prober
 from suite.programs import VIEWS
 from suite.record import Record
 from suite.striping import TARGETS, UNIT, ensure_striped, layout, recorded, shown, write
@@ -129,3 +132,20 @@ def test_command(folder: Path) -> None:
     nobody = layout("set", "-c", "2", "--pool", "no-such-pool", there / "pool")
     ensure(nobody.returncode == 1, f"a pool that is not there: {nobody.stdout}")
     shutil.rmtree(there)
+
+
+def test_probing_knows_the_quota_of_a_directory(folder: Path) -> None:
+    """And of the directories above the one that is probed."""
+    limited = _fresh("limited")
+    os.setxattr(limited, "ceph.quota.max_bytes", str(100 << 20).encode())
+    below = limited / "below"
+    below.mkdir()
+    prober = Prober(folder=folder)
+    words = prober.words(below, "--bytes", "960m", "--dry-run", "--format", "json")
+    environment = {**os.environ, "PYTHONPATH": PACKAGES}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    ensure(done.returncode == 0, done.stderr)
+    told = json.loads(done.stdout)
+    ensure(told["bytes_limit"].endswith(f"left of the quota of {limited} (100 MiB)"), f"{told}")
+    ensure(0 < told["bytes"] <= 100 << 20, f"{told}")
+    shutil.rmtree(limited)

@@ -21,14 +21,17 @@ NOT_POSSIBLE = 77
 """Exit status of tools/limited_disk.sh where there is no root, or no such limits."""
 
 
-def as_nobody(folder: Path) -> Sequence[str]:
-    """What comes before a command that is to run without root; the folder is given to that user."""
+def as_nobody(folder: Path, *, reads_all: bool = False) -> Sequence[str]:
+    """What comes before a command that is to run without root; the folder is given to that user.
+    `reads_all`: it may read what it has no permission for, as a checkout below /root."""
     if os.geteuid() != 0:
         return []
     if shutil.which("setpriv") is None:
         pytest.skip("no setpriv")
     os.chown(folder, NOBODY, NOBODY)
     nobody = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    if reads_all:
+        nobody += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
     prefix = ["setpriv", *nobody, "env", f"HOME={folder}"]
     program = subprocess.run([*prefix, "test", "-x", folder], check=False)
     if program.returncode != 0:
@@ -38,8 +41,8 @@ def as_nobody(folder: Path) -> Sequence[str]:
 
 def python_of_nobody(folder: Path) -> tuple[Sequence[str], str]:
     """What comes before a Python program that is to run without root, and the interpreter that such
-    a user may run; the folder is given to that user."""
-    prefix = as_nobody(folder)
+    a user may run; the folder is given to that user. It may read the checkout wherever that is."""
+    prefix = as_nobody(folder, reads_all=True)
     for python in (sys.executable, "/usr/bin/python3"):
         starts = subprocess.run([*prefix, python, "-c", ""], check=False, capture_output=True)
         if starts.returncode == 0:

@@ -29,7 +29,7 @@ from suite.quota import KINDS, Kind
 from suite.striping import striped_file_system
 from suite.verdict import ensure
 
-KIB, MIB = 1 << 10, 1 << 20
+MIB = 1 << 20
 LITTLE_SECONDS = 60
 """What an end may take beyond the budget: a launcher is given time, and so is the file system."""
 
@@ -52,24 +52,25 @@ REAL_QUOTAS = ("ext4", "btrfs")
 
 @pytest.mark.parametrize("kind", [pytest.param(KINDS[name], id=name) for name in REAL_QUOTAS])
 def test_quota_of_100_megabytes(kind: Kind, folder: Path) -> None:
-    """Of which the user has half of one left, in which no probe fits, and then 6 for smaller
-    probes."""
+    """Of which the user has a little left, in which no probe fits, and then all for small ones: the
+    estimate names the quota."""
     prober = unprivileged(folder)
     with kind(prober.folder, 100 * MIB) as limited, m.cores(m.MPICH, RANKS):
-        mine, more = limited.folder / "mine", limited.folder / "more"
-        mine.write_bytes(bytes(94 * MIB))
-        more.write_bytes(bytes(6 * MIB - 512 * KIB))
-        for file in (mine, more):
-            os.chown(file, limited.folder.stat().st_uid, -1)
+        mine = limited.folder / "mine"
+        mine.write_bytes(bytes(90 * MIB))
+        os.chown(mine, limited.folder.stat().st_uid, -1)
+        os.sync()
         words = prober.words(limited.folder, "--bytes", "960m")
         said = prober.run(words, status=1)
-        ensure("Disk quota exceeded" in said and "less --bytes" in said, said)
-        ensure(names(limited.folder) == ["mine", "more"], "files were left")
-        prober.run(prober.forebay("probe", "--clean", "-o", str(prober.portrait)), status=0)
-        more.unlink()
-        os.sync()
-        prober.run(prober.words(limited.folder, "--bytes", "240m"), status=0)
+        ensure("budget is too small" in said and "quota" in said and "make room" in said, said)
         ensure(names(limited.folder) == ["mine"], "files were left")
+        ensure(not prober.journal.exists(), "there is a journal of nothing")
+        mine.unlink()
+        os.sync()
+        said = prober.run(words, status=0)
+        ensure("The limit of bytes is --share, 100% of what is left of the" in said, said)
+        ensure("Disk quota exceeded" not in said, said)
+        ensure(names(limited.folder) == [], "files were left")
 
 
 def test_disk_that_fills_in_the_middle(folder: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from forebay.adapters.quotas import quota_left
 from forebay.application.ports import DirectoryFacts, MachineFacts
 from forebay.domain.errors import UsageError
 
@@ -58,6 +59,7 @@ class LocalMachine:
                 device=mount.device,
                 free_bytes=usage.free if usage.total > 0 else None,
                 is_writable=os.access(real, os.W_OK | os.X_OK),
+                quota=quota_left(real, mount_point=mount.point, file_system=mount.file_system),
             )
         except OSError as error:
             raise UsageError(

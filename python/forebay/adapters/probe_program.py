@@ -150,6 +150,7 @@ class RealSystem:
                 stripe_bytes=layout.stripe_bytes if layout and layout.stripe_bytes else MIB,
             ),
             free_bytes=facts.free_bytes,
+            quota=facts.quota,
             unknown=unknown,
             placeable=targets if _can_place(layout, targets) else 0,
             spent=Spent(

@@ -61,6 +61,14 @@ class MpiWheel:
 
 
 @frozen
+class QuotaLeft:
+    """So many bytes of a quota; `of`: whose, in words."""
+
+    bytes: int
+    of: str
+
+
+@frozen
 class DirectoryFacts:
     """What is known of a directory's file system."""
 
@@ -71,6 +79,8 @@ class DirectoryFacts:
     free_bytes: int | None
     """None: the file system does not say."""
     is_writable: bool
+    quota: QuotaLeft | None = None
+    """None: there is none, or the system does not say."""
 
 
 @frozen

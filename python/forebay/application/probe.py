@@ -9,6 +9,7 @@ from enum import Enum
 from statistics import median
 from typing import Protocol
 
+from forebay.application.ports import QuotaLeft
 from forebay.domain.errors import ProbeError
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point, Space, usual_space
@@ -39,7 +40,8 @@ PASSAGES = 3
 
 @frozen
 class Budget:
-    """What probing may take. `share`: of the free space, that its bytes may be."""
+    """What probing may take. `share`: of the free space and of what is left of a quota, that its
+    bytes may be."""
 
     seconds: float
     bytes: int
@@ -70,6 +72,7 @@ class Ground:
 
     identity: Identity
     free_bytes: int | None
+    quota: QuotaLeft | None = None
     obstacle: str = ""
     remarks: tuple[str, ...] = ()
     """What is to be told of all probes, with what they found."""
@@ -131,6 +134,8 @@ class Estimate:
     seconds: float
     bytes: int
     files: int
+    limit: str
+    """What bounds the bytes, in words."""
 
 
 @frozen
@@ -154,17 +159,14 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         raise ProbeError(ground.obstacle)
     identity = ground.identity
     probes = PROBES[request.level]
-    allowed = request.budget.bytes
-    if ground.free_bytes is not None:
-        allowed = min(allowed, int(ground.free_bytes * request.budget.share))
-    allowed -= ground.spent.bytes
+    limit = _limit(request.budget, ground)
+    allowed = limit.bytes - ground.spent.bytes
     targets = _for_targets(request.budget, ground, allowed, probes)
     of_one = request.probe_bytes or (allowed - targets.bytes) // probes // MIB * MIB
     if of_one < MIB:
         raise ProbeError(
-            f"the budget is too small ({human_bytes(allowed)} for {probes} probes, and one needs "
-            "1 MiB or more; it is also bounded by --share of the free space). Raise --bytes or "
-            "--share, or choose --level quick."
+            f"the budget is too small ({human_bytes(max(0, allowed))} for {probes} probes, and one "
+            f"needs 1 MiB or more; the limit is {limit.name}). {limit.way}"
         )
     space = usual_space(
         nodes=identity.nodes,
@@ -194,9 +196,36 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         space=space,
         control=control,
         priors=(_prior(identity, space),),
-        estimate=Estimate(probes=probes, seconds=seconds, bytes=written, files=files),
+        estimate=Estimate(
+            probes=probes, seconds=seconds, bytes=written, files=files, limit=limit.name
+        ),
         targets=targets,
     )
+
+
+@frozen
+class _Limit:
+    """Of the bytes; `way`: what to do where it is too small."""
+
+    bytes: int
+    name: str
+    way: str
+
+
+def _limit(budget: Budget, ground: Ground) -> _Limit:
+    """The tightest of them."""
+    level = "or choose --level quick."
+    limits = [_Limit(bytes=budget.bytes, name="--bytes", way=f"Raise --bytes, {level}")]
+    spaces = []
+    if ground.free_bytes is not None:
+        spaces.append((ground.free_bytes, "free space"))
+    if ground.quota is not None:
+        spaces.append((ground.quota.bytes, f"what is left of {ground.quota.of}"))
+    for count, what in spaces:
+        name = f"--share, {100 * budget.share:g}% of {what} ({human_bytes(count)})"
+        way = f"Raise --share, make room, {level}"
+        limits.append(_Limit(bytes=int(count * budget.share), name=name, way=way))
+    return min(limits, key=lambda one: one.bytes)
 
 
 def _for_targets(budget: Budget, ground: Ground, allowed: int, probes: int) -> Spent:

@@ -68,7 +68,8 @@ What it takes is bounded, and said before it begins:
   --level quick, standard, deep    60, 120, 240 probes; more find more
   --seconds N                      all together (300, 600, 1200)
   --bytes SIZE                     written, all together (200g, 500g, 1t)
-  --share 1%                       of the free space, that these bytes may be
+  --share 1%                       of the free space, and of what is left of your quota, that
+                                   these bytes may be
   --files N                        made, all together (100000)
 With --dry-run it is only said (with --format json, as JSON). No rank is started for that: on how
 many nodes they run, and how many targets Lustre has in all, is known when probing begins.
@@ -118,7 +119,7 @@ def probe(
     seconds: Annotated[int | None, option("--seconds", "N", "That it may take.", min=1)] = None,
     bytes_: Annotated[str | None, option("--bytes", "SIZE", "That it may write.")] = None,
     files: Annotated[int, option("--files", "N", "That it may make.", min=1)] = 100_000,
-    share: Annotated[str, option("--share", "P", "Of the free space, as in 1%.")] = "1%",
+    share: Annotated[str, option("--share", "P", "Of free space and quota, as in 1%.")] = "1%",
     targets: Annotated[int | None, option("--targets", "N", "If not found.", min=1)] = None,
     reads: Annotated[bool, option("--reads", None, "Seek what is best for reading.")] = False,
     seed: Annotated[int, option("--seed", None, "Of the order of probes.", min=0)] = 1,
@@ -358,7 +359,8 @@ def _estimate(plan: ProbePlan) -> str:
         f"{identity.directory} ({identity.file_system}, {targets}, {ranks}): at most "
         f"{estimate.probes} probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} "
         f"written, {human_bytes(plan.space.bytes_max)} at a time, "
-        f"{counted(estimate.files, 'file')}; all are removed"
+        f"{counted(estimate.files, 'file')}; all are removed. The limit of bytes is "
+        f"{estimate.limit}"
     )
 
 
@@ -376,6 +378,7 @@ def _estimate_json(plan: ProbePlan) -> Any:
         "probes": estimate.probes,
         "seconds": estimate.seconds,
         "bytes": estimate.bytes,
+        "bytes_limit": estimate.limit,
         "bytes_at_a_time": plan.space.bytes_max,
         "files": estimate.files,
     }
