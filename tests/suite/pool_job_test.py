@@ -29,10 +29,10 @@ FOREBAY = (sys.executable, str(m.ROOT / "python" / "forebay"))
 ENVIRONMENT = {"FOREBAY_LIBDIR": str(m.LIBRARIES), "PYTHONPATH": str(m.ROOT / "python")}
 MIB = 1 << 20
 
-# As srun does: a task on each node, standard input for all, and all their output together. Options
-# are not looked at.
+# As srun does: a task on each node, standard input and signals for all, and all their output
+# together. Options are not looked at.
 LAUNCHER = """#!{python}
-import os, subprocess, sys, threading
+import os, signal, subprocess, sys, threading
 nodes = {nodes}
 words = [word for word in sys.argv[1:]]
 while words and words[0].startswith("-"):
@@ -48,6 +48,12 @@ tasks = [
     )
     for number, node in enumerate(nodes)
 ]
+def pass_signal_on(number, _):
+    for task in tasks:
+        if task.poll() is None:
+            os.killpg(task.pid, number)
+for number in (signal.SIGTERM, signal.SIGUSR1):
+    signal.signal(number, pass_signal_on)
 def pass_on():
     while part := os.read(0, 1 << 16):
         for task in tasks:
