@@ -118,6 +118,19 @@ std::int64_t job_end() {
     return whole && end > 0 && end <= job_end_max ? end : 0;
 }
 
+// A folder's name with the node's own name for %h, and its number in the job for %n.
+std::string placed(std::string folder, std::string_view host, std::uint32_t node) {
+    const auto put = [&folder](std::string_view mark, std::string_view text) {
+        for (std::size_t at = folder.find(mark); at != std::string::npos;
+             at = folder.find(mark, at + text.size())) {
+            folder.replace(at, mark.size(), text);
+        }
+    };
+    put("%n", std::to_string(node));
+    put("%h", host);
+    return folder;
+}
+
 // A journal is replayed wherever it is named, and kept where writes wait for it.
 Result<void> read_journal(ServerOptions& options, const Settings& settings,
                           const Surroundings& around) {
@@ -130,7 +143,7 @@ Result<void> read_journal(ServerOptions& options, const Settings& settings,
                         "folder). Name one on a local disk."});
     }
     if (!folder.empty()) {
-        journal.folder = absolute(folder, around.folder);
+        journal.folder = absolute(placed(folder, around.host, options.desk.node), around.folder);
         const std::int64_t bytes = settings.number(Setting::pool_journal_size);
         journal.bytes = bytes == 0 ? 2 * options.desk.pool.cap_bytes + journal_bytes_more : bytes;
         journal.rescue_folders = options.rescue_folders;
@@ -149,6 +162,9 @@ Surroundings look_around() {
     if (kernel::getcwd(folder.data(), folder.size()) > 0 && folder.front() == '/') {
         around.folder = folder.data();
     }
+    std::array<char, 256> host{};
+    ::gethostname(host.data(), host.size() - 1);
+    around.host = host.data();
     const char* const temporary = std::getenv("TMPDIR");
     around.job_end_s = job_end();
     around.temporary_folder = temporary == nullptr || *temporary != '/' ? "/tmp" : temporary;

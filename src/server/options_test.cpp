@@ -16,6 +16,7 @@ constexpr std::int64_t second = 1'000'000'000;
 const Surroundings around{.memory_bytes = 100 * gibibyte,
                           .folder = "/w",
                           .temporary_folder = "/t",
+                          .host = "n%n",
                           .job_end_s = 1'800'000'000};
 
 Result<ServerOptions> read(std::initializer_list<const char*> words,
@@ -69,6 +70,20 @@ TEST(ServerOptions, TheJobEndsWhenTheUserSaysOrElseTheBatchSystem) {
     EXPECT_EQ(told.job_margin_ns, 300 * second);
     ASSERT_TRUE(settings.set(Setting::pool_deadline, "0"));
     EXPECT_EQ(read({"--socket", "/s/x"}, settings)->desk.job_end_ns, pool::Deadline::never);
+}
+
+TEST(ServerOptions, TheJournalIsOfItsNode) {
+    const auto journal = [](const char* folder) {
+        Settings settings;
+        EXPECT_TRUE(settings.set(Setting::pool_journal, folder));
+        return read({"--socket", "/s/x", "--node", "3", "--nodes", "4"}, settings)
+            ->desk.journal.folder;
+    };
+    EXPECT_EQ(journal("/j"), "/j");
+    EXPECT_EQ(journal("j-%n/%n"), "/w/j-3/3");
+    EXPECT_EQ(journal("/j-%h-%n%h"), "/j-n%n-3n%n");
+    EXPECT_EQ(journal("/100%/j"), "/100%/j");
+    EXPECT_FALSE(look_around().host.empty());
 }
 
 TEST(ServerOptions, RescueFoldersAreTheCommandLinesThenTheSettingsThenUsual) {

@@ -56,8 +56,8 @@ exit $status
 # where it passes it to all). What the daemons are told is in a folder that all nodes have: `peers`
 # for their input, which ends with END; USR1 and TERM for signals, which launchers pass on each in
 # their own way. When whoever started us is gone, so is the input of the first task, which removes
-# the folder then: that ends all. What a daemon says is there, too (out-N): Open MPI mixes what tasks
-# say within a line. Status 0: for another one, launchers end the other tasks.
+# the folder then: that ends all. What a daemon says goes into out-N there: Open MPI mixes lines of
+# several tasks. Status 0: for another one, launchers end the other tasks.
 _RELAYED = f"""
 trap : TERM INT HUP USR1
 node={_NUMBER}

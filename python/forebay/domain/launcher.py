@@ -308,8 +308,9 @@ _VALUES: Mapping[Flavour, Mapping[str, int]] = {
         "env": 2,
         **dict.fromkeys(
             "n np f hosts host hostfile machinefile wdir configfile genvlist envlist launcher "
-            "launcher-exec bootstrap bootstrap-exec rmk topolib bind-to map-by membind demux iface ppn "
-            "prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes localhost usize pmi-port "
+            "launcher-exec bootstrap bootstrap-exec rmk topolib bind-to map-by membind demux "
+            "iface ppn prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes "
+            "localhost usize pmi-port "
             "gpus-per-proc perhost".split(),
             1,
         ),
