@@ -94,7 +94,7 @@ def summary(work: Path, text: str) -> dict[str, Any]:
 
 # MPICH 4.0.2 hangs in MPI_Finalize now and then where its ranks are on several nodes.
 @ROOT_ONLY
-@on(m.OPEN_MPI, m.MPICH_5)
+@on(m.OPEN_MPI, full=m.WHEELS)
 def test_the_programs_launcher_starts_the_daemons(mpi: m.Mpi, folder: Path) -> None:
     """Nothing is said of nodes; collective writes are deposits on both."""
     reference, native = plain(VIEWS, mpi, 4), m.build(mpi, VIEWS.source)
