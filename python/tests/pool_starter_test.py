@@ -1,7 +1,12 @@
 """Which nodes a launcher's words name, and what starts one daemon on each of them."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from forebay.application.ports import World
+from forebay.application.run_program import RunRequest, plan_run
 from forebay.domain.launcher import Flavour
 from forebay.domain.pool_starter import Launching, launching, nodes_of, starter_by
 
@@ -55,3 +60,11 @@ def test_nodes_that_are_named(line: str, nodes: int) -> None:
 )
 def test_one_task_on_each_node_reached_in_the_same_way(line: str, words: str) -> None:
     assert " ".join(starter_by(of(line), 2, ["FOREBAY_A"])) == words
+
+
+def test_in_a_slurm_job_it_is_slurm_that_starts_them(make_world: Callable[..., World]) -> None:
+    words = ("mpirun", "--host", "a,b", "./program")
+    world = make_world(environment={"SLURM_JOB_NUM_NODES": "4"})
+    plan = plan_run(RunRequest(command=words, pool=(Path(),)), world)
+    assert plan.pool is not None
+    assert (plan.pool.nodes, plan.pool.by) == (4, None)

@@ -317,14 +317,6 @@ def test_the_launcher_of_the_program_starts_the_daemons(
     assert place.shared == tmp_path
 
 
-def test_in_a_slurm_job_it_is_slurm_that_starts_them(make_world: MakeWorld) -> None:
-    words = ("mpirun", "--host", "a,b", "./program")
-    world = make_world(environment={"SLURM_JOB_NUM_NODES": "4"})
-    plan = plan_run(RunRequest(command=words, pool=(Path(),)), world)
-    assert plan.pool is not None
-    assert (plan.pool.nodes, plan.pool.by) == (4, None)
-
-
 @pytest.mark.parametrize(
     ("slurm", "told", "nodes"),
     [({}, "0", 1), ({"SLURM_JOB_NUM_NODES": "4"}, "0", 4), ({"SLURM_JOB_NUM_NODES": "4"}, "1", 1),

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The pool of a job on a real Slurm of two nodes, which is brought up for it: one that finds a job's
-# processes by /proc, and one that has them in control groups (where there is a freezer of version 1).
+# processes by /proc, and one that has them in control groups (where version 1 has a freezer).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/packages.sh all
