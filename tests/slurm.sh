@@ -3,17 +3,26 @@
 # processes, a /tmp and a /dev/shm of its own. Needs root and Debian's packages slurmctld, slurmd,
 # slurm-client and munge.
 #
-#   slurm.sh up FOLDER      begins it and prints the path of its slurm.conf, for SLURM_CONF; the
-#                           folder lies outside of /tmp
-#   slurm.sh down FOLDER    ends it and removes FOLDER
+#   slurm.sh up FOLDER [TRACKING]   begins it and prints the path of its slurm.conf, for SLURM_CONF;
+#                                   the folder lies outside of /tmp. TRACKING: how it finds a job's
+#                                   processes, linuxproc (usual) or cgroup (version 1: a freezer for
+#                                   each node)
+#   slurm.sh down FOLDER            ends it and removes FOLDER
 set -euo pipefail
 action=${1:?up or down}
 folder=${2:?a folder}
+tracking=${3:-linuxproc}
+freezers=/sys/fs/cgroup/freezer
 conf=$folder/slurm.conf
 nodes=(fb1 fb2)
 
 port() {  # one that nobody listens at
     python3 -c "import socket; s = socket.socket(); s.bind(('', 0)); print(s.getsockname()[1])"
+}
+
+own_freezer() {  # what gives a node one; names are this folder's
+    local path=$freezers/forebay-$(stat -c %i "$folder")-$1
+    echo "mkdir -p '$path' && mount --bind '$path' '$folder/cgroup/freezer' &&"
 }
 
 down() {
@@ -26,6 +35,11 @@ down() {
     for pid in "$folder"/*.pid; do
         if [[ -s $pid ]]; then kill -KILL "$(< "$pid")" 2> /dev/null || true; fi
     done
+    if [[ -d $folder ]]; then
+        for path in "$freezers/forebay-$(stat -c %i "$folder")"-*; do
+            if [[ -d $path ]]; then find "$path" -depth -type d -exec rmdir {} + || true; fi
+        done
+    fi
     rm -rf "$folder"
 }
 
@@ -47,7 +61,7 @@ SlurmUser=root
 AuthType=auth/munge
 AuthInfo=socket=$folder/munge.socket
 CryptoType=crypto/munge
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/$tracking
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
@@ -67,6 +81,12 @@ END
             "RealMemory=1000" >> "$conf"
         mkdir -p "$folder/spool.$node"
     done
+    cat > "$folder/cgroup.conf" << END
+CgroupPlugin=cgroup/v1
+CgroupAutomount=no
+CgroupMountpoint=$folder/cgroup
+END
+    mkdir -p "$folder/cgroup/freezer"
     export SLURM_CONF=$conf
     slurmctld -f "$conf"
     { cat /etc/hosts && printf '127.0.0.1 %s\n' "${nodes[@]}"; } > "$folder/hosts"
@@ -74,6 +94,7 @@ END
         unshare --mount --uts --ipc --pid --fork --kill-child --mount-proc bash -c "
             hostname $node && mount --make-rprivate / && mount --bind '$folder/hosts' /etc/hosts &&
             mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm &&
+            $(if [[ $tracking == cgroup ]]; then own_freezer "$node"; fi)
             exec slurmd -D -N $node -f '$conf'" > "$folder/slurmd.$node.out" 2>&1 < /dev/null &
         echo $! > "$folder/$node.pid"
     done

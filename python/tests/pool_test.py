@@ -290,9 +290,31 @@ def test_bytes_that_did_not_arrive_change_a_status_of_0_only(
 
 
 def test_ranks_on_other_nodes_are_warned_about(make_world: MakeWorld) -> None:
-    words = ("mpiexec", "-host", "a,b", "./program")
+    """Where it is not known which nodes these are, or somebody wants one daemon."""
+    words = ("mpiexec", "-f", "no-such-file", "./program")
     plan = plan_run(RunRequest(command=words, pool=(Path(),)), make_world())
     assert any("on this node only" in warning for warning in plan.warnings)
+    words = ("mpiexec", "-host", "a,b", "./program")
+    one = (Override("pool_nodes", "1"),)
+    plan = plan_run(RunRequest(command=words, pool=(Path(),), overrides=one), make_world())
+    assert any("on this node only" in warning for warning in plan.warnings)
+
+
+def test_the_launcher_of_the_program_starts_the_daemons(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    (tmp_path / "hosts").write_text("a:2\nb:2\n")
+    words = ("mpirun", "--hostfile", "hosts", "-n", "4", "./program")
+    world = make_world()
+    plan = plan_run(RunRequest(command=words, pool=(Path(),)), world)
+    assert plan.pool is not None
+    assert plan.pool.nodes == 2
+    assert not any("on this node only" in warning for warning in plan.warnings)
+    carry_out(plan, world)
+    place = world.pools.places[0]  # type: ignore[attr-defined]
+    assert place.starter[:6] == ("mpirun", "--hostfile", "hosts", "-n", "2", "--map-by")
+    assert place.starter[-2:] == ("-x", "FOREBAY_RECORD")
+    assert place.shared == tmp_path
 
 
 @pytest.mark.parametrize(

@@ -120,29 +120,20 @@ std::int64_t job_end() {
     return whole && end > 0 && end <= job_end_max ? end : 0;
 }
 
-// %n is the number of the node in the job, %h its name, %% a percent sign.
-Result<std::string> of_this_node(const std::string& folder, const ServerOptions& options,
-                                 const Surroundings& around) {
+// A folder's name with the node's own name for %h, and its number in the job for %n.
+std::string placed(std::string_view folder, std::string_view host, std::uint32_t node) {
     std::string whole;
     for (std::size_t at = 0; at < folder.size(); ++at) {
-        if (folder[at] != '%') {
+        const std::string_view mark = folder.substr(at, 2);
+        if (mark == "%n") {
+            whole += std::to_string(node);
+        } else if (mark == "%h") {
+            whole += host;
+        } else {
             whole += folder[at];
             continue;
         }
-        const char what = ++at < folder.size() ? folder[at] : '\0';
-        if (what == 'n') {
-            whole += std::to_string(options.desk.node);
-        } else if (what == 'h' && !around.host.empty()) {
-            whole += around.host;
-        } else if (what == '%') {
-            whole += '%';
-        } else {
-            return failure({ErrorCode::argument, 0,
-                            fmt::format("cannot keep a journal in {} (behind % there may be n, the "
-                                        "number of the node, h, its name, or %). Name a folder on "
-                                        "a local disk.",
-                                        folder)});
-        }
+        ++at;
     }
     return whole;
 }
@@ -151,12 +142,8 @@ Result<std::string> of_this_node(const std::string& folder, const ServerOptions&
 Result<void> read_journal(ServerOptions& options, const Settings& settings,
                           const Surroundings& around) {
     JournalOptions& journal = options.desk.journal;
-    Result<std::string> said =
-        of_this_node(std::string{settings.text(Setting::pool_journal)}, options, around);
-    if (!said) {
-        return failure(std::move(said.error()));
-    }
-    const std::string& folder = *said;
+    const std::string folder =
+        placed(settings.text(Setting::pool_journal), around.host, options.desk.node);
     journal.keeps = settings.text(Setting::pool_durability) == "node";
     if (folder.empty() && journal.keeps) {
         return failure({ErrorCode::argument, 0,

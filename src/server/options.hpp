@@ -16,8 +16,8 @@ struct Surroundings {
     std::int64_t memory_bytes = 0;  // of the node, or of the control group where that is less
     std::string folder;             // it was started in
     std::string temporary_folder;
+    std::string host;            // its name
     std::int64_t job_end_s = 0;  // since 1970; 0: not known
-    std::string host{};          // empty: not known
 };
 [[nodiscard]] Surroundings look_around();
 

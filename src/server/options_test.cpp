@@ -16,8 +16,8 @@ constexpr std::int64_t second = 1'000'000'000;
 const Surroundings around{.memory_bytes = 100 * gibibyte,
                           .folder = "/w",
                           .temporary_folder = "/t",
-                          .job_end_s = 1'800'000'000,
-                          .host = "n7"};
+                          .host = "n%n",
+                          .job_end_s = 1'800'000'000};
 
 Result<ServerOptions> read(std::initializer_list<const char*> words,
                            const Settings& settings = {}) {
@@ -28,25 +28,6 @@ Result<ServerOptions> read(std::initializer_list<const char*> words,
         pointers.push_back(text.data());
     }
     return options_of(pointers, settings, around);
-}
-
-TEST(ServerOptions, AJournalIsThatOfANode) {
-    struct Row {
-        const char* said;
-        const char* folder;
-    };
-    for (const Row& row : {Row{"/j/%n", "/j/3"}, Row{"j-%h/%n", "/w/j-n7/3"}, Row{"/j%%n", "/j%n"},
-                           Row{"/j/%x", nullptr}, Row{"/j/%", nullptr}}) {
-        Settings settings;
-        ASSERT_TRUE(settings.set(Setting::pool_journal, row.said));
-        const auto options = read({"--socket", "s", "--node", "3", "--nodes", "4"}, settings);
-        ASSERT_EQ(options.has_value(), row.folder != nullptr) << row.said;
-        if (options) {
-            EXPECT_EQ(options->desk.journal.folder, row.folder);
-        } else {
-            EXPECT_THAT(options.error().message, HasSubstr("behind % there may be"));
-        }
-    }
 }
 
 TEST(ServerOptions, ComeFromSettings) {
@@ -89,6 +70,20 @@ TEST(ServerOptions, TheJobEndsWhenTheUserSaysOrElseTheBatchSystem) {
     EXPECT_EQ(told.job_margin_ns, 300 * second);
     ASSERT_TRUE(settings.set(Setting::pool_deadline, "0"));
     EXPECT_EQ(read({"--socket", "/s/x"}, settings)->desk.job_end_ns, pool::Deadline::never);
+}
+
+TEST(ServerOptions, TheJournalIsOfItsNode) {
+    const auto journal = [](const char* folder) {
+        Settings settings;
+        EXPECT_TRUE(settings.set(Setting::pool_journal, folder));
+        return read({"--socket", "/s/x", "--node", "3", "--nodes", "4"}, settings)
+            ->desk.journal.folder;
+    };
+    EXPECT_EQ(journal("/j"), "/j");
+    EXPECT_EQ(journal("j-%n/%n"), "/w/j-3/3");
+    EXPECT_EQ(journal("/j-%h-%n%h"), "/j-n%n-3n%n");
+    EXPECT_EQ(journal("/100%/j"), "/100%/j");
+    EXPECT_FALSE(look_around().host.empty());
 }
 
 TEST(ServerOptions, RescueFoldersAreTheCommandLinesThenTheSettingsThenUsual) {

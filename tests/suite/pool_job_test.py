@@ -49,11 +49,12 @@ tasks = [
     )
     for number, node in enumerate(nodes)
 ]
-def pass_signal(number, frame):
+def pass_signal_on(number, _):
     for task in tasks:
-        os.killpg(task.pid, number)
-for number in (signal.SIGUSR1, signal.SIGTERM):
-    signal.signal(number, pass_signal)
+        if task.poll() is None:
+            os.killpg(task.pid, number)
+for number in (signal.SIGTERM, signal.SIGUSR1):
+    signal.signal(number, pass_signal_on)
 def pass_on():
     while part := os.read(0, 1 << 16):
         for task in tasks:
@@ -155,97 +156,6 @@ def test_a_job_on_two_nodes(folder: Path) -> None:
         program = [launcher, sys.executable, folder / "program.py"]
         text = run([*FOREBAY, *words, "--", *program], work, ENVIRONMENT)
     judged(json.loads(text.splitlines()[-1]), work)
-
-
-# Both write to one file while both have it open.
-BOTH = """
-import os, time
-rank = int(os.environ["SLURM_PROCID"])
-fd = os.open("both", os.O_CREAT | os.O_RDWR)
-os.mkdir(f"../opened-{rank}")
-while not os.path.exists(f"../opened-{1 - rank}"):
-    time.sleep(0.01)
-os.pwrite(fd, bytes([rank + 1]) * 1000, rank * 1000)
-"""
-
-
-@ROOT_ONLY
-def test_why_a_file_of_two_nodes_goes_past_the_pool_is_told(folder: Path) -> None:
-    work = folder / "work"
-    work.mkdir()
-    (folder / "program.py").write_text(BOTH)
-    with two_nodes(folder) as launcher:
-        nodes = ["--set", "pool_nodes=2", "--set", f"pool_starter={launcher}"]
-        program = [launcher, sys.executable, folder / "program.py"]
-        done = subprocess.run(
-            list(map(str, [*FOREBAY, "run", "--pool", work, *nodes, "--", *program])),
-            cwd=work,
-            env={**m.clean_environment(), **ENVIRONMENT},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    ensure(done.returncode == 0, done.stderr)
-    ensure((work / "both").read_bytes() == bytes([1]) * 1000 + bytes([2]) * 1000, "other bytes")
-    told = f"{work / 'both'}  several nodes had it open, and one of them wrote"
-    ensure(told in done.stderr, done.stderr)
-
-
-# Both write a megabyte, and one more when they are told to.
-CHECKPOINTS = """
-import os, signal, time
-signal.signal(signal.SIGUSR1, signal.SIG_IGN)
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-rank = int(os.environ["SLURM_PROCID"])
-with open(f"own-{rank}", "wb", buffering=0) as file:
-    file.write(bytes([rank + 1]) * 1_000_000)
-    os.mkdir(f"../written-{rank}")
-    while not os.path.exists("../go"):
-        time.sleep(0.01)
-    file.write(bytes([rank + 3]) * 1_000_000)
-"""
-
-
-@ROOT_ONLY
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGUSR1], ids=lambda one: one.name)
-def test_a_signal_that_the_job_ends_is_heard_on_all_nodes(
-    sent: signal.Signals, folder: Path
-) -> None:
-    work = folder / "work"
-    work.mkdir()
-    (folder / "program.py").write_text(CHECKPOINTS)
-    files = [work / f"own-{rank}" for rank in (0, 1)]
-    with two_nodes(folder) as launcher:
-        words = ["run", "--pool", work, "--format", "json", "--set", "pool_quiet=60000"]
-        nodes = ["--set", "pool_nodes=2", "--set", f"pool_starter={launcher}"]
-        program = [launcher, sys.executable, folder / "program.py"]
-        process = subprocess.Popen(
-            list(map(str, [*FOREBAY, *words, *nodes, "--", *program])),
-            cwd=work,
-            env={**m.clean_environment(), **ENVIRONMENT},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            written = [folder / f"written-{rank}" for rank in (0, 1)]
-            ensure(until(lambda: all(one.exists() for one in written), 60), "nothing is written")
-            ensure(all(file.stat().st_size == 0 for file in files), "it was drained before")
-            process.send_signal(sent)
-            drained = until(lambda: all(file.stat().st_size == 1_000_000 for file in files), 60)
-            ensure(drained, "it is not drained")
-            (folder / "go").touch()
-            _, text = process.communicate(timeout=60)
-        finally:
-            m.end_group(process)
-    ensure(process.returncode == 0, text)
-    for rank, file in enumerate(files):
-        content = bytes([rank + 1]) * 1_000_000 + bytes([rank + 3]) * 1_000_000
-        ensure(file.read_bytes() == content, f"rank {rank} has other bytes")
-    told = json.loads(text.splitlines()[-1])["pool"]["files"]
-    found = {Path(file["path"]).name: (file["taken"], file["reason"]) for file in told}
-    ensure(found == {f"own-{rank}": (1_000_000, "job_ends") for rank in (0, 1)}, f"{found}")
 
 
 # Both write a file; then rank 1 kills the daemon of its node. Rank 0 says when it has written, in a

@@ -7,7 +7,6 @@ import contextlib
 import errno
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,9 +17,8 @@ import pytest
 
 from suite import mpi as m
 from suite.conversation import Conversation, conversation, opened
-from suite.file_systems import fuse_file_system, mounted_tmpfs, served_file_system, until
-from suite.pool import DAEMON, Pool, pool, pools
-from suite.pool_run_test import environment
+from suite.file_systems import fuse_file_system, mounted_tmpfs, until
+from suite.pool import DAEMON, Pool, pool
 from suite.pooled import KEPT
 from suite.verdict import ensure
 
@@ -84,66 +82,6 @@ def test_what_was_acknowledged_survives_the_daemon(folder: Path) -> None:
         expected[500:1500] = bytes([99]) * 1000
         ensure((files / "file").read_bytes() == expected, "other bytes")
     ensure(not list((folder / "journal").glob("segment-*")), "the journal is not empty")
-
-
-def test_each_node_replays_its_own_journal(folder: Path) -> None:
-    files = files_of(folder)
-    settings = journaled(folder, pool_journal=str(folder / "journal-%n"))
-    with contextlib.ExitStack() as stack:
-        daemons = stack.enter_context(pools(files, 2, settings, judged=False))
-        programs = [stack.enter_context(told(one)) for one in daemons]
-        for node, program in enumerate(programs):
-            fd = opened(program, files / f"own-{node}")
-            writes(program, fd, node + 1, 500, count=100_000)
-        for one in daemons:
-            one.kill()
-        sizes = [(files / f"own-{node}").stat().st_size for node in range(2)]
-        ensure(sizes == [0, 0], "they were drained")
-    with pools(files, 2, settings) as daemons:
-        for node, one in enumerate(daemons):
-            ensure(f"100000 bytes of {files}/own-{node}" in notes(one), notes(one))
-            expected = bytes(500) + bytes([node + 1]) * 100_000
-            ensure((files / f"own-{node}").read_bytes() == expected, "other bytes")
-    ensure(not list(folder.glob("journal-*/segment-*")), "a journal is not empty")
-
-
-# Writes 4 MiB, tells who the daemon is, and ends.
-ENDS = """
-import os, sys
-file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
-for number in range(64):
-    os.write(file, bytes([number]) * 65536)
-print(open(os.environ["FOREBAY_POOL_SOCKET"] + ".lock").read().strip(), flush=True)
-"""
-
-
-def test_a_job_that_is_killed_while_it_drains_loses_nothing(folder: Path) -> None:
-    """As a batch system kills it: all processes at once."""
-    settings = {"pool_durability": "node", "pool_journal": str(folder / "journal")}
-    sets = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    with served_file_system(folder, "slow_fs.c", "0", str(2 * MIB)) as (mount, _):
-        words = [*FOREBAY, "run", *sets, "--pool", str(mount), "--"]
-        process = subprocess.Popen(
-            [*words, sys.executable, "-c", ENDS, str(mount / "out")],
-            env=environment(),
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        daemon = int(process.stdout.readline()) if process.stdout else 0
-        os.killpg(process.pid, signal.SIGKILL)
-        os.kill(daemon, signal.SIGKILL)
-        process.communicate()
-        there = (mount / "out").read_bytes()
-        content = b"".join(bytes([number]) * 65536 for number in range(64))
-        ensure(there != content, "all of it was drained")
-        again = subprocess.run(
-            [*words, "true"], env=environment(), cwd=folder, capture_output=True, text=True,
-            timeout=100, check=False,
-        )  # fmt: skip
-        ensure(again.returncode == 0 and str(mount / "out") in again.stderr, again.stderr)
-        ensure((mount / "out").read_bytes() == content, "other bytes")
 
 
 @pytest.mark.parametrize("after", [5, 40, 200])

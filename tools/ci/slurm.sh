@@ -1,11 +1,16 @@
 #!/bin/bash
-# The pool of a job on a real Slurm of two nodes, which is brought up for it.
+# The pool of a job on a real Slurm of two nodes, which is brought up for it: one that finds a job's
+# processes by /proc, and one that has them in control groups (where version 1 has a freezer).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/packages.sh all
 folder=$PWD/build/slurm
-tests/slurm.sh down "$folder"
+trackings=(linuxproc)
+if [[ -w /sys/fs/cgroup/freezer ]]; then trackings+=(cgroup); fi
 trap 'tests/slurm.sh down "$folder"' EXIT
-FOREBAY_SLURM=$(tests/slurm.sh up "$folder")
-export FOREBAY_SLURM
-tools/ci/pytest.sh tests/suite -m slurm
+for tracking in "${trackings[@]}"; do
+    tests/slurm.sh down "$folder"
+    FOREBAY_SLURM=$(tests/slurm.sh up "$folder" "$tracking")
+    export FOREBAY_SLURM
+    tools/ci/pytest.sh tests/suite -m slurm
+done

@@ -74,7 +74,7 @@ class OwnDaemon:
         )
 
     def _drain(self, progress: Progress, arrived: Callable[[float], signal.Signals | None]) -> None:
-        patience = Patience(self._process, progress)
+        patience = Patience(self._process.terminate, progress)
         with contextlib.ExitStack() as stack:
             asked = self._ask_to_stop(stack)
             look = stack.enter_context(_Look(self._socket, progress))
@@ -102,15 +102,15 @@ class Patience:
     """What signals do that ask us to end while a pool is drained: the first is told, the next ones
     are passed on."""
 
-    def __init__(self, process: subprocess.Popen[bytes], progress: Progress) -> None:
-        self._process = process
+    def __init__(self, give_up: Callable[[], object], progress: Progress) -> None:
+        self._give_up = give_up
         self._progress = progress
         self._is_told = False
 
     def tried(self) -> None:
         """One has come."""
         if self._is_told:
-            self._process.terminate()
+            self._give_up()
         else:
             self._is_told = True
             self._progress.note(

@@ -7,8 +7,10 @@ import json
 import os
 import secrets
 import select
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -50,6 +52,44 @@ rm -f "$1.lock" "$1.report"
 rmdir "${{1%/*}}" 2> /dev/null
 exit $status
 """
+# By an MPI's launcher, which passes standard input to its first task (Open MPI 5 loses some of it
+# where it passes it to all). What the daemons are told is in a folder that all nodes have: `peers`
+# for their input, which ends with END; USR1 and TERM for signals, which launchers pass on each in
+# their own way. When whoever started us is gone, so is the input of the first task, which removes
+# the folder then: that ends all. What a daemon says goes into out-N there: Open MPI mixes lines of
+# several tasks. Status 0: for another one, launchers end the other tasks.
+_RELAYED = f"""
+trap : TERM INT HUP USR1
+node={_NUMBER}
+mkdir -p -m 700 "${{1%/*}}"
+rm -f "$1.in"
+mkfifo -m 600 "$1.in" || exit
+exec 3<&0
+leader=
+if [ "$node" = 0 ]; then
+    {{ while read -r _; do :; done; rm -rf "$3"; }} <&3 3<&- > /dev/null 2>&1 &
+    leader=$!
+fi
+"$0" --socket "$1" --nodes "$2" --node "$node" < "$1.in" > "$3/out-$node" 3<&- &
+daemon=$!
+exec 4> "$1.in"
+until [ -e "$3/peers" ] || [ ! -d "$3" ] || [ ! -e "/proc/$daemon/exe" ]; do sleep 0.1; done
+cat "$3/peers" >&4
+told=
+while [ -e "/proc/$daemon/exe" ]; do
+    if [ -e "$3/END" ] || [ ! -d "$3" ]; then exec 4>&-; fi
+    for word in USR1 TERM; do
+        case "$told" in *"$word"*) continue ;; esac
+        if [ -e "$3/$word" ]; then kill -s "$word" "$daemon"; told="$told $word"; fi
+    done
+    sleep 0.2
+done
+wait "$daemon"
+if [ -n "$leader" ]; then kill "$leader" 2> /dev/null; fi
+rm -f "$1.in" "$1.lock" "$1.report"
+rmdir "${{1%/*}}" 2> /dev/null
+exit 0
+"""
 
 
 def starter_of(place: PoolPlace) -> tuple[str, ...]:
@@ -71,9 +111,13 @@ def starter_of(place: PoolPlace) -> tuple[str, ...]:
 class Fleet:
     """The port PoolDaemon: several of them, behind one process that has started them."""
 
-    def __init__(self, process: subprocess.Popen[bytes], place: PoolPlace) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], place: PoolPlace, board: Path | None = None
+    ) -> None:
+        """`board`: the folder by which they are told, where standard input does not reach all."""
         self._process = process
         self._place = place
+        self._board = board
         self._text = b""
 
     def meet(self) -> None:
@@ -93,33 +137,59 @@ class Fleet:
             "secret": secrets.token_hex(_SECRET_BYTES),
             "addresses": [addresses[node] for node in range(self._place.nodes)],
         }
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps(said).encode() + b"\n")
-            self._process.stdin.flush()
+            self._introduce(json.dumps(said).encode() + b"\n")
         except OSError as error:
             raise PoolStartError(self._complaint(error.strerror or "")) from error
         self._lines(JOINED_SCHEMA, deadline)
 
+    def _introduce(self, line: bytes) -> None:
+        if self._board:
+            _post(self._board, "peers", line)
+            return
+        assert self._process.stdin is not None
+        self._process.stdin.write(line)
+        self._process.stdin.flush()
+
     def close_down(self) -> None:
         """Has them take nothing more, and drain what they have."""
-        self._process.send_signal(signal.SIGUSR1)
+        if self._board:
+            _post(self._board, "USR1")
+        else:
+            self._process.send_signal(signal.SIGUSR1)
+
+    def _give_up(self) -> None:
+        """Has what is left rescued."""
+        if self._board:
+            _post(self._board, "TERM")
+        else:
+            self._process.terminate()
+
+    def _begin_to_end(self) -> None:
+        if self._board:
+            _post(self._board, "END")
+        else:
+            self._close_input()
+
+    def _close_input(self) -> None:
+        if self._process.stdin:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
 
     def finish(self, progress: Progress) -> PoolEnd:
         """Has everything drained. The first signal that asks us to end is told, the second one has
         the daemons put what is left into rescue files."""
         begin = time.monotonic()
         with signals_held() as arrived:
-            if self._process.stdin:
-                with contextlib.suppress(OSError):
-                    self._process.stdin.close()
-            patience = Patience(self._process, progress)
+            self._begin_to_end()
+            patience = Patience(self._give_up, progress)
             while self._is_there():
                 if arrived(_LOOK_SECONDS) is not None:
                     patience.tried()
         progress.end()
-        lines = put_together(self._text.decode("utf-8", "replace").splitlines())
+        lines = put_together(self._told())
         self._text = b""
+        self._clear()
         reports, deaths = _reports(lines), _deaths(lines)
         return PoolEnd(
             status=together(reports) if reports else None,
@@ -141,6 +211,12 @@ class Fleet:
         """After a start that has failed."""
         self._process.terminate()
         self._process.communicate()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._close_input()
+        if self._board:
+            shutil.rmtree(self._board, ignore_errors=True)
 
     def _is_there(self) -> bool:
         """Whether they have not all ended; takes what they say."""
@@ -157,13 +233,16 @@ class Fleet:
 
     def _lines(self, schema: str, deadline: float) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
-        while len(found) < self._place.nodes:
-            found += list(self._taken(schema))
-            left = deadline - time.monotonic()
+        while True:
+            new = list(self._taken(schema))
+            found = new if self._board else [*found, *new]
             if len(found) >= self._place.nodes:
-                break
+                return found
+            left = deadline - time.monotonic()
             if left <= 0:
                 raise PoolStartError(self._complaint(f"{len(found)} of them were there in time"))
+            if self._board:
+                left = min(left, _LOOK_SECONDS)
             output = self._process.stdout
             assert output is not None
             if select.select([output], [], [], left)[0]:
@@ -172,12 +251,24 @@ class Fleet:
                     self._process.wait()
                     raise PoolStartError(self._complaint(death_of(self._process.returncode)))
                 self._text += more
-        return found
 
     def _taken(self, schema: str) -> Iterator[dict[str, Any]]:
-        """Whole lines of a schema; what is no such line is left out."""
+        """Lines of a schema: whole ones that are new, or, of files, all."""
+        if self._board:
+            yield from _said(self._told(), schema)
+            return
         *lines, self._text = self._text.split(b"\n")
         yield from _said((line.decode("utf-8", "replace") for line in lines), schema)
+
+    def _told(self) -> list[str]:
+        """The lines that have come and were not taken."""
+        if self._board is None:
+            return self._text.decode("utf-8", "replace").splitlines()
+        lines: list[str] = []
+        for file in sorted(self._board.glob("out-*")):
+            with contextlib.suppress(OSError):
+                lines += file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return lines
 
     def _complaint(self, why: str) -> str:
         said = " ".join(messages_in(log_of(self._place.socket)))
@@ -194,8 +285,9 @@ def put_together(lines: Iterable[str]) -> list[str]:
     found: dict[int, dict[int, bytes]] = {}
     wanted: dict[int, int] = {}
     for one in _said(lines, PART_SCHEMA):
-        found.setdefault(one["node"], {})[one["part"]] = base64.b64decode(one["base64"])
-        wanted[one["node"]] = one["of"]
+        with contextlib.suppress(ValueError):  # two lines that were mixed
+            found.setdefault(one["node"], {})[one["part"]] = base64.b64decode(one["base64"])
+            wanted[one["node"]] = one["of"]
     return [
         b"".join(some[part] for part in sorted(some)).decode("utf-8", "replace")
         for node, some in sorted(found.items())
@@ -243,22 +335,46 @@ def _said(lines: Iterable[str], schema: str) -> Iterator[dict[str, Any]]:
 
 def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     """Daemons that drain and end when we do. PoolStartError says what they said."""
-    words = [*starter_of(place), "/bin/sh", "-c", _SCRIPT, str(program), str(place.socket)]
+    board = _new_board(place.shared) if place.shared else None
+    words = [*starter_of(place), "/bin/sh", "-c", _RELAYED if board else _SCRIPT, str(program)]
+    words += [str(place.socket), str(place.nodes), *([str(board)] if board else [])]
     try:
-        process = started([*words, str(place.nodes)], place, stdin=subprocess.PIPE)
+        process = started(words, place, stdin=subprocess.PIPE)
     except OSError as error:
+        if board:
+            board.rmdir()
         raise PoolStartError(
             f"cannot start the daemons of the pool ({error.filename or words[0]}: "
             f"{error.strerror}). Outside of Slurm see the setting pool_starter; "
             "--set pool_nodes=1 uses this node only."
         ) from error
-    fleet = Fleet(process, place)
+    fleet = Fleet(process, place, board)
     try:
         fleet.meet()
     except PoolError:
         fleet.end()
         raise
     return fleet
+
+
+def _new_board(shared: Path) -> Path:
+    """In a folder that all nodes have, one that only the user can enter, with a secret."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=".forebay-pool-", dir=shared))
+    except OSError as error:
+        raise PoolStartError(
+            f"cannot start the daemons of the pool (no folder can be made in {shared}: "
+            f"{error.strerror}). The first path of --pool has to be a folder where you may write."
+        ) from error
+
+
+def _post(board: Path, name: str, text: bytes = b"") -> None:
+    """A file that is there as a whole or not at all. Where the folder has gone, all have ended."""
+    new = board / f"new-{name}"
+    with contextlib.suppress(FileNotFoundError):
+        new.touch(mode=0o600)
+        new.write_bytes(text)
+        new.rename(board / name)
 
 
 def together(reports: Sequence[PoolStatus]) -> PoolStatus:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from forebay.application.batch_job import with_job_end
+from forebay.application.batch_job import END_VARIABLE, with_job_end
 from forebay.application.pool_ports import Progress, Silent, resolved
 from forebay.application.ports import Finished, World
 from forebay.domain.errors import UsageError
@@ -23,7 +23,8 @@ from forebay.domain.pool import (
     PoolPlace,
     paths_text,
 )
-from forebay.domain.settings import EffectiveSetting
+from forebay.domain.pool_starter import Launching, nodes_of, starter_by
+from forebay.domain.settings import ENVIRONMENT_PREFIX, EffectiveSetting
 
 _LOOKED_AT_MAX = 1000
 _SLURM_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
@@ -38,6 +39,8 @@ class PoolPlan:
     socket: Path
     nodes: int = 1
     starter: tuple[str, ...] = ()
+    by: Launching | None = None
+    """The program's own launcher starts the daemons, too."""
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -94,17 +97,48 @@ def _check_words(given: Sequence[Path], folder: Path) -> None:
             )
 
 
-def nodes_and_starter(
-    effective: Sequence[EffectiveSetting], environment: Mapping[str, str]
-) -> tuple[int, tuple[str, ...]]:
-    """On how many nodes a daemon is started, and by which command; () for Slurm's."""
+@frozen
+class NodePlan:
+    """On how many nodes a daemon is started, and by what: a command (`starter`), the program's own
+    launcher (`by`), or Slurm where there is neither."""
+
+    nodes: int
+    starter: tuple[str, ...] = ()
+    by: Launching | None = None
+
+
+def plan_nodes(
+    effective: Sequence[EffectiveSetting], launch: Launching | None, world: World
+) -> NodePlan:
+    """What the settings say; else Slurm's job; else the nodes that the launcher's words name."""
     told = {one.setting.name: one.value for one in effective}
     nodes = int(told.get(NODES_SETTING, "0"))
     starter = tuple(word for word in told.get(STARTER_SETTING, "").split(",") if word)
+    environment = world.environment
+    slurm = next((environment[name] for name in _SLURM_NODES if environment.get(name)), "")
+    own = launch if launch and launch.is_usable and not slurm and not starter else None
     if nodes == 0:
-        found = next((environment[name] for name in _SLURM_NODES if environment.get(name)), "")
-        nodes = int(found) if found.isdecimal() and int(found) > 0 else 1
-    return nodes, starter
+        nodes = int(slurm) if slurm.isdecimal() else 0
+    if nodes == 0 and own:
+        nodes = nodes_of(own, lambda name: _text_of(world.folder / name))
+    nodes = max(nodes, 1)
+    return NodePlan(nodes=nodes, starter=starter, by=own if nodes > 1 else None)
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _words(pool: PoolPlan, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What starts the daemons. They have to see our variables, and when the job ends."""
+    if pool.by is None:
+        return pool.starter
+    wanted = (ENVIRONMENT_PREFIX, END_VARIABLE)
+    names = sorted(name for name in environment if name.startswith(wanted))
+    return starter_by(pool.by, pool.nodes, names)
 
 
 def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
@@ -142,12 +176,15 @@ def run_through(
     is the program's, or that bytes did not arrive."""
     if pool is None:
         return program(None), None
+    known = with_job_end(environment, world.processes)
+    first = pool.paths[0]
     place = PoolPlace(
         socket=pool.socket,
-        environment=with_job_end(environment, world.processes),
+        environment=known,
         folder=world.folder,
         nodes=pool.nodes,
-        starter=pool.starter,
+        starter=_words(pool, known),
+        shared=(first if first.is_dir() else first.parent) if pool.by else None,
     )
     daemon = world.pools.start(place)
     end = None

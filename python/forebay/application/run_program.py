@@ -12,7 +12,7 @@ from forebay.application.read_settings import effective_settings
 from forebay.application.run_pool import (
     PoolOutcome,
     PoolPlan,
-    nodes_and_starter,
+    plan_nodes,
     pool_paths,
     run_through,
 )
@@ -29,6 +29,7 @@ from forebay.domain.launcher import (
     slurm_export,
     starts_others,
 )
+from forebay.domain.pool_starter import Launching, launching
 from forebay.domain.program import Linkage, ProgramFacts
 from forebay.domain.record import FileSummary, JobRecord, Record, distinct_jobs, summarise
 from forebay.domain.settings import (
@@ -113,18 +114,19 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     programs = _programs(line, world)
     warnings = _warnings(programs, line.launcher, world)
     is_enabled = _value(effective, "enabled") == "true"
-    nodes, starter = nodes_and_starter(effective, world.environment)
+    on = plan_nodes(effective, _launching(line, world), world)
     paths = pool_paths(request.pool, effective, world) if is_enabled else ()
     if paths:
         library += f":{world.pools.library()}"
-        warnings += _pool_warnings(request.command, world) if nodes == 1 else ()
+        warnings += _pool_warnings(request.command, world) if on.nodes == 1 else ()
     # Last of what can fail: a plan that is not made leaves no folder behind.
     pool = (
         PoolPlan(
             paths=paths,
-            socket=world.pools.room(everywhere=nodes > 1),
-            nodes=nodes,
-            starter=starter,
+            socket=world.pools.room(everywhere=on.nodes > 1),
+            nodes=on.nodes,
+            starter=on.starter,
+            by=on.by,
         )
         if paths
         else None
@@ -362,6 +364,17 @@ def _line(command: tuple[str, ...], world: World) -> _Line:
     at = find_launcher(command)
     launcher = None if at is None else world.launchers.inspect(command[at])
     return _Line(words=command, launcher_at=at, launcher=launcher)
+
+
+def _launching(line: _Line, world: World) -> Launching | None:
+    if line.launcher_at is None or line.launcher is None:
+        return None
+    return launching(
+        line.words,
+        launcher=line.launcher_at,
+        flavour=line.launcher.flavour,
+        is_program=lambda word: world.programs.locate(word) is not None,
+    )
 
 
 def _words(line: _Line, forwarding: Forwarding, world: World) -> tuple[str, ...]:

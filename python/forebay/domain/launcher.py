@@ -308,8 +308,9 @@ _VALUES: Mapping[Flavour, Mapping[str, int]] = {
         "env": 2,
         **dict.fromkeys(
             "n np f hosts host hostfile machinefile wdir configfile genvlist envlist launcher "
-            "launcher-exec rmk topolib bind-to map-by membind demux iface ppn prepend-pattern "
-            "outfile-pattern errfile-pattern nameserver order-nodes localhost usize pmi-port "
+            "launcher-exec bootstrap bootstrap-exec rmk topolib bind-to map-by membind demux "
+            "iface ppn prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes "
+            "localhost usize pmi-port "
             "gpus-per-proc perhost".split(),
             1,
         ),
@@ -324,6 +325,23 @@ _VALUES: Mapping[Flavour, Mapping[str, int]] = {
     ),
     Flavour.OTHER: dict.fromkeys("n np N c p H host hostfile f".split(), 1),
 }
+
+
+def options_with_values(
+    words: Sequence[str],
+    *,
+    launcher: int,
+    flavour: Flavour,
+    is_program: Callable[[str], bool],
+) -> Iterator[tuple[str, ...]]:
+    """The launcher's options, of all application contexts, each with its values."""
+    for segment in _segments(words[launcher + 1 :]):
+        options = _context(segment, flavour, is_program).options
+        at = 0
+        while at < len(options):
+            values = _values_after(options[at], "".join(options[at + 1 : at + 2]), flavour)
+            yield options[at : at + 1 + values]
+            at += 1 + values
 
 
 def find_programs(

@@ -199,6 +199,9 @@ class PoolPlace:
     """More than one: a daemon listens on each of them, at the same path."""
     starter: tuple[str, ...] = ()
     """The command that starts them; empty: Slurm's."""
+    shared: Path | None = None
+    """A folder that all nodes have, where the starter passes standard input to its first task
+    only: the daemons are told there what others are told on standard input."""
 
 
 @frozen

@@ -120,7 +120,9 @@ Result<std::unique_ptr<JournalFolder>> JournalFolder::open(const std::string& pa
     }
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
-            return refuse(path, "another daemon has it");
+            return refuse(path,
+                          "another daemon has it; where several see one folder, %h in its name is "
+                          "the host, and %n the node's number");
         }
         return failure(system_error(errno, "lock the journal's folder " + path));
     }
