@@ -129,19 +129,18 @@ def test_folders_have_settings_of_their_own(folder: Path) -> None:
     files = [folder / name / "out" for name in ("small", "past", "past/in", "else")]
     command = 'for file; do "$PYTHON" -c "$WRITER" "$file" 64 0 "" || exit; done'
     rules = "small window=1MiB, link past, past/in window=2MiB"
-    done = forebay(
-        *("run", "--format", "json", "--summary", "summary.json", *KEPT, "--pool", "."),
-        *("--set", f"pool_folders={rules}", "--", "sh", "-c", command, "sh", *files),
-        cwd=folder,
-        more={"PYTHON": sys.executable, "WRITER": WRITER},
-    )
+    settings = [*KEPT, "--set", f"pool_folders={rules}"]
+    words = ["run", "--format", "json", "--summary", "summary.json", *settings, "--pool", ".", "--"]
+    program = ["sh", "-c", command, "sh", *map(str, files)]
+    own = {"PYTHON": sys.executable, "WRITER": WRITER}
+    done = forebay(*words, *program, cwd=folder, more=own)
     ensure(done.returncode == 0, done.stderr)
     ensure(all(file.read_bytes() == content(64) for file in files), "other bytes")
     pool = json.loads((folder / "summary.json").read_text())["pool"]
     told = {Path(file["path"]): file for file in pool["files"]}
     high = [told[file.resolve()]["high"] for file in files]
-    ensure(high == [MIB, 0, 2 * MIB, 4 * MIB], high)
-    ensure(told[files[1].resolve()]["reason"] == "asked", told)
+    ensure(high == [MIB, 0, 2 * MIB, 4 * MIB], f"{high}")
+    ensure(told[files[1].resolve()]["reason"] == "asked", f"{told}")
 
 
 def test_what_is_said_of_folders_has_to_make_sense(folder: Path) -> None:
