@@ -433,6 +433,34 @@ def test_the_text_has_the_gain_its_interval_and_the_commands() -> None:
     assert "a model" in text
 
 
+def test_each_change_has_an_interval_and_reasons() -> None:
+    advice = advised(writers(), allowed=EVERYTHING)
+    predicted = [one for one in advice.items if one.gain is not None]
+    assert predicted
+    for one in predicted:
+        assert one.gain_low is not None and one.gain is not None and one.gain_high is not None
+        assert one.gain_low < one.gain < one.gain_high
+        assert any("predicted: " in text for text in one.reasons)
+    text = as_text(advice, ready(advice, directory="/out", command="srun ./program"))
+    first = predicted[0]
+    assert f"× {first.gain:.2f} ({first.gain_low:.2f} – {first.gain_high:.2f})" in text
+
+
+def test_k_has_reasons() -> None:
+    """Targets that one process cannot keep busy get more requests at a time."""
+    physical = portrait().choices[Direction.WRITE].response.surface.physical
+    target_rate, free = 5 * physical.process_rate, 8.0
+    fast = with_surface(
+        physical=replace(physical, target_rate=target_rate, streams_free=free)  # type: ignore[arg-type]
+    )
+    advice = advised(writers(collective=True), portrait=fast)
+    assert advice.settings.requests_in_flight not in (None, 2)
+    (item,) = [one for one in advice.items if one.name.startswith("k, ")]
+    assert item.advised == str(advice.settings.requests_in_flight)
+    assert "keep it busy" in item.reasons[0]
+    assert item.gain is None
+
+
 def test_settings_cannot_contradict_each_other() -> None:
     assert Settings().is_empty
     assert len(set(vars(Settings()))) == 7

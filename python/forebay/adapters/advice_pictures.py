@@ -8,19 +8,22 @@ from forebay.domain.tuning.advice import Advice
 
 
 def draw_gain(advice: Advice) -> str:
-    """Bars from the gain before each change to that after it; the interval of the whole."""
-    figure = Figure(figsize=(10, 1.2 + 0.45 * (len(advice.items) + 1)), layout="constrained")
+    """Bars from the gain before each change to that after it, with intervals, and that of all."""
+    items = [one for one in advice.items if one.gain is not None]
+    figure = Figure(figsize=(10, 1.2 + 0.45 * (len(items) + 1)), layout="constrained")
     axes = figure.subplots()
     style(axes)
     total = 1.0
     names = []
-    for row, one in enumerate(advice.items):
+    for row, one in enumerate(items):
         after = total * (one.gain or 1.0)
         axes.barh(row, after - total, left=total, color=PALE, height=0.6)
+        if one.gain_low is not None and one.gain_high is not None:
+            axes.hlines(row, total * one.gain_low, total * one.gain_high, color=BLUE, lw=1)
         axes.vlines(after, row - 0.35, row + 0.35, color=BLUE, lw=2)
         names.append(f"{one.name}: {one.now} → {one.advised}")
         total = after
-    row = len(advice.items)
+    row = len(items)
     low, high = advice.gain_low or 1.0, advice.gain_high or 1.0
     axes.hlines(row, low, high, color=PALE, lw=9)
     axes.vlines(advice.gain or 1.0, row - 0.35, row + 0.35, color=INK, lw=2)

@@ -1,6 +1,6 @@
 """Advice for people."""
 
-from forebay.domain.tuning.advice import Advice
+from forebay.domain.tuning.advice import Advice, Item
 from forebay.domain.tuning.ready import Ready
 from forebay.domain.units import counted, human_bytes, human_seconds
 
@@ -10,14 +10,9 @@ def as_text(advice: Advice, made: Ready) -> str:
     lines = [headline(advice)]
     lines += [f"  {text}" for text in advice.reasons]
     for number, one in enumerate(advice.items, start=1):
-        gain = "" if one.gain is None else f", × {one.gain:.2f}"
+        gain = "" if one.gain is None else f", × {one.gain:.2f}{_interval(one)}"
         lines.append(f"{number}. {one.name}: {one.now} → {one.advised} (by {one.lever}{gain})")
         lines += [f"   {text}" for text in one.reasons]
-    if advice.settings.requests_in_flight is not None:
-        lines.append(
-            f"{len(advice.items) + 1}. k: {advice.settings.requests_in_flight} requests "
-            "in flight at each target"
-        )
     if advice.settings.one_reader_per_node:
         lines.append("One process of each node reads, and passes the bytes on.")
     if advice.rivals:
@@ -25,6 +20,12 @@ def as_text(advice: Advice, made: Ready) -> str:
     lines += [f"Note: {text}" for text in advice.notes]
     lines += _ready(made) if not advice.keeps else []
     return "\n".join(lines)
+
+
+def _interval(one: Item) -> str:
+    if one.gain_low is None or one.gain_high is None:
+        return ""  # an older version's advice
+    return f" ({one.gain_low:.2f} – {one.gain_high:.2f})"
 
 
 def headline(advice: Advice) -> str:

@@ -55,7 +55,8 @@ class Settings:
 
 @frozen
 class Item:
-    """One change: what it alone gains when the ones before it are made already."""
+    """One change: what it alone gains when the ones before it are made already, and about the 95 %
+    interval of that; None: it cannot be predicted."""
 
     name: str
     now: str
@@ -63,6 +64,8 @@ class Item:
     lever: Lever
     gain: float | None
     reasons: tuple[str, ...]
+    gain_low: float | None = None
+    gain_high: float | None = None
 
 
 @frozen
@@ -131,8 +134,8 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
     common = _common(question, portrait, response, now)
     if best == now or not response.surface.has_structure or low < 1 + MARGIN:
         return replace(common, reasons=_why_kept(best, now, gain, low, response))
-    items = _items(now, best, response, question)
     k = _in_flight(response, workload)
+    items = (*_items(now, best, response, question), *_item_of_k(k, response))
     return replace(
         common,
         settings=_settings(now, best, workload, k),
@@ -279,6 +282,7 @@ def _doubt(now: Point, best: Point, response: Response) -> float:
     return 2 * math.sqrt(2) * surface.doubt + 0.05 * beyond
 
 
+IN_FLIGHT = "k, requests in flight at each target"
 _WORDS = {
     "stripe_count": "stripe count",
     "stripe_bytes": "stripe size",
@@ -301,13 +305,16 @@ def _items(now: Point, best: Point, response: Response, question: Question) -> t
         name = min(left, key=lambda one: response.seconds(steps[one]))
         there = steps[name]
         both = together and name == "processes"
+        gain, doubt = _log_gain(here, there, response), _doubt(here, there, response)
         items.append(
             Item(
                 name=_WORDS[name],
                 now=_amount(name, now, both=both),
                 advised=_amount(name, best, both=both),
                 lever=by[name],
-                gain=math.exp(_log_gain(here, there, response)),
+                gain=math.exp(gain),
+                gain_low=math.exp(gain - doubt),
+                gain_high=math.exp(gain + doubt),
                 reasons=_reasons(name, here, there, response, question),
             )
         )
@@ -456,6 +463,29 @@ def _in_flight(response: Response, workload: Workload) -> int | None:
     busy = math.ceil(physical.target_rate / physical.process_rate)
     k = max(1, min(busy, math.floor(physical.streams_free), K_MAX))
     return None if k == K_USUAL else k
+
+
+def _item_of_k(k: int | None, response: Response) -> tuple[Item, ...]:
+    """Probes have one process for each request, so that what k gains is not predicted."""
+    if k is None:
+        return ()
+    physical = response.surface.physical
+    one, target = (human_bytes(int(x)) for x in (physical.process_rate, physical.target_rate))
+    busy = math.ceil(physical.target_rate / physical.process_rate)
+    return (
+        Item(
+            name=IN_FLIGHT,
+            now=str(K_USUAL),
+            advised=str(k),
+            lever=Lever.SETTINGS,
+            gain=None,
+            reasons=(
+                f"one process moves {one}/s and a target {target}/s: {busy} at a time keep it "
+                f"busy; beyond {physical.streams_free:.0f} they disturb each other there.",
+                "what it gains is not predicted: `forebay verify` measures it with the rest.",
+            ),
+        ),
+    )
 
 
 def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
