@@ -110,6 +110,20 @@ def test_loop_on_a_simulated_system(folder: Path) -> None:
         prove(loop)
 
 
+def test_loop_within_the_simulator(folder: Path) -> None:
+    loop = loop_in(folder)
+    loop.call("probe", "--simulate", "lustre-96-ost", "nodes=4", "-o", "model.toml")
+    large = ("--ranks", "32", "--nodes", "4", "--bytes", "4g", "--collective")
+    loop.call("advise", "--portrait", "model.toml", *large, "-o", "advice.json")
+    verify = ("verify", "advice.json", "--simulate")
+    said = loop.call(*verify, "lustre-96-ost", "--format", "json", "--", "nodes=4").stdout
+    told = json.loads(said)
+    ensure(told["verdict"] == "improved" and told["ratio"]["estimate"] > 1, said)
+    ensure(set(told["firsts"]) == {"A", "B"}, "one side always came first")
+    refused = loop.call(*verify, "laptop", status=2).stderr
+    ensure("is too small" in refused, refused)
+
+
 def test_loop_on_the_local_disk(folder: Path) -> None:
     loop = loop_in(folder)
     with m.cores(m.MPICH, RANKS):

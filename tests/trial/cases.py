@@ -77,6 +77,10 @@ RIGHT = (
         "--run-time 60 --time '^real +([0-9.]+)' -- sh -c 'echo real 1; echo >{out}/f'",
         says=("equivalent|inconclusive",),
     ),
+    Case(
+        "forebay verify advice.json --simulate lustre-96-ost --drift 5% --pairs 6",
+        says=("improved: ",),
+    ),
     Case("forebay report run.jsonl", says=("2 ranks",)),
     Case("forebay layout show .", says=("target",)),
     Case("forebay layout show --format json ./program", says=('"targets"',)),

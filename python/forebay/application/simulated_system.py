@@ -72,6 +72,12 @@ class SimulatedSystem:
             return Sample(ask=ask, discarded=str(error)), START_SECONDS
         return in_time(Sample(ask=ask, write=write, read=read), seconds_max=seconds_max)
 
+    def seconds(self, point: Point, direction: Direction, *, moment: int) -> float:
+        """Of a program's run at a moment of the weather. SimulationError: it failed."""
+        self._moment = moment
+        one = self.passage(point, direction)
+        return one.seconds_open + point.bytes / one.rate + one.seconds_close
+
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
         """A file on each target, three times. Empty where there are fewer ranks than targets."""
         platform = self._what.platform

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
 
@@ -9,16 +10,21 @@ import typer
 
 from forebay.adapters.advice_file import read_advice
 from forebay.adapters.folders import RealFolders
+from forebay.adapters.platform_file import read_platform
+from forebay.adapters.simulator import NativeSimulator
 from forebay.application.apply_advice import PLACE, chosen, measured_in
 from forebay.application.ports import World
+from forebay.application.simulated_system import Simulated, SimulatedSystem
 from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
-from forebay.cli.apply import AdviceFile, Command, directory_of, effect_text
+from forebay.application.verify_simulated import verify_simulated
+from forebay.cli.apply import AdviceFile, directory_of, effect_text
 from forebay.cli.options import OutputFolder, option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.cli.world import real_world
 from forebay.domain.bench_command import fraction
 from forebay.domain.comparison import MARGIN
 from forebay.domain.errors import UsageError
+from forebay.domain.tuning.simulated import changed_by
 from forebay.domain.tuning.verification import Verdict, Verification
 
 HELP = """Prove that advice helps, or find that it does not.
@@ -37,6 +43,12 @@ writes where it always does, in --output-dir: files that a run has made there ar
 since an old file keeps its layout.
 
 \b
+  forebay verify advice.json --simulate lustre-96-ost
+
+That runs the pairs on a simulated machine, whose seconds are virtual: a model, and no proof. Words
+behind --, as nodes=4, change it as those of `forebay probe --simulate` do.
+
+\b
 Verdicts on the advice:
   improved      certainly faster: its layout stays on the output directory
   worse         certainly slower, or slow runs have become slower: rolled back
@@ -52,6 +64,10 @@ Exit status:
   4  inconclusive
   else that of a run that failed
 """
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- COMMAND...", help="The program with its launcher."),
+]
 _STATUS = {
     Verdict.IMPROVED: 0,
     Verdict.EQUIVALENT: 0,
@@ -62,8 +78,12 @@ _STATUS = {
 
 def verify(
     advice: AdviceFile,
-    command: Command,
+    command: Words = None,
     directory: OutputFolder = None,
+    simulate: Annotated[
+        str | None, option("--simulate", "PLATFORM", "A simulated machine; no COMMAND.")
+    ] = None,
+    drift: Annotated[str, option("--drift", "P", "Of the simulated machine.")] = "10%",
     pairs: Annotated[int, option("--pairs", "N", "At most.")] = 20,
     margin: Annotated[
         str, option("--margin", "P", "Differences below it do not matter.")
@@ -91,27 +111,48 @@ def verify(
             file=sys.stderr,
         )
         raise typer.Exit(1)
-    world = real_world()
-    done = verify_advice(
-        VerifyRequest(
+    words = tuple(command or ())
+    share = fraction("--margin", margin)
+
+    def told(number: int, so_far: Verification) -> None:
+        print(f"pair {number} of {pairs}: × {so_far.ratio.estimate:.3f}", file=sys.stderr)
+
+    if simulate is not None:
+        system = _simulated(simulate, words, fraction("--drift", drift), seed)
+        done = verify_simulated(found, system, pairs_max=pairs, margin=share, seed=seed, told=told)
+        words = (PLACE,)  # nothing of this machine was changed
+    else:
+        if not words:
+            raise UsageError(
+                "there is no program to run. Write `forebay verify ADVICE -- mpiexec -n 4 "
+                "./program`."
+            )
+        world = real_world()
+        request = VerifyRequest(
             advice=found,
-            command=tuple(command),
+            command=words,
             directory=directory_of(one, directory),
             pairs_max=pairs,
-            margin=fraction("--margin", margin),
+            margin=share,
             seed=seed,
-        ),
-        world,
-        RealFolders(),
-        timed=Timer(world, rate, time, run_time),
-        told=lambda number, so_far: print(
-            f"pair {number} of {pairs}: × {so_far.ratio.estimate:.3f}", file=sys.stderr
-        ),
-    )
-    print(json_pretty(as_json(done)) if form is Format.JSON else as_text(done, command))
+        )
+        timed = Timer(world, rate, time, run_time)
+        done = verify_advice(request, world, RealFolders(), timed=timed, told=told)
+    print(json_pretty(as_json(done)) if form is Format.JSON else as_text(done, words))
     if done.trouble:
         print(f"forebay: {done.trouble}", file=sys.stderr)
     raise typer.Exit(status_of(done))
+
+
+def _simulated(name: str, words: tuple[str, ...], drift: float, seed: int) -> SimulatedSystem:
+    native = NativeSimulator()
+    platform = read_platform(Path(native.platform(name)))
+    native.program()
+    weather = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
+    what = Simulated(
+        name=name, platform=changed_by(platform, words), words=(*weather, *words), seed=seed
+    )
+    return SimulatedSystem(what, native)
 
 
 class Timer:

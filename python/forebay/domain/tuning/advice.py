@@ -115,6 +115,17 @@ def advise(question: Question) -> Advice:
     return _by_portrait(question, portrait, response)
 
 
+def advised_point(advice: Advice, now: Point) -> Point:
+    """What the program does with the advice, as far as a point says it: without k."""
+    own = advice.settings
+    names = ("stripe_count", "stripe_bytes", "processes", "per_node", "transfer_bytes")
+    wanted = {name: value for name in names if (value := getattr(own, name)) is not None}
+    if own.processes is not None:
+        wanted["process_bytes"] = _bytes_each(advice.workload, own.processes)
+        wanted.setdefault("per_node", min(now.per_node, own.processes))
+    return changed(now, wanted)
+
+
 def _by_portrait(question: Question, portrait: Portrait, response: Response) -> Advice:
     workload = question.workload
     identity = portrait.identity
