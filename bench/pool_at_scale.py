@@ -6,6 +6,7 @@ window     one file for each node, larger than the window
 programs   the programs of 2019 as bursts, beside their published gains
 opened     messages between daemons, each burst in new files
 input      one file that every rank reads
+start      the start of a program on 4096 ranks: each for itself, each node, few nodes for all
 
 Runs are independent processes; --jobs says how many at a time.
 """
@@ -51,6 +52,14 @@ FILE = 1024 * MIB
 OPENED = (2, 16, 64, 256)
 INPUT = 64 * MIB
 READING = (4, 16, 64)
+START_NODES = 128
+START_STRIPES = (1, 16)
+START_READERS: Mapping[str, int] = {
+    "each node for itself": 0,
+    "one node for all": 1,
+    "two nodes for all": 2,
+    "four nodes for all": 4,
+}
 
 
 @frozen
@@ -230,6 +239,37 @@ def read_once(submit: Submit) -> list[TextTable]:
     return [TextTable(title=title, header=header, rows=tuple(rows))]
 
 
+def start(submit: Submit) -> list[TextTable]:
+    """The configuration study's start-up. Without the pool, a run is the same for all readers."""
+    waiting = {
+        (stripes, how): submit(
+            {"nodes": START_NODES, "input_bytes": INPUT, "steps": 1, "writers": START_NODES,
+             "burst_bytes": START_NODES * MIB, "stripe_count": stripes, "pool_readers": readers}
+        )
+        for stripes in START_STRIPES
+        for how, readers in START_READERS.items()
+    }  # fmt: skip
+    rows: list[tuple[str, ...]] = []
+    for (stripes, how), get in waiting.items():
+        one = get()
+        if how == next(iter(START_READERS)):
+            alone = ("each rank for itself", one.plain.input_bytes, 0, one.plain.reading)
+            rows.append(_start_row(stripes, *alone))
+        pooled = one.pooled
+        rows.append(
+            _start_row(stripes, how, pooled.input_bytes, pooled.passed_bytes, pooled.reading)
+        )
+    header = (
+        "stripes", "who reads", "from the file system", "passed on", "slowest rank, s",
+    )  # fmt: skip
+    title = f"A file of {INPUT // MIB} MiB that {START_NODES * RANKS} ranks read"
+    return [TextTable(title=title, header=header, rows=tuple(rows))]
+
+
+def _start_row(stripes: int, how: str, read: int, passed: int, took: float) -> tuple[str, ...]:
+    return str(stripes), how, f"{read / GIB:.2f} GiB", gibibytes(passed), number(took)
+
+
 def interval_for(waited: float, gain_: float) -> float:
     """Seconds of computing with which hiding `waited` makes a program faster by that share."""
     return waited / gain_
@@ -258,6 +298,7 @@ TABLES: Mapping[str, Callable[[Submit], list[TextTable]]] = {
     "programs": programs,
     "opened": opened,
     "input": read_once,
+    "start": start,
 }
 
 

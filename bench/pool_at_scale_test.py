@@ -16,6 +16,8 @@ from bench.pool_at_scale import (
     OPENED,
     PROGRAMS,
     READING,
+    START_READERS,
+    START_STRIPES,
     Get,
     Settings,
     gain,
@@ -24,6 +26,7 @@ from bench.pool_at_scale import (
     opened,
     programs,
     read_once,
+    start,
     window,
 )
 from forebay.domain.pool_simulation import PoolSimulation, Way
@@ -104,3 +107,8 @@ def test_the_page_has_a_row_for_every_run() -> None:
         part = text.split(f"<!-- bench:pool_at_scale_{name} -->")[1].split("<!-- /bench:")[0]
         rows = re.findall(r"^\| (?!---)(.*) \|$", part, re.MULTILINE)
         assert len(rows) == len(table.rows) + 1
+
+
+def test_the_start_has_a_row_for_all_who_may_read() -> None:
+    (table,) = start(imagined)
+    assert len(table.rows) == len(START_STRIPES) * (1 + len(START_READERS))

@@ -107,7 +107,8 @@ Result<PoolOutcome> run(const PoolExperiment& experiment) {
     for (const auto& node : world.nodes) {
         const PoolNode::Report& report = node->report();
         outcome.drained += report.drained;
-        outcome.pooled.input += report.fetched;
+        outcome.pooled.input += report.fetched - report.passed;
+        outcome.pooled.passed += report.passed;
         outcome.drained_after = std::max(outcome.drained_after, report.drained_at - ended);
         outcome.high = std::max(outcome.high, report.high);
         outcome.file_high = std::max(outcome.file_high, report.file_high);
@@ -141,6 +142,7 @@ std::string as_json(const PoolExperiment& experiment, const PoolOutcome& outcome
     line["interval"] = experiment.interval;
     line["window_bytes"] = experiment.pool.window_bytes;
     line["cap_bytes"] = experiment.pool.cap_bytes;
+    line["readers"] = experiment.readers;
     line["seed"] = experiment.seed;
     line["bytes"] = outcome.bytes;
     const auto way = [](const PoolOutcome::Way& one) {
@@ -152,6 +154,7 @@ std::string as_json(const PoolExperiment& experiment, const PoolOutcome& outcome
         text["requests"] = one.requests;
         text["reading"] = one.reading;
         text["input_bytes"] = one.input;
+        text["passed_bytes"] = one.passed;
         return text;
     };
     line["plain"] = way(outcome.plain);

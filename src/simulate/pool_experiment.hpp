@@ -28,6 +28,8 @@ struct PoolExperiment {
 
     // Before it first computes, every rank reads one file whole, a MiB at a time. 0: there is none.
     std::int64_t input_bytes = 0;  // a multiple of a MiB
+    std::int32_t readers = 0;      // nodes that fetch it for all; 0: each for itself
+    double pass_rate = 1e9;        // bytes per second of a core that passes it on
 
     // Without the pool: requests that a writer has at a target at a time.
     std::int32_t plain_in_flight = 8;
@@ -55,8 +57,9 @@ struct PoolOutcome {
         double gathered = 0;  // of these, the most that a writer collected for
         double longest = 0;   // burst, of any writer
         std::int64_t requests = 0;
-        double reading = 0;      // seconds: the most that a rank read its input for
-        std::int64_t input = 0;  // bytes that the file system gave for it
+        double reading = 0;       // seconds: the most that a rank read its input for
+        std::int64_t input = 0;   // bytes that the file system gave for it
+        std::int64_t passed = 0;  // bytes that nodes passed on to each other
     };
     std::int64_t bytes = 0;  // of all bursts
     Way plain;

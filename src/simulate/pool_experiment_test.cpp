@@ -133,6 +133,33 @@ TEST(Inputs, AreReadOnceByEachNode) {
     EXPECT_LT(outcome.pooled.reading, outcome.plain.reading / 3);
 }
 
+TEST(Inputs, AreReadByFewNodesForAll) {
+    PoolExperiment experiment = small();
+    experiment.platform.node.count = 4;
+    experiment.platform.node.ranks = 4;
+    experiment.input_bytes = 16 * mib;
+    experiment.stripe_count = 1;
+    const double each = run_alone(experiment).pooled.reading;
+    for (const std::int32_t readers : {1, 2}) {
+        experiment.readers = readers;
+        const PoolOutcome outcome = run_alone(experiment);
+        EXPECT_EQ(outcome.pooled.input, readers * experiment.input_bytes) << readers;
+        EXPECT_EQ(outcome.pooled.passed, (4 - readers) * experiment.input_bytes) << readers;
+        EXPECT_LT(outcome.pooled.reading, each) << readers;
+    }
+}
+
+// A core that passes on 10 MB/s has to receive all 64 MiB, and to send them to two others.
+TEST(Inputs, ArePassedOnNoFasterThanACoreEncrypts) {
+    PoolExperiment experiment = small();
+    experiment.platform.node.count = 4;
+    experiment.input_bytes = 64 * mib;
+    experiment.readers = 1;
+    experiment.pass_rate = 1e7;
+    const double received = seconds_of(experiment.input_bytes, 1e7);
+    EXPECT_GE(run_alone(experiment).pooled.reading, received);
+}
+
 TEST(Simulations, GiveTheSameFiguresForTheSameSeed) {
     PoolExperiment experiment = small();
     experiment.platform.node.count = 2;

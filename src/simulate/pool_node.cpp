@@ -61,8 +61,17 @@ PoolNode::PoolNode(const NodeShape& shape, adapters::RankPorts& ports)
              .calendar = ports.clock,
              .clean = shape.clean.empty() ? nullptr : this},
             shape.pool},
-      member_{static_cast<registry::Node>(shape.node), static_cast<std::uint32_t>(shape.nodes)},
-      deadline_{nanoseconds(shape.job_end), nanoseconds(shape.deadline)} {}
+      member_{static_cast<registry::Node>(shape.node), static_cast<std::uint32_t>(shape.nodes),
+              static_cast<std::uint32_t>(shape.readers)},
+      passing_{{.self = static_cast<registry::Node>(shape.node),
+                .all = shape.all,
+                .ports = ports,
+                .pool = pool_,
+                .member = member_},
+               shape.passing},
+      deadline_{nanoseconds(shape.job_end), nanoseconds(shape.deadline)} {
+    directory_.header.readers.store(static_cast<std::uint32_t>(shape.readers), relaxed);
+}
 
 PoolNode::~PoolNode() = default;
 
@@ -88,13 +97,14 @@ void PoolNode::serve() {
         bool any = pool_.advance();
         any = listen() || any;
         any = talk() || any;
+        any = passing_.turn() || any;
         note();
         look_at_deadline();
         const bool over = left_ == shape_.ranks && said_.empty() && letters_.empty();
         if (over && pool_.idle()) {
             return;
         }
-        ports_.life.wait_for_anything(bell_, seen, patience(any));
+        ports_.life.wait_for_anything(bell_, seen, passing_.until_next(patience(any)));
     }
 }
 
@@ -159,7 +169,7 @@ pool::FileId PoolNode::open(adapters::RankPorts& rank, std::uint32_t client, con
     return id;
 }
 
-pool::OpenFile PoolNode::file_of(const Wanted& wanted) const {
+pool::OpenFile PoolNode::file_of(const Wanted& wanted) {
     const adapters::FilePlace place = place_of(wanted.number, shape_);
     pool::OpenFile file;
     file.identity = {1, key_of(wanted.number).inode};
@@ -170,7 +180,14 @@ pool::OpenFile PoolNode::file_of(const Wanted& wanted) const {
     file.stripes = shape_.stripes;
     file.path = fmt::format("file-{}", wanted.number);
     file.stamp.bytes = wanted.bytes;
-    file.open_for_reading = [this, place](const auto& /*seen*/) { return ports_.life.file(place); };
+    file.open_for_reading = [this, place, key = key_of(wanted.number), stamp = file.stamp](
+                                const auto& /*seen*/) -> std::unique_ptr<ports::Storage> {
+        auto own = ports_.life.file(place);
+        if (shape_.readers == 0) {
+            return own;
+        }
+        return std::make_unique<PassedReads>(std::move(own), passing_, key, stamp);
+    };
     return file;
 }
 
@@ -302,6 +319,7 @@ void PoolNode::note() {
         report_.drained_at = now();
     }
     report_.fetched = counts.fetched_bytes;
+    report_.passed = passing_.received();
     report_.high = directory_.header.high.load(relaxed);
     report_.refused = static_cast<std::int64_t>(counts.refused);
     report_.failed_jobs = static_cast<std::int64_t>(counts.failed_jobs);

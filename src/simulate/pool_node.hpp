@@ -11,6 +11,7 @@
 #include "pool/plan/deadline.hpp"
 #include "pool/pool.hpp"
 #include "registry/member.hpp"
+#include "simulate/pool_passing.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -37,6 +38,8 @@ struct NodeShape {
     double touch_rate = 5e8;     // bytes per second of memory that nobody has touched
     double job_end = 0;          // virtual seconds; 0: nobody knows
     double deadline = 60;        // seconds before it; see pool/plan/deadline.hpp
+    std::int32_t readers = 0;    // nodes that read a file for all; 0: each for itself
+    PassingCosts passing;
     // Of all nodes, by number: whom registries talk to.
     std::span<const std::unique_ptr<class PoolNode>> all;
 };
@@ -72,6 +75,9 @@ public:
     void kick(adapters::RankPorts& rank);
     // A message has arrived from another node's daemon.
     void arrive(registry::Node from, const registry::Message& message);
+    // Something has come for the daemon, between two events.
+    void ring() { bell_.fetch_add(1); }
+    [[nodiscard]] PoolPassing& passing() noexcept { return passing_; }
 
     [[nodiscard]] pool::Log log_of(std::uint32_t client) const;
     [[nodiscard]] const std::byte* clean_memory() const noexcept { return shape_.clean.data(); }
@@ -82,7 +88,8 @@ public:
         std::int64_t high = 0;         // bytes of memory, the most at a time
         std::int64_t file_high = 0;    // bytes that one file had in the pool, likewise
         std::int64_t drained = 0;      // bytes
-        std::int64_t fetched = 0;      // bytes that were read ahead
+        std::int64_t fetched = 0;      // bytes that were read ahead, and of these …
+        std::int64_t passed = 0;       // … those that other nodes passed on
         std::int64_t messages = 0;     // sent to other nodes
         std::int64_t refused = 0;      // entries that made no sense: none, or the model is wrong
         std::int64_t failed_jobs = 0;  // of draining
@@ -113,7 +120,7 @@ private:
     void wait_until(adapters::RankPorts& rank, const bool& done);
     bool listen();
     void want(std::uint64_t ticket);
-    [[nodiscard]] pool::OpenFile file_of(const Wanted& wanted) const;
+    [[nodiscard]] pool::OpenFile file_of(const Wanted& wanted);
     bool talk();
     void obey();
     void make_leave(const registry::Actions::Leave& order);
@@ -128,6 +135,7 @@ private:
     pool::Directory& directory_;
     pool::Pool pool_;
     registry::Member member_;
+    PoolPassing passing_;
     pool::Deadline deadline_;
     std::int64_t looked_ns_ = 0;  // at the deadline
     std::deque<std::function<void()>> said_;

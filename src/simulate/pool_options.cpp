@@ -43,6 +43,12 @@ std::vector<Key<PoolExperiment>> program_keys() {
                  [](E& e) -> auto& { return e.stripe_count; }),
         bytes<E>({"input_bytes", "of one file that every rank reads first, in whole MiB"},
                  {0, 1024 * gibibyte, true}, [](E& e) -> auto& { return e.input_bytes; }),
+        plain<E>({"pool_readers",
+                  "nodes that fetch it and pass it on to all others; 0: each node "
+                  "for itself"},
+                 {0, 65536, true}, [](E& e) -> auto& { return e.readers; }),
+        rate<E>({"pass_rate", "of a core that encrypts and passes on, as in 1GB/s"}, {1, 1e15},
+                [](E& e) -> auto& { return e.pass_rate; }),
         plain<E>({"plain_in_flight", "requests of a writer at a target, without the pool"},
                  {1, plan::unlimited_requests_in_flight, true},
                  [](E& e) -> auto& { return e.plain_in_flight; }),

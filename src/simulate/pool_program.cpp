@@ -74,6 +74,9 @@ NodeShape PoolWorld::shape_of(std::int32_t node, double began) const {
     shape.clean = clean.bytes();
     shape.touch_rate = experiment.touch_rate;
     shape.deadline = experiment.deadline;
+    shape.readers = experiment.readers;
+    shape.passing = {.link_rate = experiment.platform.node.link_rate,
+                     .pass_rate = experiment.pass_rate};
     shape.all = nodes;
     return shape;
 }

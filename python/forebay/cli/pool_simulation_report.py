@@ -48,6 +48,8 @@ def _lines(one: PoolSimulation) -> Iterator[str]:
             f"{one.plain.reading:.3f} s, through the pool {human_bytes(one.pooled.input_bytes)} in "
             f"{one.pooled.reading:.3f} s"
         )
+    if one.pooled.passed_bytes > 0:
+        yield f"nodes passed {human_bytes(one.pooled.passed_bytes)} of it on to each other"
     if one.waited_for_room >= 0.0005:
         yield f"a writer waited {one.waited_for_room:.3f} s for room in the pool"
     if one.drained_after > 0:

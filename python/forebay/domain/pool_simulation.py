@@ -19,6 +19,8 @@ POOL_KEYS = (
     ("new_files", "1: each burst goes to files of its own"),
     ("stripe_count", "targets of a file; 0: all"),
     ("input_bytes", "of one file that every rank reads first, in whole MiB"),
+    ("pool_readers", "nodes that fetch it and pass it on to all others; 0: each for itself"),
+    ("pass_rate", "of a core that encrypts and passes on, as in 1GB/s"),
     ("plain_in_flight", "requests of a writer at a target, without the pool"),
     ("pool_window", "of a file: bytes in the pool, not drained, as in 256MiB"),
     ("pool_cap", "memory of a node's pool, as in 8GiB"),
@@ -39,7 +41,8 @@ class Way:
     """The program once, without the pool or with it. Virtual seconds: `exposed` are those of
     `seconds` that were not computing, `gathered` what the writer that collected longest spent on
     that in all bursts, `longest` what one burst took the slowest writer, `reading` what the input
-    took the slowest rank. `input_bytes`: what the file system gave of it to all ranks together."""
+    took the slowest rank. `input_bytes`: what the file system gave of it to all ranks together;
+    `passed_bytes`: what nodes passed on to each other."""
 
     seconds: float
     exposed: float
@@ -48,6 +51,7 @@ class Way:
     requests: int
     reading: float
     input_bytes: int
+    passed_bytes: int = 0
 
 
 @frozen
