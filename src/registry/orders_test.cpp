@@ -91,15 +91,16 @@ TEST_P(TwoNodesAndTwoFiles, InEveryOrder) {
     }
 }
 
-TEST_P(TwoNodesAndTwoFiles, WhileAnyDaemonMayDie) {
+// That the other one dies is the same with scripts and files exchanged: each node is the home of
+// one file.
+TEST_P(TwoNodesAndTwoFiles, WhileADaemonMayDie) {
+    ASSERT_NE(home_of(FileKey{0}, 2), home_of(FileKey{1}, 2));
     const Script one = scripts_of_two_visits().at(GetParam());
-    for (const Script& other : scripts_of_one_visit()) {
-        for (const Node node : {0U, 1U}) {
-            Job job{2, {{0, one}, {1, other}}};
-            job.allow_death(node);
-            const Seen seen = every_order_of(job);
-            ASSERT_EQ(seen.problem, "") << seen.states << " states";
-        }
+    for (const Script& other : scripts_of_two_visits()) {
+        Job job{2, {{0, one}, {1, other}}};
+        job.allow_death(0);
+        const Seen seen = every_order_of(job);
+        ASSERT_EQ(seen.problem, "") << seen.states << " states";
     }
 }
 
