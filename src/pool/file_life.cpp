@@ -167,6 +167,8 @@ bool FileLife::go_through(File& file) {
         !stamped(file) || !ledger_.journal.nothing_of(file)) {
         return false;
     }
+    // The file system knows how long it is, and who is not seen may make it shorter.
+    slot.size.store(0, std::memory_order_release);
     slot.state.store(FileState::through, std::memory_order_seq_cst);
     ledger_.tell(file);
     return true;

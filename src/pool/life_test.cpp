@@ -107,6 +107,7 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
             EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
             EXPECT_EQ(node.directory().files[id.slot].state, FileState::through);
             EXPECT_EQ(node.directory().files[id.slot].reason, Reason::mapped);
+            EXPECT_EQ(node.directory().files[id.slot].size, 0) << "the file system knows";
             EXPECT_EQ(self.depositor().write(id, 0, {}).rest, Written::Rest::none);
         });
         node.run();

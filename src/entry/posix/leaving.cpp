@@ -63,9 +63,9 @@ int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept 
                        : EFAULT;
         }
         case FIDEDUPERANGE: return prepare_source(fd);
-        // An immutable file takes nothing more, by whatever descriptor.
+        // An immutable file takes nothing more, by whatever descriptor: the kernel has to say so.
         case FS_IOC_SETFLAGS:
-        case FS_IOC_FSSETXATTR:
+        case FS_IOC_FSSETXATTR: return leave_if_captured(fd, pool::Reason::asked);
         case FS_IOC_FIEMAP:
         case FIBMAP: return drain_if_captured(fd);
         default: return 0;
