@@ -21,7 +21,7 @@ from forebay.domain.pool_simulation import (
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 WAY = {"seconds": 41.0, "exposed": 1.0, "gathered": 0.25, "longest": 0.5, "requests": 7,
-       "reading": 0.0, "input_bytes": 0}  # fmt: skip
+       "reading": 0.0, "input_bytes": 0, "passed_bytes": 0}  # fmt: skip
 ANSWER: dict[str, object] = {
     "schema": "forebay.simulation.pool/1", "platform": "laptop", "ranks": 8, "nodes": 2,
     "targets": 4, "writers": 8, "files": 1, "steps": 4, "interval": 10.0,
@@ -56,11 +56,12 @@ def test_how_long_the_program_waits_is_shown(capsys: pytest.CaptureFixture[str])
 
 def test_what_was_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     plain = {**WAY, "reading": 4.0, "input_bytes": 8 << 30}
-    pooled = {**WAY, "reading": 1.0, "input_bytes": 1 << 30}
+    pooled = {**WAY, "reading": 1.0, "input_bytes": 1 << 30, "passed_bytes": 7 << 30}
     show_pool_simulation(answered(plain=plain, pooled=pooled), Format.TEXT)
     text = capsys.readouterr().out
     assert "input: 8.00 GiB came from the file system in 4.000 s, through the pool" in text
     assert "through the pool 1.00 GiB in 1.000 s" in text
+    assert "nodes passed 7.00 GiB of it on to each other" in text
 
 
 def test_what_went_otherwise_is_told(capsys: pytest.CaptureFixture[str]) -> None:

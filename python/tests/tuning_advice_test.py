@@ -449,9 +449,8 @@ def test_k_has_reasons() -> None:
     """Targets that one process cannot keep busy get more requests at a time."""
     physical = portrait().choices[Direction.WRITE].response.surface.physical
     target_rate, free = 5 * physical.process_rate, 8.0
-    fast = with_surface(
-        physical=replace(physical, target_rate=target_rate, streams_free=free)  # type: ignore[arg-type]
-    )
+    quick = replace(physical, target_rate=target_rate, streams_free=free)
+    fast = with_surface(physical=quick)  # type: ignore[arg-type]
     advice = advised(writers(collective=True), portrait=fast)
     assert advice.settings.requests_in_flight not in (None, 2)
     (item,) = [one for one in advice.items if one.name.startswith("k, ")]
