@@ -3,6 +3,7 @@ later."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -33,21 +34,25 @@ def test_a_journal_has_what_a_walltime_kill_left_undrained(folder: Path) -> None
             [*FOREBAY, "run", *words, "--", *writer(out, BLOCKS)],
             cwd=folder,
             env=environment(),
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            text=True,
         )
+        taken = process.stdout.readline() if process.stdout else ""
+        ensure(taken == f"{BLOCKS << 16}\n", f"the program has not written all: {taken}")
         drains = until(lambda: out.exists() and 0 < out.stat().st_size < BLOCKS << 16, 60)
         ensure(drains, "nothing is drained")
         all_of_it = descendants(process.pid)
         ensure(any(_is_daemon(one) for one in all_of_it), "the daemon is no child")
         for sent in (signal.SIGTERM, signal.SIGKILL):
             for one in all_of_it:
-                os.kill(one, sent)
-        process.wait(60)
+                with contextlib.suppress(ProcessLookupError):  # it has ended by the first
+                    os.kill(one, sent)
+        process.communicate(timeout=60)
         ensure(out.read_bytes() != content(BLOCKS), "all was drained: nothing is tested")
         status, _, told = run_json(folder, *words, "--", "true")
         ensure(status == 0, f"{told}")
-        ensure(out.read_bytes() == content(BLOCKS), "bytes are missing")
+        ensure(out.read_bytes() == content(BLOCKS), f"bytes are missing: {told['pool']}")
         said = f"{told['pool']['messages']}"
         ensure(f"bytes of {out}" in said, said)
 
