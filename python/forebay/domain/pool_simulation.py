@@ -19,7 +19,7 @@ POOL_KEYS = (
     ("new_files", "1: each burst goes to files of its own"),
     ("stripe_count", "targets of a file; 0: all"),
     ("input_bytes", "of one file that every rank reads first, in whole MiB"),
-    ("pool_readers", "nodes that fetch it and pass it on to all others; 0: each for itself"),
+    ("pool_readers", "nodes that fetch it and pass it on to all others; 0: each node for itself"),
     ("pass_rate", "of a core that encrypts and passes on, as in 1GB/s"),
     ("plain_in_flight", "requests of a writer at a target, without the pool"),
     ("pool_window", "of a file: bytes in the pool, not drained, as in 256MiB"),
