@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
+#include <utility>
 #include <vector>
 
 namespace forebay::pool {
@@ -118,6 +119,24 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
         }
         EXPECT_EQ(node.provided(), 0);
     }
+}
+
+// The file system was asked when the file was empty there; then it got the bytes.
+TEST(Life, AFileThatLeavesWhileItsHoleIsReadDoesNotEndThere) {
+    Node node{{.seed = 1}};
+    adapters::MemoryFile file;
+    run_client(node, file, Access::both, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.write(id, file, 1'000'000, bytes_of(10, 1)).error, 0);
+        std::vector<std::byte> hole(1000, std::byte{7});
+        bool has_left = false;
+        const auto leave = [&] {
+            if (!std::exchange(has_left, true)) {
+                EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::asked}), 0);
+            }
+        };
+        EXPECT_EQ(self.read(id, file, 0, hole, leave), 1000);
+        EXPECT_TRUE(same(hole, bytes_of(1000, 0)));
+    });
 }
 
 TEST(Life, AFileThatLeftIsPooledAgainWhenItIsOpenedAnew) {

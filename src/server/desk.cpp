@@ -334,7 +334,13 @@ void Desk::read_by_others(pool::OpenFile& file) {
                              key = registry::FileKey{file.identity.inode}](
                                 const auto& seen) -> std::unique_ptr<ports::Storage> {
         std::unique_ptr<ports::Storage> own = open(seen);
-        return own ? std::make_unique<PassedStorage>(std::move(own), passed, key, seen) : nullptr;
+        if (!own) {
+            return nullptr;
+        }
+        return std::make_unique<pool::PassedStorage>(
+            std::move(own), passed, [&passed, key, seen](const ports::Piece& piece) {
+                return passed.ask({.file = key, .seen = *seen, .piece = piece});
+            });
     };
 }
 

@@ -40,7 +40,7 @@ std::optional<PoolPassing::Outcome> PoolPassing::take(std::uint64_t number) {
     }
     asked_.erase(found);
     if (!one.outcome->refused) {
-        received_ += one.outcome->bytes;
+        received_ += static_cast<std::int64_t>(one.outcome->bytes);
         my_.ports.life.compute(static_cast<double>(one.outcome->bytes) / costs_.pass_rate);
     }
     return one.outcome;
@@ -80,7 +80,7 @@ bool PoolPassing::pass_on(Waiting& one) {
         return false;
     }
     const bool there = shared.state == pool::Shared::State::there;
-    const auto bytes = there ? std::ssize(shared.bytes) : 0;
+    const std::size_t bytes = there ? shared.bytes.size() : 0;
     if (there) {
         my_.ports.life.compute(static_cast<double>(bytes) / costs_.pass_rate);
     }
@@ -102,60 +102,6 @@ void PoolPassing::answer(const Waiting& one, const Outcome& outcome) {
         }
         other->ring();
     });
-}
-
-PassedReads::~PassedReads() {
-    for (const auto& [number, request] : asked_) {
-        passing_.forget(number);
-    }
-}
-
-void PassedReads::submit(const ports::Request& request) {
-    constexpr auto block = static_cast<std::int64_t>(pool::block_bytes);
-    if (request.pieces.size() == 1 && !request.at_once) {
-        const ports::Piece& piece = request.pieces.front();
-        const std::int64_t within = piece.at.bytes() % block;
-        const Extent range{piece.at, Length{std::ssize(piece.bytes)}};
-        const bool one_block = !piece.bytes.empty() && within + range.length.bytes() <= block;
-        const auto number =
-            one_block ? passing_.ask({.file = file_, .seen = seen_, .range = range}) : std::nullopt;
-        if (number) {
-            asked_[*number] = request;
-            return;
-        }
-    }
-    own_->submit(request);
-}
-
-std::size_t PassedReads::poll(std::span<ports::Completion> out) {
-    std::size_t done = own_->poll(out);
-    for (auto at = asked_.begin(); at != asked_.end() && done < out.size();) {
-        const auto outcome = passing_.take(at->first);
-        if (!outcome) {
-            ++at;
-            continue;
-        }
-        const ports::Request request = at->second;
-        at = asked_.erase(at);
-        if (outcome->refused) {
-            own_->submit(request);
-        } else {
-            out[done++] = {.ticket = request.ticket, .bytes = Length{outcome->bytes}};
-        }
-    }
-    return done;
-}
-
-// Nobody hears the other nodes meanwhile: what they have not passed on is read.
-std::size_t PassedReads::wait(std::span<ports::Completion> out) {
-    if (const std::size_t done = poll(out); done > 0) {
-        return done;
-    }
-    for (const auto& [number, request] : std::exchange(asked_, {})) {
-        passing_.forget(number);
-        own_->submit(request);
-    }
-    return own_->wait(out);
 }
 
 }  // namespace forebay::sim

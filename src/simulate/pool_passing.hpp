@@ -4,12 +4,13 @@
 #pragma once
 
 #include "adapters/simgrid/world.hpp"
+#include "pool/passed_storage.hpp"
 #include "pool/pool.hpp"
-#include "ports/storage.hpp"
 #include "registry/member.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,7 +27,7 @@ struct PassingCosts {
     double pass_rate = 1e9;  // of a core that encrypts and sends, or receives and decrypts
 };
 
-class PoolPassing {
+class PoolPassing final : public pool::PassedBytes {
 public:
     // What is given outlives it. `all`: the nodes of the job, by number.
     struct Around {
@@ -38,10 +39,6 @@ public:
     };
     PoolPassing(const Around& around, const PassingCosts& costs) : my_{around}, costs_{costs} {}
 
-    struct Outcome {
-        bool refused = false;
-        std::int64_t bytes = 0;
-    };
     struct Wish {
         registry::FileKey file;
         pool::Stamp seen;
@@ -49,9 +46,8 @@ public:
     };
     // By this node's daemon. A number for it; nullopt: nobody passes the file on to this node.
     [[nodiscard]] std::optional<std::uint64_t> ask(const Wish& wish);
-    // Once; nullopt: it has not come yet.
-    [[nodiscard]] std::optional<Outcome> take(std::uint64_t number);
-    void forget(std::uint64_t number) { asked_.erase(number); }
+    [[nodiscard]] std::optional<Outcome> take(std::uint64_t number) override;
+    void forget(std::uint64_t number) override { asked_.erase(number); }
 
     // Passes on what is there. True when anything was done.
     bool turn();
@@ -89,34 +85,6 @@ private:
     std::int64_t received_ = 0;
     double out_free_ = 0;  // when the interface has sent, and …
     double in_free_ = 0;   // … received all that it has been given
-};
-
-// A file to be read, by what other nodes pass on, and by itself.
-class PassedReads final : public ports::Storage {
-public:
-    // `passing` outlives it.
-    PassedReads(std::unique_ptr<ports::Storage> own, PoolPassing& passing, registry::FileKey file,
-                pool::Stamp seen)
-        : own_{std::move(own)}, passing_{passing}, file_{file}, seen_{seen} {}
-    PassedReads(const PassedReads&) = delete;
-    PassedReads& operator=(const PassedReads&) = delete;
-    ~PassedReads() override;
-
-    [[nodiscard]] int depth() const noexcept override { return own_->depth(); }
-    void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
-    Result<void> sync() override { return own_->sync(); }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return own_->identity(); }
-    Result<void> close() override { return own_->close(); }
-    [[nodiscard]] const char* name() const noexcept override { return own_->name(); }
-
-private:
-    std::unique_ptr<ports::Storage> own_;
-    PoolPassing& passing_;
-    registry::FileKey file_;
-    pool::Stamp seen_;
-    std::map<std::uint64_t, ports::Request> asked_;  // by its number there
 };
 
 }  // namespace forebay::sim

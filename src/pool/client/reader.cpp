@@ -239,12 +239,17 @@ std::int64_t Reader::look(const Source& source, std::int64_t offset,
     }
     std::int64_t got = want;
     if (covered < want) {
+        const std::int64_t size_before = slot.size.load(std::memory_order_acquire);
         got = below(source, offset, bytes.first(static_cast<std::size_t>(want)));
         if (got < 0) {
             return got;
         }
         // A hole between the file system's end of file and a deposit reads as zeros.
         const std::int64_t size = slot.size.load(std::memory_order_acquire);
+        if (size < size_before) {
+            return again;  // cut; or drained, and gone through: the file system knows more than it
+                           // said
+        }
         const std::int64_t until = std::clamp(size - offset, got, want);
         const std::span<std::byte> hole =
             bytes.subspan(static_cast<std::size_t>(got), static_cast<std::size_t>(until - got));
