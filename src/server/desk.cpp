@@ -334,13 +334,7 @@ void Desk::read_by_others(pool::OpenFile& file) {
                              key = registry::FileKey{file.identity.inode}](
                                 const auto& seen) -> std::unique_ptr<ports::Storage> {
         std::unique_ptr<ports::Storage> own = open(seen);
-        if (!own) {
-            return nullptr;
-        }
-        return std::make_unique<pool::PassedStorage>(
-            std::move(own), passed, [&passed, key, seen](const ports::Piece& piece) {
-                return passed.ask({.file = key, .seen = *seen, .piece = piece});
-            });
+        return own ? read_by(std::move(own), passed, key, seen) : nullptr;
     };
 }
 

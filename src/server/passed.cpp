@@ -1,6 +1,7 @@
 #include "server/passed.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace forebay::server {
 
@@ -68,6 +69,15 @@ void Passed::take_part(registry::Node from, const wire::Part& part) {
     if (asked.got == part.whole) {
         asked.outcome = Outcome{.bytes = asked.got};
     }
+}
+
+std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own, Passed& passed,
+                                        registry::FileKey file,
+                                        std::shared_ptr<const ports::Stamp> seen) {
+    return std::make_unique<pool::PassedStorage>(
+        std::move(own), passed, [&passed, file, seen = std::move(seen)](const ports::Piece& piece) {
+            return passed.ask({.file = file, .seen = *seen, .piece = piece});
+        });
 }
 
 }  // namespace forebay::server

@@ -60,4 +60,9 @@ private:
     std::int64_t bytes_ = 0;
 };
 
+// The file, by what others pass on, and by itself. `passed` outlives it.
+[[nodiscard]] std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own,
+                                                      Passed& passed, registry::FileKey file,
+                                                      std::shared_ptr<const ports::Stamp> seen);
+
 }  // namespace forebay::server

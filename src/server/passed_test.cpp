@@ -123,10 +123,8 @@ struct Reading {
     Passed passed{post, [this](registry::FileKey) { return by; }};
     int own_reads = 0;
     std::shared_ptr<ports::Stamp> seen = std::make_shared<ports::Stamp>(ports::Stamp{1, 2, 3});
-    std::unique_ptr<pool::PassedStorage> storage = std::make_unique<pool::PassedStorage>(
-        std::make_unique<Own>(own_reads), passed, [this](const ports::Piece& wished) {
-            return passed.ask({.file = file, .seen = *seen, .piece = wished});
-        });
+    std::unique_ptr<ports::Storage> storage =
+        read_by(std::make_unique<Own>(own_reads), passed, file, seen);
     std::vector<std::byte> memory;
     ports::Piece piece;
 };
