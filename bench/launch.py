@@ -44,6 +44,8 @@ class Bench:
     library: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     """FOREBAY_* variables, given to the Forebay stacks only."""
+    kept: Path | None = None
+    """A file that a write leaves and a read finds, instead of a fresh one for each launch."""
 
     def measure(self, *, case: Case, stack: Stack, block: int) -> Sample:
         """Runs one launch; what goes wrong in it is the sample's outcome, not an exception."""
@@ -83,7 +85,8 @@ class Bench:
             parameters=stack.mca,
         )
         program = [str(mpi.patterns), *pattern_arguments(case, stack)]
-        return [*command, *program, "--path", str(scratch / "file"), "--output", str(output)]
+        path = [str(self.kept), "--keep"] if self.kept else [str(scratch / "file")]
+        return [*command, *program, "--path", *path, "--output", str(output)]
 
     def limits(self, *, storage: StorageKind, block: int, total: int) -> tuple[Limit, ...]:
         """What the machine can do in that folder now."""

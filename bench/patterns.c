@@ -34,7 +34,7 @@ typedef struct {
     view_t view;
     int64_t region, gap, total; /* bytes; total is the job's payload */
     int64_t calls;
-    int repetitions, warm_up, verify, nonblocking;
+    int repetitions, warm_up, verify, nonblocking, keep;
     unsigned seconds_max;
     const char *path, *output;
     const char* hints[HINTS_MAX];
@@ -399,11 +399,11 @@ static void report(const options_t* o, const shape_t* s, int repetition, const t
 
 static void repeat(const options_t* o, const shape_t* s, int repetition, unsigned char* buffer,
                    FILE* to) {
-    const uint64_t seed = (uint64_t)repetition * 2 + 1;
+    const uint64_t seed = o->keep ? 1 : (uint64_t)repetition * 2 + 1;
     times_t times = {0, 0, 0, 0, 0};
     outcome_t out = {0, 0, 0};
     long memory[2];
-    prepare_file(o, s, seed);
+    if (!o->keep || o->op != OP_READ) prepare_file(o, s, seed);
     if (o->op <= OP_READ) fill_buffer(o, s, buffer, seed);
     reset_peak();
     memory[0] = status_kib("VmRSS:");
@@ -462,6 +462,7 @@ static void usage(void) {
         "  --calls N       collective calls that the payload is dealt out to\n"
         "  --repetitions N --warm-up N    each on a fresh file; the first N are marked warm_up\n"
         "  --nonblocking   through a view, by MPI_File_iwrite_all or iread_all and MPI_Wait\n"
+        "  --keep          the file stays, and a read finds what such a write has left\n"
         "  --hint KEY=VALUE   for MPI_File_open, repeatable\n"
         "  --verify        read back and compare every word, gaps too\n"
         "  --seconds-max N    the ranks end themselves after N seconds\n"
@@ -505,6 +506,7 @@ static void set_option(options_t* o, int letter, const char* value) {
         case 's': o->seconds_max = (unsigned)atoi(value); break;
         case 'y': o->verify = 1; break;
         case 'b': o->nonblocking = 1; break;
+        case 'k': o->keep = 1; break;
         case 'p': o->path = value; break;
         case 'f': o->output = value; break;
         case 'i':
@@ -522,7 +524,7 @@ static options_t parse(int argc, char** argv) {
         {"calls", 1, NULL, 'c'},       {"hint", 1, NULL, 'i'},   {"repetitions", 1, NULL, 'n'},
         {"warm-up", 1, NULL, 'w'},     {"verify", 0, NULL, 'y'}, {"seconds-max", 1, NULL, 's'},
         {"path", 1, NULL, 'p'},        {"output", 1, NULL, 'f'}, {"help", 0, NULL, 'h'},
-        {"nonblocking", 0, NULL, 'b'}, {NULL, 0, NULL, 0}};
+        {"nonblocking", 0, NULL, 'b'}, {"keep", 0, NULL, 'k'},   {NULL, 0, NULL, 0}};
     options_t o = {.region = 1024, .total = 1 << 20, .calls = 1, .repetitions = 1};
     int letter;
     while ((letter = getopt_long(argc, argv, "h", names, NULL)) != -1)
@@ -562,7 +564,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < o.warm_up + o.repetitions; ++i) repeat(&o, &s, i, buffer, to);
     report_job(&o, &s, to);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (s.rank == 0) unlink(o.path);
+    if (s.rank == 0 && !o.keep) unlink(o.path);
     if (to != stdout) fclose(to);
     free(buffer);
     MPI_Finalize();

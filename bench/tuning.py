@@ -9,6 +9,8 @@ study    the five recommendations and two scenarios of the 2020 study on lustre-
 assumed  the same questions to the simulator with each assumed number halved and doubled
 aa       A/A verifications of real runs: `aa --timings FILE -- PROGRAM …` takes them for --seconds
          and goes on where it ended
+real     probe, advise and verify forebay-ior on real file systems (--on, --pairs, --ceph): the
+         table goes to --docs, portraits, advice and verdicts into --keep (half an hour)
 log      `forebay advise` from a Darshan log of --megabytes, with --portrait if given: seconds
 """
 
@@ -27,6 +29,7 @@ from statistics import median
 
 from bench.tuning_aa import aa
 from bench.tuning_log import log
+from bench.tuning_real import BUDGETS, real
 from bench.tuning_study import assumed, study
 from forebay.application.modelled_system import ModelledSystem
 from forebay.domain.frozen import frozen
@@ -285,6 +288,14 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--portrait", type=Path, help="for log")
     parser.add_argument("--timings", type=Path, default=Path("build/aa-timings"))
     parser.add_argument("--seconds", type=float, default=540.0, help="that aa may take runs")
+    parser.add_argument(
+        "--on", default=["tmpfs", "disk", "limited200"], type=lambda text: text.split(","),
+        help=f"for real: {', '.join(BUDGETS)} (all but ceph)",
+    )  # fmt: skip
+    parser.add_argument("--pairs", type=int, default=20, help="for real, at most")
+    parser.add_argument("--ceph", type=Path, help="for real: a folder on CephFS")
+    parser.add_argument("--keep", type=Path, default=Path("build/portraits"), help="for real")
+    parser.add_argument("--docs", type=Path, help="for real: this file's markers")
     given = list(sys.argv[1:] if words is None else words)
     at = given.index("--") if "--" in given else len(given)
     arguments = parser.parse_args(given[:at])
@@ -300,6 +311,7 @@ _TABLES: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "assumed": assumed,
     "aa": aa,
     "log": log,
+    "real": real,
 }
 
 

@@ -15,6 +15,8 @@ once        8 processes read one file of 512 MiB on a limited disk: what the dis
             beside plain reads by O_DIRECT and through the page cache
 collective  collective writes of 256 B and 1 KiB pieces, blocking and not: when they return, and
             when all is written, beside those of the MPIs
+collective_reads
+            the same for collective reads of a file that is on the file system, with dropped caches
 windows     a collective write again and again: windows in the pool's memory (pool_lends_windows),
             beside windows that are copied into it
 opens       microseconds to make and open a file: plain, and with 1, 2 and 4 daemons of a job
@@ -56,6 +58,7 @@ WAYS = {
     "transfers": writes.transfers,
     "once": reads.once,
     "collective": collective.collective,
+    "collective_reads": collective.collective_reads,
     "windows": collective.windows,
     "daemon": costs.daemon_share,
     "journal": journal.journal,

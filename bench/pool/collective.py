@@ -1,11 +1,16 @@
-"""Collective writes of small pieces: when they return, and when everything is written; and what
-windows in the pool's own memory gain."""
+"""Collective calls of small pieces: when writes return, and when everything is written; how long
+reads take; and what windows in the pool's own memory gain."""
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import random
 import sys
+import tempfile
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +29,7 @@ from bench.model import (
     Stack,
     StorageKind,
 )
-from bench.pool.places import ROOT, Place, places
+from bench.pool.places import ROOT, Place, drop_caches, places
 from bench.pool.runs import BUILD, Programs, daemon, pairs_of, ratio_of
 from bench.suites import size_label
 from bench.tables import TextTable
@@ -51,28 +56,26 @@ POOLED = Stack(name="forebay+ompi414", label="pool", mpi=OMPI_414, forebay=True)
 
 @frozen
 class Way:
-    """A stack, and by which call it writes. `lends`: through the pool, windows are put together in
-    its memory (pool_lends_windows)."""
+    """A stack, and by which call it writes or reads. `lends`: through the pool, windows are put
+    together in its memory (pool_lends_windows)."""
 
     stack: Stack
     nonblocking: bool = False
     lends: bool = True
 
-    @property
-    def label(self) -> str:
-        call = "iwrite_all" if self.nonblocking else "write_all"
+    def label(self, operation: Operation = Operation.WRITE) -> str:
+        """As a table names it."""
+        call = f"{'i' if self.nonblocking else ''}{operation}_all"
         return f"{self.stack.label}, {call}{'' if self.lends else ', copied twice'}"
 
 
 TWICE = Way(stack=POOLED, lends=False)
-WAYS = (
-    *(
-        Way(stack=stack, nonblocking=nonblocking)
-        for stack in (*PLAIN, POOLED)
-        for nonblocking in (False, True)
-    ),
-    TWICE,
+CALLS = tuple(
+    Way(stack=stack, nonblocking=nonblocking)
+    for stack in (*PLAIN, POOLED)
+    for nonblocking in (False, True)
 )
+WAYS = (*CALLS, TWICE)
 
 
 def collective(programs: Programs, chosen: argparse.Namespace) -> TextTable:
@@ -108,19 +111,98 @@ def windows(programs: Programs, chosen: argparse.Namespace) -> TextTable:
                     twice = partial(_median, case, TWICE, place, built)
                     once = partial(_median, case, Way(stack=POOLED), place, built)
                     done = pairs_of(twice, once, chosen.pairs)
-                    rows.append((name, str(ranks), size_label(total), *_beside(done)))
+                    copy = _memcpy_seconds(total, ranks)
+                    rows.append((name, str(ranks), size_label(total), *_beside(done, copy)))
     return TextTable(
         title=f"write_all of 1 KiB pieces into the pool, milliseconds: median of "
         f"{STEADY_REPETITIONS} calls behind {STEADY_WARM_UP} that do not count; of {chosen.pairs} "
         "pairs of programs",
-        header=("file system", "ranks", "of", "copied twice", "windows in the pool", "ratio"),
+        header=(
+            "file system", "ranks", "of", "copied twice", "windows in the pool", "ratio",
+            "a memcpy of all", "ratio that saving one memcpy makes",
+        ),
         rows=tuple(rows),
-    )
+    )  # fmt: skip
 
 
-def _beside(pairs: list[tuple[float, float]]) -> tuple[str, str, str]:
+def collective_reads(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """A file that lies on the file system, with dropped caches; the pool knows nothing of it."""
+    rows = []
+    for name in chosen.on:
+        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+            for piece in PIECES:
+                rows += _read_rows(chosen, name, place, piece)
+    return TextTable(
+        title=f"read_all and iread_all with a wait of 256 MiB by {RANKS} ranks, "
+        f"{chosen.pairs} blocks",
+        header=(
+            "file system", "pieces", "how", "s", "best incumbent's by its", "its read_all's by its",
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def _read_rows(
+    chosen: argparse.Namespace, name: str, place: Place, piece: int
+) -> list[tuple[str, ...]]:
+    built = {mpi.name: mpis.prepare(mpi, build=ROOT / "build") for mpi in (MPICH_402, OMPI_414)}
+    seconds: dict[Way, list[float]] = {way: [] for way in CALLS}
+    with tempfile.TemporaryDirectory(dir=place.folder) as folder:
+        kept = Path(folder).resolve() / "file"
+        _call_seconds(_case(piece, Way(stack=PLAIN[0])), Way(stack=PLAIN[0]), place, built, kept)
+        for _ in range(chosen.pairs):
+            for way in random.sample(CALLS, len(CALLS)):
+                drop_caches()
+                case = replace(_case(piece, way), operation=Operation.READ)
+                seconds[way].append(_call_seconds(case, way, place, built, kept))
+    best = min((way for way in CALLS if way.stack in PLAIN), key=lambda way: median(seconds[way]))
+    return [
+        (
+            name,
+            size_label(piece),
+            way.label(Operation.READ),
+            f"{median(seconds[way]):.3f}",
+            ratio_of(seconds[best], seconds[way]),
+            ratio_of(seconds[Way(stack=way.stack)], seconds[way]),
+        )
+        for way in CALLS
+    ]
+
+
+def _call_seconds(
+    case: Case, way: Way, place: Place, built: Mapping[str, mpis.BuiltMpi], kept: Path
+) -> float:
+    sample = _measured(case, way, 0, place, built, kept)
+    if sample.outcome is not Outcome.OK:
+        raise RuntimeError(f"{way.label(case.operation)}: {sample.message}")
+    return sample.measured[0].call_seconds
+
+
+def _beside(pairs: list[tuple[float, float]], copy: float) -> tuple[str, ...]:
     twice, once = [one for one, _ in pairs], [other for _, other in pairs]
-    return f"{median(twice) * 1e3:.1f}", f"{median(once) * 1e3:.1f}", ratio_of(twice, once)
+    most = 1 + copy / median(once)
+    milliseconds = [f"{seconds * 1e3:.1f}" for seconds in (median(twice), median(once), copy)]
+    return (*milliseconds[:2], ratio_of(twice, once), milliseconds[2], f"{most:.2f}")
+
+
+def _memcpy_seconds(total: int, threads: int, *, times: int = 5) -> float:
+    """Of so many bytes by so many threads, from memory to memory that was touched before."""
+    source, target = (ctypes.create_string_buffer(total) for _ in range(2))
+    ctypes.memset(source, 1, total)
+    share = total // threads
+
+    def copy(number: int) -> None:
+        at = number * share
+        ctypes.memmove(ctypes.addressof(target) + at, ctypes.addressof(source) + at, share)
+
+    def once(pool: ThreadPoolExecutor) -> float:
+        begin = time.perf_counter()
+        list(pool.map(copy, range(threads)))
+        return time.perf_counter() - begin
+
+    with ThreadPoolExecutor(threads) as pool:
+        once(pool)
+        return median(once(pool) for _ in range(times))
 
 
 def _steady(total: int, ranks: int) -> Case:
@@ -165,7 +247,7 @@ def _rows(chosen: argparse.Namespace, name: str, place: Place, piece: int) -> li
         (
             name,
             size_label(piece),
-            way.label,
+            way.label(),
             f"{median(returns[way]):.3f}",
             f"{median(ends[way]):.2f}",
             ratio_of(returns[first], returns[way]),
@@ -181,8 +263,8 @@ def _rows(chosen: argparse.Namespace, name: str, place: Place, piece: int) -> li
 def _complain(way: Way, sample: Sample) -> None:
     """An MPI may fail by itself; ours may not."""
     if way.stack == POOLED:
-        raise RuntimeError(f"{way.label}: {sample.message}")
-    print(f"{way.label} is left out: {sample.message.splitlines()[0]}", file=sys.stderr)
+        raise RuntimeError(f"{way.label()}: {sample.message}")
+    print(f"{way.label()} is left out: {sample.message.splitlines()[0]}", file=sys.stderr)
 
 
 def _case(piece: int, way: Way) -> Case:
@@ -190,18 +272,23 @@ def _case(piece: int, way: Way) -> Case:
 
 
 def _measured(
-    case: Case, way: Way, block: int, place: Place, built: Mapping[str, mpis.BuiltMpi]
+    case: Case,
+    way: Way,
+    block: int,
+    place: Place,
+    built: Mapping[str, mpis.BuiltMpi],
+    kept: Path | None = None,
 ) -> Sample:
     stack = way.stack
     limits, folders = mpis.prepare_limits(build=ROOT / "build"), {StorageKind.DISK: place.folder}
     if not stack.forebay:
-        bench = Bench(mpis=built, limits_program=limits, folders=folders)
+        bench = Bench(mpis=built, limits_program=limits, folders=folders, kept=kept)
         return bench.measure(case=case, stack=stack, block=block)
     with daemon(place.folder, pool_window="1GiB", pool_cap="2GiB") as one:
         settings = {**one.environment, "FOREBAY_POOL_LENDS_WINDOWS": str(way.lends).lower()}
         library = Path(f"{settings.pop('LD_PRELOAD')}:{BUILD / 'lib' / 'libforebay_mpi.so'}")
         bench = Bench(
             mpis=built, limits_program=limits, folders=folders, settings=settings,
-            library=library,
+            library=library, kept=kept,
         )  # fmt: skip
         return bench.measure(case=case, stack=stack, block=block)

@@ -286,30 +286,39 @@ def test_an_mpi_program_on_two_nodes(mpi: m.Mpi, program: Program, folder: Path)
     ensure(report["pool"]["taken"] > 0, "nothing was deposited")
 
 
+# Writes, says so, and waits for the end.
+HOLDER = f"""
+import os, time
+rank = os.environ["SLURM_PROCID"]
+os.write(os.open(f"big-{{rank}}", os.O_CREAT | os.O_RDWR), b"x" * {64 * MIB})
+open(f"written-{{rank}}", "w").close()
+time.sleep(600)
+"""
+
+
 @SLURM
-def test_a_job_that_is_ended_while_it_drains_has_what_it_wrote(folder: Path) -> None:
-    """scancel sends SIGTERM to the steps, and kills them a while later."""
+@pytest.mark.parametrize("ending", ["signal", "cancel", "time"])
+def test_a_job_that_is_ended_while_it_drains_has_what_it_wrote(ending: str, folder: Path) -> None:
+    """A signal to the batch script; all that `scancel` sends, which is SIGTERM to the steps and,
+    after KillWait, SIGKILL to all; and the same by the job's time, which was not to be looked at.
+    """
     work = folder / "work"
     work.mkdir()
-    (folder / "program.py").write_text(
-        "import os, time\n"
-        "rank = os.environ['SLURM_PROCID']\n"
-        f"os.write(os.open(f'big-{{rank}}', os.O_CREAT | os.O_RDWR), b'x' * {64 * MIB})\n"
-        "open(f'written-{rank}', 'w').close()\n"
-        "time.sleep(600)\n"
-    )
+    (folder / "program.py").write_text(HOLDER)
     batch = Batch(folder)
     out = batch.submit(
-        f"cd {work}\nexec {' '.join(FOREBAY)} run --pool . --set pool_quiet=60000 -- "
-        f"srun -n 2 {sys.executable} {folder}/program.py",
-        "--signal=B:TERM@1",
+        f"cd {work}\nexec {' '.join(FOREBAY)} run --pool . --set pool_quiet=60000 "
+        f"--set pool_deadline=0 -- srun -n 2 {sys.executable} {folder}/program.py",
+        *(["--time=1"] if ending == "time" else []),
     )
-    ensure(
-        until(lambda: all((work / f"written-{rank}").exists() for rank in (0, 1)), 60), _text(out)
-    )
+    written = [work / f"written-{rank}" for rank in (0, 1)]
+    ensure(until(lambda: all(one.exists() for one in written), 50), _text(out))
+    ensure(all((work / f"big-{rank}").stat().st_size == 0 for rank in (0, 1)), "drained before")
     jobs = run(["squeue", "-h", "-o", "%i"], folder, batch.environment).split()
-    run(["scancel", "--batch", "--signal=TERM", *jobs], folder, batch.environment)
-    batch.ended(out, mark="through the pool")
+    if ending != "time":
+        how = ["--batch", "--signal=TERM"] if ending == "signal" else []
+        run(["scancel", *how, *jobs], folder, batch.environment)
+    batch.ended(out, mark="through the pool", seconds=180)
     for rank in (0, 1):
         ensure((work / f"big-{rank}").stat().st_size == 64 * MIB, f"rank {rank}: {_text(out)}")
 

@@ -73,6 +73,46 @@ def test_quota_of_100_megabytes(kind: Kind, folder: Path) -> None:
         ensure(names(limited.folder) == [], "files were left")
 
 
+def test_quota_that_is_reached_in_the_middle(folder: Path) -> None:
+    """By something else of the same user; the same command goes on once that is gone."""
+    prober = unprivileged(folder)
+    with KINDS["btrfs"](prober.folder, 100 * MIB) as limited, m.cores(m.MPICH, RANKS):
+        words = prober.words(limited.folder, "--bytes", "90m")
+        with prober.started(words) as (process, errors):
+            prober.await_probes(process, 3)
+            fill(limited.folder / "mine")
+            os.sync()
+            ensure(until(lambda: process.poll() is not None, SECONDS_MAX), "it goes on for ever")
+        said = errors.read_text()
+        ensure(process.returncode == 1 and "Disk quota exceeded" in said, said)
+        ensure("--resume" in said and "Traceback" not in said, said)
+        ensure(names(limited.folder) == ["mine"], "files were left")
+        (limited.folder / "mine").unlink()
+        os.sync()
+        prober.run(resumed(words), status=0)
+        ensure(names(limited.folder) == [] and not prober.journal.exists(), "something was left")
+
+
+def test_quota_that_nothing_tells_of(folder: Path) -> None:
+    """It ends after the first probes, which no file was large enough for."""
+    prober = Prober(folder=folder)
+    with KINDS["pretended"](folder, 4096) as limited, m.cores(m.MPICH, RANKS):
+        words = prober.words(limited.folder, "--bytes", "62m")
+        said = prober.run(words, status=1)
+        ensure("Disk quota exceeded" in said and "--resume" in said, said)
+        ensure(prober.measured() == 0, "a probe that could not be written counts")
+        ensure(names(limited.folder) == [], "files were left")
+        limited.lift()
+        prober.run(resumed(words), status=0)
+        ensure(names(limited.folder) == [] and not prober.journal.exists(), "something was left")
+
+
+def resumed(words: list[str]) -> list[str]:
+    """The same command, going on."""
+    at = words.index("--")
+    return [*words[:at], "--resume", *words[at:]]
+
+
 def test_disk_that_fills_in_the_middle(folder: Path) -> None:
     prober = Prober(folder=folder)
     with mounted_tmpfs(folder / "disk", "64m") as disk, m.cores(m.MPICH, RANKS):
@@ -86,7 +126,7 @@ def test_disk_that_fills_in_the_middle(folder: Path) -> None:
         ensure("--resume" in said and "Traceback" not in said, said)
         ensure(names(disk) == ["stranger"], "files were left")
         (disk / "stranger").unlink()
-        prober.run([*words[: words.index("--")], "--resume", *words[words.index("--") :]], status=0)
+        prober.run(resumed(words), status=0)
         ensure(names(disk) == [] and not prober.journal.exists(), "something was left")
 
 
