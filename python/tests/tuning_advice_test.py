@@ -85,6 +85,20 @@ def test_a_shared_file_on_one_target_gets_more_stripes() -> None:
     assert any("storage targets limit" in text for text in advice.reasons)
 
 
+@pytest.mark.parametrize("collective", [False, True])
+@pytest.mark.parametrize(("ranks", "nodes", "targets"), [(16, 1, 16), (128, 8, 96)])
+@pytest.mark.parametrize("file_bytes", [2 * MIB, 8 * MIB])
+def test_a_small_file_gets_no_more_stripes_than_it_has(
+    file_bytes: int, ranks: int, nodes: int, targets: int, collective: bool
+) -> None:
+    """Probes wrote large ones, of which a small one was thought to be a part."""
+    known = portrait(targets)
+    work = writers(ranks=ranks, nodes=nodes, file_bytes=file_bytes, collective=collective)
+    one = advise(Question(workload=work, portrait=known)).settings
+    stripe_bytes = one.stripe_bytes or known.identity.stripe_bytes
+    assert (one.stripe_count or 1) <= -(-file_bytes // stripe_bytes)
+
+
 def test_other_processes_and_how_many_are_on_a_node_are_one_step() -> None:
     """One without the other was a point with more nodes than there are, and its gain made up."""
     items = advised(writers(file_bytes=64 * MIB)).items

@@ -138,7 +138,7 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         (one for one, score in scores.items() if score >= most - _ALIKE),
         key=lambda one: (_changes(now, one), -scores[one]),
     )
-    best = _without_trifles(now, best, response)
+    best = _without_trifles(now, best, response, workload)
     gain = _log_gain(now, best, response)
     doubt = _doubt(now, best, response)
     low = math.exp(gain - doubt)
@@ -215,6 +215,9 @@ def _candidates(question: Question, now: Point, space: Space) -> list[Point]:
             bytes_each = _bytes_each(workload, count)
             for stripes in levels("stripe_count"):
                 for stripe in levels("stripe_bytes"):
+                    there = replace(now, stripe_count=stripes, stripe_bytes=stripe)
+                    if stripes > max(now.stripe_count, _stripes_of(workload, there)):
+                        continue
                     for call in levels("transfer_bytes"):
                         if call > bytes_each:
                             continue
@@ -230,6 +233,12 @@ def _candidates(question: Question, now: Point, space: Space) -> list[Point]:
                             )
                         )
     return found
+
+
+def _stripes_of(workload: Workload, point: Point) -> int:
+    """On how many targets a file can lie: a small one has no more stripes than that, whatever
+    probes of larger ones gained by more."""
+    return max(1, math.ceil(workload.file_bytes / point.stripe_bytes))
 
 
 def _bytes_each(workload: Workload, processes: int) -> int:
@@ -258,7 +267,7 @@ def _changes(now: Point, point: Point) -> int:
     return len(_changed(now, point))
 
 
-def _without_trifles(now: Point, best: Point, response: Response) -> Point:
+def _without_trifles(now: Point, best: Point, response: Response, workload: Workload) -> Point:
     """Without the changes that gain less than a percent, or less than the fit is in doubt. Where no
     limit is said to be wider then, only the fit's surface speaks for a change: it has to gain more
     than twice what single probes are off."""
@@ -268,7 +277,11 @@ def _without_trifles(now: Point, best: Point, response: Response) -> Point:
             if name == "processes":
                 continue
             back = changed(best, {name: getattr(now, name)})
-            fits = back.per_node <= back.processes and back.nodes <= max(now.nodes, best.nodes)
+            fits = (
+                back.per_node <= back.processes
+                and back.nodes <= max(now.nodes, best.nodes)
+                and back.stripe_count <= max(now.stripe_count, _stripes_of(workload, back))
+            )
             wider = surface.physical.rate(best, surface.targets) > (1 + _TRIFLE) * (
                 surface.physical.rate(back, surface.targets)
             )
