@@ -53,8 +53,16 @@ def test_the_progress_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         progress.show(silent_for(seconds))
     lines = said.getvalue().splitlines()
     assert len(lines) == 3
-    assert lines[0] == lines[2] == "forebay: draining the pool, 1.00 MiB to go"
+    assert lines[0] == lines[2] == "forebay: draining the pool, 1.00 MiB to go: /0 (1.00 MiB)"
     assert lines[1].startswith("forebay: the file system has not answered for 42 s (/0).")
+
+
+def test_the_progress_names_the_files_that_have_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the batch system kills everything then, nothing else is left to tell of them."""
+    monkeypatch.setattr("forebay.cli.drain_progress._SILENT_SECONDS", 0.0)
+    said = io.StringIO()
+    DrainProgress(said).show(silent_for(*[0.0] * 7))
+    assert said.getvalue().endswith(", /4 (1.00 MiB), and 2 more files\n")
 
 
 class Terminal(io.StringIO):

@@ -4,9 +4,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
+from forebay.cli.output import printable
 from forebay.cli.pool_report import hang_text
 from forebay.domain.pool import PoolStatus
-from forebay.domain.units import human_bytes
+from forebay.domain.units import counted, human_bytes
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
 
 _SILENT_SECONDS = 1.0
 _LINE_SECONDS = 10.0
+_NAMED_MAX = 5
+
+
+def _left_text(status: PoolStatus) -> str:
+    """With names: if all is killed before the pool is drained, this is what tells of them."""
+    files = sorted(status.files, key=lambda one: -one.outstanding)
+    left = [one for one in files if one.outstanding]
+    names = [f"{printable(one.path)} ({human_bytes(one.outstanding)})" for one in left[:_NAMED_MAX]]
+    more = len(left) - len(names)
+    names += [f"and {counted(more, 'more file')}"] if more else []
+    return f"draining the pool, {human_bytes(status.outstanding)} to go: {', '.join(names)}"
 
 
 class DrainProgress:
@@ -39,9 +51,7 @@ class DrainProgress:
             self._show_bar(status)
         elif not self._told or now - self._told >= _LINE_SECONDS:
             self._told = now
-            left = human_bytes(status.outstanding)
-            hang = hang_text(status)
-            self._say(f"forebay: {hang or f'draining the pool, {left} to go'}")
+            self._say(f"forebay: {hang_text(status) or _left_text(status)}")
 
     def note(self, text: str) -> None:
         """A line of its own."""
