@@ -254,6 +254,9 @@ STEPS: Mapping[m.Mpi, tuple[str, str]] = {
     m.OPEN_MPI: ("pmix", "OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo"),
 }
 TOGETHER = Program(name="together_100", source="together.c", arguments=("100",))
+# Open MPI 4.1.4 calls a null pointer in its btl tcp, in MPI_Init, in one of some 25 jobs of two
+# nodes, also without Forebay: nothing is written then.
+ATTEMPTS, CRASH = 4, "Failing at address: (nil)"
 
 
 @SLURM
@@ -263,22 +266,31 @@ def test_an_mpi_program_on_two_nodes(mpi: m.Mpi, program: Program, folder: Path)
     """Its collective writes are deposits on both; what it leaves is as without Forebay."""
     reference, native = plain(program, mpi, 4), m.build(mpi, program.source)
     method, needs = STEPS[mpi]
-    work, batch = folder / "work", Batch(folder)
-    work.mkdir()
     settings = " ".join(
         f"--set {name}={value}" for name, value in ON_NODES.items() if name != "ranks_per_node"
     )
-    out = batch.submit(
-        f"cd {work}\n"
-        f"export TMPDIR=/tmp {needs}\n"
-        f"{' '.join(FOREBAY)} run --pool . {settings} --record {work / RECORD} --format json "
-        f"--summary {folder}/summary -- srun --mpi={method} -n 4 "
-        f"--ntasks-per-node=2 {native} {work} {' '.join(program.arguments)}",
-        *("-n", "4", "--ntasks-per-node=2"),
-    )
-    text = batch.ended(out, seconds=120)
-    ensure((folder / "summary").exists(), text)
-    report = json.loads((folder / "summary").read_text())
+
+    def attempt(number: int) -> tuple[Path, dict[str, Any], str]:
+        work = folder / f"attempt-{number}"
+        work.mkdir()
+        batch, summary = Batch(folder), folder / f"summary-{number}"
+        out = batch.submit(
+            f"cd {work}\n"
+            f"export TMPDIR=/tmp {needs}\n"
+            f"{' '.join(FOREBAY)} run --pool . {settings} --record {work / RECORD} --format json "
+            f"--summary {summary} -- srun --mpi={method} -n 4 "
+            f"--ntasks-per-node=2 {native} {work} {' '.join(program.arguments)}",
+            *("-n", "4", "--ntasks-per-node=2"),
+        )
+        text = batch.ended(out, seconds=120)
+        ensure(summary.exists(), text)
+        out.unlink()
+        return work, json.loads(summary.read_text()), text
+
+    for number in range(ATTEMPTS):
+        work, report, text = attempt(number)
+        if mpi is not m.OPEN_MPI or CRASH not in text or report["pool"]["taken"] > 0:
+            break
     ensure(report["status"] == 0 and report["pool"]["arrived"], text)
     compare(reference, work, ranks=4)
     nodes = max(file.nodes for file in Record.read(work / RECORD).files)
