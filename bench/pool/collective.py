@@ -149,13 +149,20 @@ def _read_rows(
     seconds: dict[Way, list[float]] = {way: [] for way in CALLS}
     with tempfile.TemporaryDirectory(dir=place.folder) as folder:
         kept = Path(folder).resolve() / "file"
-        _call_seconds(_case(piece, Way(stack=PLAIN[0])), Way(stack=PLAIN[0]), place, built, kept)
+        first = Way(stack=PLAIN[0])
+        _measured(_case(piece, first), first, 0, place, built, kept)
         for _ in range(chosen.pairs):
             for way in random.sample(CALLS, len(CALLS)):
                 drop_caches()
                 case = replace(_case(piece, way), operation=Operation.READ)
-                seconds[way].append(_call_seconds(case, way, place, built, kept))
-    best = min((way for way in CALLS if way.stack in PLAIN), key=lambda way: median(seconds[way]))
+                sample = _measured(case, way, 0, place, built, kept)
+                if sample.outcome is Outcome.OK:
+                    seconds[way].append(sample.measured[0].call_seconds)
+                else:
+                    _complain(way, sample)
+    whole = [way for way in CALLS if len(seconds[way]) == chosen.pairs]
+    plain = [way for way in whole if way.stack in PLAIN]
+    best = min(plain, key=lambda way: median(seconds[way]))
     return [
         (
             name,
@@ -165,17 +172,8 @@ def _read_rows(
             ratio_of(seconds[best], seconds[way]),
             ratio_of(seconds[Way(stack=way.stack)], seconds[way]),
         )
-        for way in CALLS
+        for way in whole
     ]
-
-
-def _call_seconds(
-    case: Case, way: Way, place: Place, built: Mapping[str, mpis.BuiltMpi], kept: Path
-) -> float:
-    sample = _measured(case, way, 0, place, built, kept)
-    if sample.outcome is not Outcome.OK:
-        raise RuntimeError(f"{way.label(case.operation)}: {sample.message}")
-    return sample.measured[0].call_seconds
 
 
 def _beside(pairs: list[tuple[float, float]], copy: float) -> tuple[str, ...]:
@@ -264,7 +262,10 @@ def _complain(way: Way, sample: Sample) -> None:
     """An MPI may fail by itself; ours may not."""
     if way.stack == POOLED:
         raise RuntimeError(f"{way.label()}: {sample.message}")
-    print(f"{way.label()} is left out: {sample.message.splitlines()[0]}", file=sys.stderr)
+    print(
+        f"{way.stack.label}, {sample.case} is left out: {sample.message.splitlines()[0]}",
+        file=sys.stderr,
+    )
 
 
 def _case(piece: int, way: Way) -> Case:
