@@ -52,9 +52,10 @@ class Bench:
         if case.storage is StorageKind.DISK:
             os.sync()  # what others left dirty is not to be paid by this launch
         scratch = Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=self.folders[case.storage]))
+        told = Path(tempfile.mkdtemp(prefix="forebay-bench-"))  # below no path of a pool: read soon
         load, start = os.getloadavg()[0], time.monotonic()
         try:
-            output = scratch / "measured.jsonl"
+            output = told / "measured.jsonl"
             ended = _run(
                 self.command(case=case, stack=stack, scratch=scratch, output=output),
                 environment=self._environment(stack),
@@ -72,6 +73,7 @@ class Bench:
             )
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+            shutil.rmtree(told, ignore_errors=True)
 
     def command(self, *, case: Case, stack: Stack, scratch: Path, output: Path) -> list[str]:
         """The whole command line, launcher first."""

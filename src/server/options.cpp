@@ -159,6 +159,36 @@ Result<void> read_journal(ServerOptions& options, const Settings& settings,
     return {};
 }
 
+// Those of the command line, else those of the settings, else where we are.
+void choose_rescue_folders(ServerOptions& options, const Settings& settings,
+                           const Surroundings& around) {
+    std::vector<std::string>& folders = options.rescue_folders;
+    if (folders.empty()) {
+        for (const std::string& folder : settings.list(Setting::pool_rescue)) {
+            folders.push_back(absolute(folder, around.folder));
+        }
+    }
+    if (folders.empty()) {
+        folders = {around.folder, around.temporary_folder};
+    }
+}
+
+// What is wanted of files below folders. Files are known by where they really lie.
+Result<void> read_folders(ServerOptions& options, const Settings& settings,
+                          const Surroundings& around) {
+    auto folders = pool::folder_rules(settings.list(Setting::pool_folders), around.folder);
+    if (!folders) {
+        return failure(std::move(folders.error()));
+    }
+    for (pool::FolderRule& one : *folders) {
+        std::error_code unknown;
+        const std::filesystem::path real = std::filesystem::weakly_canonical(one.path, unknown);
+        one.path = unknown ? one.path : real.string();
+    }
+    options.desk.folders = std::move(*folders);
+    return {};
+}
+
 }  // namespace
 
 Surroundings look_around() {
@@ -216,24 +246,10 @@ Result<ServerOptions> options_of(std::span<char* const> words, const Settings& s
     if (options.socket.empty()) {
         return refuse("this command line", "it names no socket");
     }
-    if (options.rescue_folders.empty()) {
-        for (const std::string& folder : settings.list(Setting::pool_rescue)) {
-            options.rescue_folders.push_back(absolute(folder, around.folder));
-        }
-    }
-    if (options.rescue_folders.empty()) {
-        options.rescue_folders = {around.folder, around.temporary_folder};
-    }
-    auto folders = pool::folder_rules(settings.list(Setting::pool_folders), around.folder);
-    if (!folders) {
+    choose_rescue_folders(options, settings, around);
+    if (auto folders = read_folders(options, settings, around); !folders) {
         return failure(std::move(folders.error()));
     }
-    for (pool::FolderRule& one : *folders) {
-        std::error_code unknown;  // files are known by where they really lie
-        const std::filesystem::path real = std::filesystem::weakly_canonical(one.path, unknown);
-        one.path = unknown ? one.path : real.string();
-    }
-    options.desk.folders = std::move(*folders);
     if (auto journal = read_journal(options, settings, around); !journal) {
         return failure(std::move(journal.error()));
     }
