@@ -17,6 +17,9 @@ collective  collective writes of 256 B and 1 KiB pieces, blocking and not: when 
             when all is written, beside those of the MPIs
 collective_reads
             the same for collective reads of a file that is on the file system, with dropped caches
+nonblocking
+            collective writes into the pool again and again: calls that do not block, beside such
+            that do
 windows     a collective write again and again: windows in the pool's memory (pool_lends_windows),
             beside windows that are copied into it
 opens       microseconds to make and open a file: plain, and with 1, 2 and 4 daemons of a job
@@ -59,6 +62,7 @@ WAYS = {
     "once": reads.once,
     "collective": collective.collective,
     "collective_reads": collective.collective_reads,
+    "nonblocking": collective.nonblocking,
     "windows": collective.windows,
     "daemon": costs.daemon_share,
     "journal": journal.journal,

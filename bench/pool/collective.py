@@ -125,6 +125,34 @@ def windows(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     )  # fmt: skip
 
 
+def nonblocking(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """The same file written again and again, by calls that block and by such that do not."""
+    built = {OMPI_414.name: mpis.prepare(OMPI_414, build=ROOT / "build")}
+    rows = []
+    for name in chosen.on:
+        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+            for ranks in STEADY_RANKS:
+                for piece in PIECES:
+                    case = replace(_steady(64 * MIB, ranks), region=piece)
+                    first, second = Way(stack=POOLED), Way(stack=POOLED, nonblocking=True)
+                    waits = partial(_median, case, first, place, built)
+                    goes_on = partial(
+                        _median, replace(case, nonblocking=True), second, place, built
+                    )
+                    done = pairs_of(waits, goes_on, chosen.pairs)
+                    own = [[pair[at] for pair in done] for at in range(2)]
+                    times = [f"{median(one) * 1e3:.1f}" for one in own]
+                    rows.append((name, str(ranks), size_label(piece), *times, ratio_of(*own)))
+    return TextTable(
+        title=f"64 MiB into the pool, milliseconds: median of {STEADY_REPETITIONS} calls behind "
+        f"{STEADY_WARM_UP} that do not count; of {chosen.pairs} pairs of programs",
+        header=(
+            "file system", "ranks", "pieces", "write_all", "iwrite_all with a wait", "its speed",
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
 def collective_reads(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """A file that lies on the file system, with dropped caches; the pool knows nothing of it."""
     rows = []
