@@ -126,7 +126,7 @@ def _found(one: Mapping[str, Any], verdict: Mapping[str, Any]) -> tuple[str, str
     predicted = f"× {one['gain']:.2f} ({one['gain_low']:.2f} – {one['gain_high']:.2f})"
     interval = f"({ratio['low']:.2f} – {ratio['high']:.2f})"
     text = f"{verdict['verdict']}: × {ratio['estimate']:.2f} {interval}"
-    return predicted, text, str(verdict["pairs"])
+    return predicted, text, str(ratio["pairs"])
 
 
 def _forebay(words: Sequence[str | Path]) -> str:
