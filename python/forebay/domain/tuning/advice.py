@@ -215,8 +215,7 @@ def _candidates(question: Question, now: Point, space: Space) -> list[Point]:
             bytes_each = _bytes_each(workload, count)
             for stripes in levels("stripe_count"):
                 for stripe in levels("stripe_bytes"):
-                    there = replace(now, stripe_count=stripes, stripe_bytes=stripe)
-                    if stripes > max(now.stripe_count, _stripes_of(workload, there)):
+                    if stripes > max(now.stripe_count, workload.stripes_of(stripe)):
                         continue
                     for call in levels("transfer_bytes"):
                         if call > bytes_each:
@@ -233,12 +232,6 @@ def _candidates(question: Question, now: Point, space: Space) -> list[Point]:
                             )
                         )
     return found
-
-
-def _stripes_of(workload: Workload, point: Point) -> int:
-    """On how many targets a file can lie: a small one has no more stripes than that, whatever
-    probes of larger ones gained by more."""
-    return max(1, math.ceil(workload.file_bytes / point.stripe_bytes))
 
 
 def _bytes_each(workload: Workload, processes: int) -> int:
@@ -280,7 +273,8 @@ def _without_trifles(now: Point, best: Point, response: Response, workload: Work
             fits = (
                 back.per_node <= back.processes
                 and back.nodes <= max(now.nodes, best.nodes)
-                and back.stripe_count <= max(now.stripe_count, _stripes_of(workload, back))
+                and back.stripe_count
+                <= max(now.stripe_count, workload.stripes_of(back.stripe_bytes))
             )
             wider = surface.physical.rate(best, surface.targets) > (1 + _TRIFLE) * (
                 surface.physical.rate(back, surface.targets)

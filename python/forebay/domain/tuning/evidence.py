@@ -48,6 +48,11 @@ class Workload:
         """Moved between the program and storage."""
         return self.file_bytes * (self.ranks if self.same_bytes else self.files)
 
+    def stripes_of(self, stripe_bytes: int) -> int:
+        """On how many targets a file can lie: a small one has no more stripes than that, whatever
+        probes of larger ones gained by more."""
+        return max(1, math.ceil(self.file_bytes / stripe_bytes))
+
     def as_point(self, *, stripe_count: int, stripe_bytes: int) -> Point:
         """What the program does now; the layout of the file system where its own is not known."""
         each = max(1, self.bytes // self.ranks)
