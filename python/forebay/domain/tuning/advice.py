@@ -217,9 +217,7 @@ def _candidates(question: Question, now: Point, space: Space) -> list[Point]:
                 for stripe in levels("stripe_bytes"):
                     if stripes > max(now.stripe_count, workload.stripes_of(stripe)):
                         continue
-                    for call in levels("transfer_bytes"):
-                        if call > bytes_each:
-                            continue
+                    for call in (one for one in levels("transfer_bytes") if one <= bytes_each):
                         found.append(
                             Point(
                                 processes=count,
