@@ -9,7 +9,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -80,11 +80,6 @@ WAYS = (*CALLS, TWICE)
 
 def collective(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Each block runs every way once; ratios are those of the blocks."""
-    rows = []
-    for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
-            for piece in PIECES:
-                rows += _rows(chosen, name, place, piece)
     return TextTable(
         title=f"write_all and iwrite_all with a wait of 256 MiB by {RANKS} ranks, "
         f"{chosen.pairs} blocks",
@@ -93,7 +88,7 @@ def collective(programs: Programs, chosen: argparse.Namespace) -> TextTable:
             "best incumbent's return by its", "its all written by best incumbent's",
             "its write_all's return by its", "return of the pool that copies twice by its",
         ),
-        rows=tuple(rows),
+        rows=_on_each(programs, chosen, _rows),
     )  # fmt: skip
 
 
@@ -155,19 +150,28 @@ def nonblocking(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 def collective_reads(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """A file that lies on the file system, with dropped caches; the pool knows nothing of it."""
-    rows = []
-    for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
-            for piece in PIECES:
-                rows += _read_rows(chosen, name, place, piece)
     return TextTable(
         title=f"read_all and iread_all with a wait of 256 MiB by {RANKS} ranks, "
         f"{chosen.pairs} blocks",
         header=(
             "file system", "pieces", "how", "s", "best incumbent's by its", "its read_all's by its",
         ),
-        rows=tuple(rows),
+        rows=_on_each(programs, chosen, _read_rows),
     )  # fmt: skip
+
+
+def _on_each(
+    programs: Programs,
+    chosen: argparse.Namespace,
+    rows_of: Callable[[argparse.Namespace, str, Place, int], list[tuple[str, ...]]],
+) -> tuple[tuple[str, ...], ...]:
+    """The rows of every file system and size of pieces."""
+    rows: list[tuple[str, ...]] = []
+    for name in chosen.on:
+        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+            for piece in PIECES:
+                rows += rows_of(chosen, name, place, piece)
+    return tuple(rows)
 
 
 def _read_rows(

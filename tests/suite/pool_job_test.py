@@ -302,7 +302,7 @@ def test_an_mpi_program_on_two_nodes(mpi: m.Mpi, program: Program, folder: Path)
 HOLDER = f"""
 import os, time
 rank = os.environ["SLURM_PROCID"]
-os.write(os.open(f"big-{{rank}}", os.O_CREAT | os.O_RDWR), b"x" * {64 * MIB})
+os.write(os.open(f"big-{{rank}}", os.O_CREAT | os.O_RDWR), b"x" * {2 * MIB})
 open(f"written-{{rank}}", "w").close()
 time.sleep(600)
 """
@@ -311,27 +311,28 @@ time.sleep(600)
 @SLURM
 @pytest.mark.parametrize("ending", ["signal", "cancel", "time"])
 def test_a_job_that_is_ended_while_it_drains_has_what_it_wrote(ending: str, folder: Path) -> None:
-    """A signal to the batch script; all that `scancel` sends, which is SIGTERM to the steps and,
-    after KillWait, SIGKILL to all; and the same by the job's time, which was not to be looked at.
-    """
+    """By a signal to the batch script; by `scancel`, which sends SIGTERM to the steps and, after
+    KillWait, SIGKILL to all; and by its time, which the pool was told not to look at."""
     work = folder / "work"
     work.mkdir()
     (folder / "program.py").write_text(HOLDER)
     batch = Batch(folder)
     out = batch.submit(
         f"cd {work}\nexec {' '.join(FOREBAY)} run --pool . --set pool_quiet=60000 "
-        f"--set pool_deadline=0 -- srun -n 2 {sys.executable} {folder}/program.py",
+        "--set pool_window=1GiB --set pool_deadline=0 -- "
+        f"srun -n 2 {sys.executable} {folder}/program.py",
         *(["--time=1"] if ending == "time" else []),
     )
     written = [work / f"written-{rank}" for rank in (0, 1)]
     ensure(until(lambda: all(one.exists() for one in written), 50), _text(out))
+    ensure(all((work / f"big-{rank}").stat().st_size == 0 for rank in (0, 1)), "drained before")
     jobs = run(["squeue", "-h", "-o", "%i"], folder, batch.environment).split()
     if ending != "time":
         how = ["--batch", "--signal=TERM"] if ending == "signal" else []
         run(["scancel", *how, *jobs], folder, batch.environment)
     batch.ended(out, mark="through the pool", seconds=180)
     for rank in (0, 1):
-        ensure((work / f"big-{rank}").stat().st_size == 64 * MIB, f"rank {rank}: {_text(out)}")
+        ensure((work / f"big-{rank}").stat().st_size == 2 * MIB, f"rank {rank}: {_text(out)}")
 
 
 WRITER = """
