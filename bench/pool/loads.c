@@ -1,7 +1,7 @@
 /* Loads whose waiting for files the pool is to hide. Plain POSIX calls; ranks are processes that
  * this program forks and that meet at a barrier, so the same program runs without any MPI.
  *
- *   pool_loads burst DIR RANKS STEPS BYTES COMPUTE_MS
+ *   pool_loads burst DIR RANKS STEPS BYTES COMPUTE_MS [WINDOW]
  *       each step: compute (a busy loop), a barrier, then every rank writes BYTES of its own file
  *       in calls of 1 MiB. Beside each step the same bytes are copied by memcpy: into warm memory
  * of its own, and into memory of another process that is there, but new to this one in the first
@@ -102,6 +102,79 @@ static void write_all(int fd, const char* from, size_t bytes, size_t call) {
     }
 }
 
+/* Another process of this rank that writes for it: what it is given lies in memory that both share,
+ * in slots of one call each. A byte in a pipe stands for a slot. */
+struct relay {
+    char* slots;
+    size_t count, next;
+    int freed, filled;
+    pid_t writer;
+};
+
+/* The writer: as many slots at a time as lie one behind the other, up to 4 MiB. */
+static void write_slots(int fd, const char* slots, size_t count, int filled, int freed) {
+    char some[4];
+    size_t at = 0;
+    for (;;) {
+        const size_t want = count - at < sizeof some ? count - at : sizeof some;
+        const ssize_t got = read(filled, some, want);
+        if (got < 0) {
+            fail("take a slot");
+        }
+        if (got == 0) {
+            _exit(0);
+        }
+        write_all(fd, slots + at * call_bytes, (size_t)got * call_bytes, (size_t)got * call_bytes);
+        at = (at + (size_t)got) % count;
+        if (write(freed, some, (size_t)got) != got) {
+            fail("free a slot");
+        }
+    }
+}
+
+static struct relay start_relay(int fd, size_t window) {
+    struct relay made = {.slots = shared_memory(window), .count = window / call_bytes};
+    int filled[2], freed[2];
+    if (made.slots == NULL || pipe(filled) != 0 || pipe(freed) != 0) {
+        fail("share memory");
+    }
+    for (size_t i = 0; i < made.count; ++i) {
+        if (write(freed[1], "", 1) != 1) {
+            fail("free a slot");
+        }
+    }
+    made.writer = fork();
+    if (made.writer == 0) {
+        close(filled[1]);
+        write_slots(fd, made.slots, made.count, filled[0], freed[1]);
+    }
+    close(filled[0]);
+    made.filled = filled[1], made.freed = freed[0];
+    return made;
+}
+
+static void relay(struct relay* relay, const char* from, size_t bytes) {
+    char one;
+    for (size_t done = 0; done < bytes; done += call_bytes) {
+        if (read(relay->freed, &one, 1) != 1) {
+            fail("get a slot");
+        }
+        memcpy(relay->slots + relay->next * call_bytes, from + done, call_bytes);
+        relay->next = (relay->next + 1) % relay->count;
+        if (write(relay->filled, &one, 1) != 1) {
+            fail("fill a slot");
+        }
+    }
+}
+
+static void end_relay(struct relay* relay) {
+    int status = 1;
+    close(relay->filled);
+    if (waitpid(relay->writer, &status, 0) != relay->writer || status != 0) {
+        fail("write by another process");
+    }
+}
+
 /* Memory that another process has written to; this one has mapped it and not looked at it. */
 static char* others_memory(size_t bytes) {
     const int fd = memfd_create("pool_loads", 0);
@@ -156,6 +229,11 @@ static void burst(struct shared* shared, int rank, char** argv) {
     if (fd < 0) {
         fail("open");
     }
+    const size_t window = argv[7] == NULL ? 0 : strtoul(argv[7], NULL, 10);
+    struct relay other = {0};
+    if (window > 0) {
+        other = start_relay(fd, window);
+    }
     pthread_barrier_wait(&shared->barrier);
     const double begin = now();
     for (int step = 0; step < steps; ++step) {
@@ -165,7 +243,11 @@ static void burst(struct shared* shared, int rank, char** argv) {
             const int part = orders[step % 6][turn];
             if (part == output) {
                 const double last = now();
-                write_all(fd, from, bytes, call_bytes);
+                if (window > 0) {
+                    relay(&other, from, bytes);
+                } else {
+                    write_all(fd, from, bytes, call_bytes);
+                }
                 shared->output[rank] += now() - last;
             } else if (part == copy) {
                 shared->copy[rank] += copied(to, from, bytes, 0);
@@ -175,6 +257,9 @@ static void burst(struct shared* shared, int rank, char** argv) {
         }
     }
     const double last = now();
+    if (window > 0) {
+        end_relay(&other);
+    }
     if (close(fd) != 0) {
         fail("close");
     }
@@ -406,7 +491,7 @@ int main(int argc, char** argv) {
         calls(argv);
         return 0;
     }
-    const int bursts = strcmp(what, "burst") == 0 && argc == 7;
+    const int bursts = strcmp(what, "burst") == 0 && (argc == 7 || argc == 8);
     const int reads_once = strcmp(what, "once") == 0 && argc == 6;
     if (!bursts && !reads_once && !(strcmp(what, "transfers") == 0 && argc == 8)) {
         fprintf(stderr, "usage: the first lines of bench/pool/loads.c\n");

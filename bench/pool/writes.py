@@ -11,12 +11,14 @@ from pathlib import Path
 from statistics import median
 
 from bench.pool.places import Place, drop_caches, places
-from bench.pool.runs import Programs, blocks_of, pairs_of, ratio_of, run, run_in
+from bench.pool.runs import Programs, blocks_of, ratio_of, run, run_in
 from bench.tables import TextTable
 from forebay.domain.frozen import frozen
 
 KIB, MIB = 1 << 10, 1 << 20
 RANKS, STEPS, STEP_BYTES = 2, 10, 64 * MIB
+RELAY_BYTES = 64 * MIB
+"""Memory of the process that writes for a rank."""
 
 
 def burst(programs: Programs, chosen: argparse.Namespace) -> TextTable:
@@ -31,7 +33,7 @@ def burst(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         header=(
             "file system", "computing between steps", "output, plain, s", "output, pool, s",
             "plain by pool", "pool by memcpy", "pool by memcpy to another's memory",
-            "until all is written, pool by plain",
+            "until all is written, pool by plain", "pool by another process that writes",
         ),
         rows=tuple(rows),
     )  # fmt: skip
@@ -41,15 +43,17 @@ def _burst(
     programs: Programs, chosen: argparse.Namespace, place: Place, compute: int
 ) -> tuple[str, ...]:
     words = ["burst", str(RANKS), str(chosen.steps), str(STEP_BYTES), str(compute)]
-    runs = pairs_of(
-        lambda: run(programs, words, place.folder, None),
-        lambda: run(programs, words, place.folder, {}),
-        chosen.pairs,
-    )
-    plain = [one.told["output_s"] for one, _ in runs]
-    pooled = [two.told["output_s"] for _, two in runs]
-    copies, passes = ([two.told[name] for _, two in runs] for name in ("memcpy_s", "pass_s"))
-    whole = ratio_of([two.whole_s for _, two in runs], [one.whole_s for one, _ in runs])
+    ways = [
+        partial(run, programs, words, place.folder, None),
+        partial(run, programs, words, place.folder, {}),
+    ]
+    if compute == 0:
+        ways.append(partial(run, programs, [*words, str(RELAY_BYTES)], place.folder, None))
+    runs = blocks_of(ways, chosen.pairs)
+    plain = [block[0].told["output_s"] for block in runs]
+    pooled = [block[1].told["output_s"] for block in runs]
+    copies, passes = ([block[1].told[name] for block in runs] for name in ("memcpy_s", "pass_s"))
+    whole = [[block[at].whole_s for block in runs] for at in range(len(ways))]
     return (
         f"{compute / 1000:g} s",
         f"{median(plain):.2f}",
@@ -57,7 +61,8 @@ def _burst(
         ratio_of(plain, pooled),
         ratio_of(pooled, copies),
         ratio_of(pooled, passes),
-        whole,
+        ratio_of(whole[1], whole[0]),
+        ratio_of(whole[1], whole[2]) if compute == 0 else "",
     )
 
 

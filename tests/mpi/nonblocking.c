@@ -159,6 +159,30 @@ static void one_after_the_other(void) {
     must(MPI_File_close(&fh), "close");
 }
 
+/* Ranks that come to a call more or less at once: at times they carry it out together. */
+static void now_and_then(void) {
+    enum { many = 4096, rounds = 40 };
+    static int values[many], back[many];
+    struct op op;
+    MPI_File fh = open_file("now_and_then", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
+    interleaved(fh);
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < many; i++) {
+            values[i] = number(round % 9, i % 1000) + i;
+        }
+        const double late = MPI_Wtime() + 1e-5 * ((round * 7 + job.rank * 13) % 40);
+        while (!blocking && MPI_Wtime() < late) {
+        }
+        begin_write(fh, 0, values, many, MPI_INT, &op);
+        wait_for(&op, 1);
+        memset(back, 0, sizeof back);
+        begin_read(fh, 0, back, many, MPI_INT, &op);
+        wait_for(&op, 1);
+        check(memcmp(values, back, sizeof back) == 0, "other bytes in round %d", round);
+    }
+    must(MPI_File_close(&fh), "close");
+}
+
 /* What a rank writes last wins, by whatever call; the file has its length at once. */
 static void among_other_calls(void) {
     int values[4][some], back[some];
@@ -296,6 +320,7 @@ int main(int argc, char** argv) {
         {"several", several},
         {"memory", memory},
         {"one_after_the_other", one_after_the_other},
+        {"now_and_then", now_and_then},
         {"among_other_calls", among_other_calls},
         {"end_of_the_file", end_of_the_file},
         {"modes", modes},

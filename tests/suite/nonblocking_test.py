@@ -40,6 +40,7 @@ def test_in_the_pool_each_rank_does_its_own_part(mpi: m.Mpi, folder: Path) -> No
     files.of("several").ensure_taken(writes=4, reads=3)
     files.of("memory").ensure_taken(writes=2, reads=1)
     files.of("one_after_the_other").ensure_taken(writes=2, reads=0)
+    files.of("now_and_then").ensure_taken(writes=40, reads=40)
     files.of("among_other_calls").ensure_taken(writes=7, reads=0)
     files.of("end_of_the_file").ensure_taken(writes=0, reads=1)
     files.of("append").ensure_left("MPI_File_iwrite_at_all", "for another reason")

@@ -110,7 +110,8 @@ private:
                       MPI_Request& request);
     [[nodiscard]] static pattern::Memory memory_of(const Asked& ask) noexcept;
     [[nodiscard]] bool all_come(const Asked& ask, engine::Refusal own);
-    int write_together(const Access& access, const Asked& ask, MPI_Request& request);
+    int move_together(const Access& access, Direction direction, const Asked& ask,
+                      MPI_Request& request);
     Result<void> close_own_part();
     [[nodiscard]] engine::Refusal refusal_of(const Access& access,
                                              Direction direction) const noexcept;

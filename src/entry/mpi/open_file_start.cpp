@@ -45,9 +45,10 @@ int OpenFile::start(const Access& access, Direction direction, const Starting& s
     if (own == engine::Refusal::none && ask.call.request.length > 0) {
         own = own_part_.open(direction);
     }
-    if (direction == Direction::write && all_come(ask, own)) {
-        return guarded(handle_, waiting(),
-                       [&] { return write_together(access, ask, *starting.request); });
+    if (all_come(ask, own)) {
+        return guarded(handle_, waiting(), [&] {
+            return move_together(access, direction, ask, *starting.request);
+        });
     }
     choice = plan::choose_course(facts, own);
     return choice.course == plan::Course::itself
@@ -55,8 +56,8 @@ int OpenFile::start(const Access& access, Direction direction, const Starting& s
                : start_by_mpi(access, choice, starting);
 }
 
-// Whether all ranks are in this call at the moment: then it is written as a blocking one, which is
-// faster where pieces are short.
+// Whether all ranks are in this call at the moment: then it is carried out as a blocking one, which
+// is faster where pieces are short.
 bool OpenFile::all_come(const Asked& ask, engine::Refusal own) {
     if (!rendezvous_) {
         rendezvous_.emplace(*circle_->group, clock_, number_);
@@ -71,13 +72,15 @@ bool OpenFile::all_come(const Asked& ask, engine::Refusal own) {
 }
 
 // Where a rank turns out to be unable to, all of them go on alone.
-int OpenFile::write_together(const Access& access, const Asked& ask, MPI_Request& request) {
+int OpenFile::move_together(const Access& access, Direction direction, const Asked& ask,
+                            MPI_Request& request) {
     counters_->now_in(access.function);
     engine::Call call = ask.call;
     call.memory = memory_of(ask);
-    const engine::Outcome outcome = engine().write(call);
+    const engine::Outcome outcome =
+        direction == Direction::write ? engine().write(call) : engine().read(call);
     if (outcome.passed != engine::Refusal::none) {
-        return move_own_part(access, Direction::write, ask, request);
+        return move_own_part(access, direction, ask, request);
     }
     if (outcome.span.length.bytes() == 0 && !outcome.error) {
         counters_->call(ports::CallRecord{});  // the engine does not count what moves nothing
