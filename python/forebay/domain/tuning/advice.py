@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 
 from forebay.domain.frozen import frozen
+from forebay.domain.tuning.bottleneck import bottleneck
 from forebay.domain.tuning.evidence import Workload
 from forebay.domain.tuning.point import Direction, Point, Space, changed, powers
 from forebay.domain.tuning.portrait import Portrait, SickTarget
@@ -155,7 +156,7 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         gain_low=low,
         gain_high=math.exp(gain + doubt),
         seconds_advised=response.seconds(best),
-        reasons=(_bottleneck(now, response), _bottleneck(best, response, advised=True)),
+        reasons=(bottleneck(now, response), bottleneck(best, response, advised=True)),
         rivals=_rivals(rules, best, now, response),
     )
 
@@ -357,7 +358,7 @@ def _amount(name: str, point: Point, *, both: bool = False) -> str:
 def _reasons(
     name: str, here: Point, there: Point, response: Response, question: Question
 ) -> tuple[str, ...]:
-    told = [_bottleneck(here, response)]
+    told = [bottleneck(here, response)]
     if name == "processes" and question.workload.same_bytes:
         told.append(
             f"{counted(there.processes, 'reader')} instead of {here.processes} fetch the same "
@@ -374,33 +375,6 @@ def _reasons(
     return tuple(told)
 
 
-_PARTS = {
-    "processes": "the processes' own speed limits",
-    "nodes": "the nodes' links limit",
-    "targets": "the storage targets limit",
-    "system": "the system as a whole limits",
-}
-
-
-def _bottleneck(point: Point, response: Response, *, advised: bool = False) -> str:
-    """Which part of the system limits a point."""
-    around = response.opening.seconds(point.processes) + response.closing.seconds(point.processes)
-    seconds = response.seconds(point)
-    when = "then" if advised else "now"
-    if around > 0.5 * seconds:
-        return (
-            f"{when} opening and closing by {point.processes} processes "
-            f"takes {around:.3g} s of {seconds:.3g} s."
-        )
-    limits = response.surface.physical.limits(point, response.surface.targets)
-    part = min(limits, key=lambda one: limits[one])
-    others = min(value for name, value in limits.items() if name != part)
-    return (
-        f"{when} {_PARTS[part]} it: "
-        f"{human_bytes(int(limits[part]))}/s (the rest could carry {human_bytes(int(others))}/s)."
-    )
-
-
 def _why_kept(
     best: Point, now: Point, gain: float, low: float, response: Response
 ) -> tuple[str, ...]:
@@ -409,7 +383,7 @@ def _why_kept(
     if best == now:
         return (
             "keep: nothing that may be changed is predicted to be faster.",
-            _bottleneck(now, response),
+            bottleneck(now, response),
         )
     return (
         f"keep: the best alternative is predicted to be {math.exp(gain):.2f} × as fast, which may "
