@@ -19,8 +19,9 @@ from forebay.domain.units import MIB, parse_bytes
 @frozen
 class Workload:
     """One direction of a program's I/O. `file_bytes`: of one file. `same_bytes`: every rank reads
-    all of the file. `stripe_count`, `stripe_bytes`: as the files lie now; None: not known.
-    `seconds`: what it took, `seconds_meta` of it in opening and the like."""
+    all of the file. `call_bytes`: of all ranks together in one collective call; None: not known,
+    as many as `transfer_bytes` of each rank. `stripe_count`, `stripe_bytes`: as the files lie now;
+    None: not known. `seconds`: what it took, `seconds_meta` of it in opening and the like."""
 
     direction: Direction
     ranks: int
@@ -29,6 +30,7 @@ class Workload:
     files: int = 1
     shared: bool = True
     transfer_bytes: int | None = None
+    call_bytes: int | None = None
     collective: bool = False
     same_bytes: bool = False
     stripe_count: int | None = None
@@ -159,7 +161,7 @@ def _ior(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
     each = given.size("b", MIB) * given.number("s", 1)
     taking_part = min(given.number("N", ranks) or ranks, ranks)
     alone = "F" in given.flags
-    api = given.values.get("a", "POSIX").upper()
+    collective = "c" in given.flags and given.values.get("a", "POSIX").upper() != "POSIX"
     asked = [
         one for flag, one in (("w", Direction.WRITE), ("r", Direction.READ)) if flag in given.flags
     ]
@@ -171,7 +173,8 @@ def _ior(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
         files=taking_part if alone else 1,
         shared=not alone,
         transfer_bytes=transfer,
-        collective="c" in given.flags and api != "POSIX",
+        call_bytes=transfer * taking_part if collective else None,
+        collective=collective,
         directory=_folder(given.values.get("o")),
     )
     return tuple(replace(base, direction=one) for one in asked or list(Direction))
@@ -182,13 +185,15 @@ def _hpio(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
     region = given.size("s", 64)
     count = given.number("c", 4096)
     methods = given.values.get("m", "01")
+    collective = methods[1:2] == "1" or "collective" in methods
     base = Workload(
         direction=Direction.WRITE,
         ranks=ranks,
         nodes=nodes,
         file_bytes=region * count * ranks,
         transfer_bytes=region,
-        collective=methods[1:2] == "1" or "collective" in methods,
+        call_bytes=region * count * ranks if collective else None,  # a call moves all regions
+        collective=collective,
         directory=given.values.get("d"),
     )
     return (base, replace(base, direction=Direction.READ))
