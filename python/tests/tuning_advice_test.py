@@ -390,6 +390,29 @@ def test_settings_and_layout_commands_are_taken_by_forebay_itself() -> None:
     assert made.composite.startswith("lfs setstripe -E 64M -c 1 ")
 
 
+@pytest.mark.parametrize(
+    ("stripe_count", "transfer_bytes", "processes"), [(16, 4 * MIB, 128), (16, 4 << 10, 8)]
+)
+def test_what_is_faster_is_taken_for_what_mpi_does(
+    stripe_count: int, transfer_bytes: int, processes: int
+) -> None:
+    """Large calls are faster by each rank itself than by one aggregator on each node."""
+    work = writers(collective=True, stripe_count=stripe_count, transfer_bytes=transfer_bytes)
+    advice = advised(work, allowed=frozenset({Lever.LAYOUT, Lever.SETTINGS}))
+    assert advice.now is not None
+    assert advice.now.processes == processes
+    assert any(f"I/O processes {processes}, " in text for text in advice.notes)
+
+
+def test_collective_buffers_are_told_where_forebays_own_is_smaller() -> None:
+    """Gains are over aggregators with ROMIO's buffers, of 16 MiB."""
+    calls = writers(collective=True, transfer_bytes=16 * MIB)
+    advice = advised(calls, allowed=frozenset({Lever.LAYOUT, Lever.SETTINGS}))
+    assert advice.settings.stripe_count is not None
+    assert advice.settings.transfer_bytes == 16 * MIB
+    assert "cb_buffer_size 16777216\n" in ready(advice, directory="/x", command="srun p").hints
+
+
 def test_hints_of_programs_that_write_alone_have_no_aggregators() -> None:
     made = ready(advised(writers()), directory="/x", command="srun ./program")
     assert "cb_nodes" not in made.hints

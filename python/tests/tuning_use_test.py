@@ -137,6 +137,7 @@ def test_what_did_not_take_effect_is_told(make_world: Make, tmp_path: Path) -> N
     told = {one.name: (one.took, one.found) for one in done.effects}
     assert told["layout"] == (False, "1 stripes")
     assert told["cb_nodes"] == (False, "2")
+    assert "storage target" in {one.name: one.reason for one in done.effects}["cb_nodes"]
     assert told["striping_factor"] == (False, "1")
 
 

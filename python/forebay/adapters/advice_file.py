@@ -8,7 +8,7 @@ from typing import Any
 from forebay.domain.errors import ProbeError
 from forebay.domain.tuning.advice import Advice, Item, Lever, Settings
 from forebay.domain.tuning.evidence import Workload, checked
-from forebay.domain.tuning.point import Direction
+from forebay.domain.tuning.point import Direction, Point
 
 SCHEMA = "forebay.advice/1"
 
@@ -57,6 +57,7 @@ def _advice(line: dict[str, Any]) -> Advice:
     own = {name: value for name, value in line.items() if name != "keep"}
     workload = dict(own["workload"])
     workload["direction"] = Direction(workload["direction"])
+    now = own.get("now")
     return Advice(
         **{
             **own,
@@ -66,6 +67,7 @@ def _advice(line: dict[str, Any]) -> Advice:
             "reasons": tuple(own["reasons"]),
             "rivals": tuple(own["rivals"]),
             "notes": tuple(own["notes"]),
+            "now": None if now is None else Point(**now),
         }
     )
 

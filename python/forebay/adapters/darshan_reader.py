@@ -282,6 +282,18 @@ def _add_mpi(one: dict[str, Any], counter: Any) -> None:
     together = sum(max(0, int(counter[f"MPIIO_COLL_{kind}"])) for kind in ("READS", "WRITES"))
     alone = sum(max(0, int(counter[f"MPIIO_INDEP_{kind}"])) for kind in ("READS", "WRITES"))
     one["collective"] = together > alone
+    for way, kind, noun in (("write", "WRITE", "WRITTEN"), ("read", "READ", "READ")):
+        _add_collective(one[way], counter, kind, int(counter[f"MPIIO_BYTES_{noun}"]))
+
+
+def _add_collective(passing: dict[str, Any], counter: Any, kind: str, moved: int) -> None:
+    """A log has the bytes of all MPI-IO calls: of the collective ones as many as they are."""
+    kinds = ("INDEP", "COLL", "SPLIT", "NB")
+    calls = {one: max(0, int(counter[f"MPIIO_{one}_{kind}S"])) for one in kinds}
+    if calls["COLL"]:
+        share = max(0, moved) * calls["COLL"] // sum(calls.values())
+        passing["collective_calls"] = passing.get("collective_calls", 0) + calls["COLL"]
+        passing["collective_bytes"] = passing.get("collective_bytes", 0) + share
 
 
 def _layouts(report: Any, files: dict[int, Any]) -> dict[int, dict[str, Any]]:

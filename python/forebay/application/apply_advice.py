@@ -191,9 +191,16 @@ def effects_of_settings(
     for name, value in wanted.items():
         found = _in_force(name, largest)
         asked = value.strip('"')
-        reason = "" if found is not None else "set; the record does not tell of its effect"
-        effects.append(_effect(name, asked, found, reason))
+        effects.append(_effect(name, asked, found, _why_not(name, asked, found)))
     return effects
+
+
+def _why_not(name: str, asked: str, found: str | None) -> str:
+    if found is None:
+        return "set; the record does not tell of its effect"
+    if name == "cb_nodes" and int(found) < int(asked):
+        return "Forebay takes one aggregator for each storage target at most, and 1 to 4 on a node"
+    return ""
 
 
 def _of_romio_alone(advice: Advice) -> list[Effect]:

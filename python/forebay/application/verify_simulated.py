@@ -27,7 +27,7 @@ def verify_simulated(
     """UsageError: the machine is too small for the program. SimulationError: a run failed."""
     one = chosen(advice)
     identity = system.ground().identity
-    now = one.workload.as_point(
+    now = one.now or one.workload.as_point(
         stripe_count=identity.stripe_count, stripe_bytes=identity.stripe_bytes
     )
     points = {Side.A: now, Side.B: advised_point(one, now)}

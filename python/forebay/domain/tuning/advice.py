@@ -5,13 +5,15 @@ itself. To keep things as they are is an answer."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 
 from forebay.domain.frozen import frozen
+from forebay.domain.tuning.bottleneck import bottleneck
+from forebay.domain.tuning.candidates import Room, candidates
 from forebay.domain.tuning.evidence import Workload
-from forebay.domain.tuning.point import Direction, Point, Space, changed, powers
+from forebay.domain.tuning.point import Direction, Point, changed
 from forebay.domain.tuning.portrait import Portrait, SickTarget
 from forebay.domain.tuning.response import Response
 from forebay.domain.tuning.rules import USUAL, Rule
@@ -21,6 +23,8 @@ MARGIN = 0.05
 """Gains that may be smaller than this are not worth a change."""
 _TRIFLE = 0.01
 _ALIKE = 0.02
+BUFFER_OF_FOREBAY = 4 * MIB
+"""`cb_buffer_size`, where nothing is set."""
 K_USUAL = 2
 K_MAX = 16
 STRIPE_COUNTS = (1, 2, 4, 8, 16, 32, 64)
@@ -71,7 +75,8 @@ class Item:
 @frozen
 class Advice:
     """For one workload. Gains are of rates, above 1 better; None: there is no portrait to predict
-    them. `rivals`: rules that ask for something else. `notes`: what else is to be known."""
+    them. `rivals`: rules that ask for something else. `notes`: what else is to be known. `now`:
+    what the program is taken to do now; None: the file of the advice does not say."""
 
     workload: Workload
     settings: Settings
@@ -86,6 +91,7 @@ class Advice:
     notes: tuple[str, ...] = ()
     portrait: str = ""
     file_system: str = ""
+    now: Point | None = None
 
     @property
     def keeps(self) -> bool:
@@ -105,6 +111,16 @@ class Question:
     sick: tuple[SickTarget, ...] = field(default=())
     untroubled: bool = False
 
+    @property
+    def room(self) -> Room:
+        """What may be changed."""
+        by = levers(self.workload)
+        return Room(
+            workload=self.workload,
+            may=frozenset(name for name, lever in by.items() if lever in self.allowed),
+            calls_may_grow=Lever.PROGRAM in self.allowed,
+        )
+
 
 def advise(question: Question) -> Advice:
     """What to do, or that nothing is to be done."""
@@ -121,24 +137,25 @@ def advised_point(advice: Advice, now: Point) -> Point:
     names = ("stripe_count", "stripe_bytes", "processes", "per_node", "transfer_bytes")
     wanted = {name: value for name in names if (value := getattr(own, name)) is not None}
     if own.processes is not None:
-        wanted["process_bytes"] = _bytes_each(advice.workload, own.processes)
+        wanted["process_bytes"] = advice.workload.bytes_each(own.processes)
         wanted.setdefault("per_node", min(now.per_node, own.processes))
+        if advice.workload.may_be_gathered:
+            wanted.setdefault("transfer_bytes", advice.workload.gathered_transfer(own.processes))
     return changed(now, wanted)
 
 
 def _by_portrait(question: Question, portrait: Portrait, response: Response) -> Advice:
-    workload = question.workload
-    identity = portrait.identity
-    now = workload.as_point(stripe_count=identity.stripe_count, stripe_bytes=identity.stripe_bytes)
+    workload, room = question.workload, question.room
+    now = _now(workload, portrait, response)
     rules = tuple(one for one in question.rules if one.applies(workload))
-    pool = [now, *_candidates(question, now, portrait.space)]
+    pool = [now, *candidates(room, now, portrait.space)]
     scores = {one: _score(one, now, response, rules) for one in pool}
     most = max(scores.values())
     best = min(
         (one for one, score in scores.items() if score >= most - _ALIKE),
-        key=lambda one: (_changes(now, one), -scores[one]),
+        key=lambda one: (len(room.changed(now, one)), -scores[one]),
     )
-    best = _without_trifles(now, best, response, workload)
+    best = _without_trifles(now, best, response, room)
     gain = _log_gain(now, best, response)
     doubt = _doubt(now, best, response)
     low = math.exp(gain - doubt)
@@ -146,18 +163,28 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
     if best == now or not response.surface.has_structure or low < 1 + MARGIN:
         return replace(common, reasons=_why_kept(best, now, gain, low, response))
     k = _in_flight(response, workload)
+    set_anew = room.changed(now, best)
     items = (*_items(now, best, response, question), *_item_of_k(k, response))
     return replace(
         common,
-        settings=_settings(now, best, workload, k),
+        settings=_with_buffer(_settings(best, set_anew, workload, k), best, room),
         items=items,
         gain=math.exp(gain),
         gain_low=low,
         gain_high=math.exp(gain + doubt),
         seconds_advised=response.seconds(best),
-        reasons=(_bottleneck(now, response), _bottleneck(best, response, advised=True)),
-        rivals=_rivals(rules, best, now, response),
+        reasons=(bottleneck(now, response), bottleneck(best, response, advised=True)),
+        rivals=_rivals(rules, best, response, room),
     )
+
+
+def _now(workload: Workload, portrait: Portrait, response: Response) -> Point:
+    """What the program does now. Whether MPI gathers its collective calls is not known: what is
+    faster is taken for it, so that no gain is one that MPI has already."""
+    count, size = portrait.identity.stripe_count, portrait.identity.stripe_bytes
+    gathered = workload.as_point(stripe_count=count, stripe_bytes=size)
+    plain = workload.ungathered(stripe_count=count, stripe_bytes=size)
+    return min(gathered, plain, key=response.seconds)
 
 
 def _common(question: Question, portrait: Portrait, response: Response, now: Point) -> Advice:
@@ -172,7 +199,8 @@ def _common(question: Question, portrait: Portrait, response: Response, now: Poi
         seconds_now=response.seconds(now),
         seconds_advised=response.seconds(now),
         reasons=(),
-        notes=_notes(question, portrait),
+        notes=(*_notes(question, portrait), *_what_mpi_does(question.workload, now)),
+        now=now,
         portrait=f"{portrait.identity.name} ({portrait.identity.date[:10]})",
         file_system=portrait.identity.file_system,
     )
@@ -190,55 +218,6 @@ def levers(workload: Workload) -> Mapping[str, Lever]:
     }
 
 
-def _candidates(question: Question, now: Point, space: Space) -> list[Point]:
-    """All that may be changed, over the levels that were probed; the bytes stay the program's."""
-    workload = question.workload
-    may = {name for name, lever in levers(workload).items() if lever in question.allowed}
-
-    def levels(name: str) -> tuple[int, ...]:
-        usual: tuple[int, ...] = space.levels[name]
-        here: int = getattr(now, name)
-        return tuple(sorted({*usual, here})) if name in may else (here,)
-
-    counts = sorted({*powers(1, workload.ranks), workload.ranks, workload.nodes})
-    processes = counts if "processes" in may else [now.processes]
-    per_node = [one for one in {1, *levels("per_node")} if one <= workload.ranks_per_node]
-    found = []
-    if workload.same_bytes and "processes" in may:
-        processes = sorted({workload.nodes, workload.ranks})  # one reader a node, or all
-    for count in processes:
-        for each in per_node:
-            if workload.same_bytes and each != math.ceil(count / workload.nodes):
-                continue
-            if each > count or math.ceil(count / each) > workload.nodes:
-                continue
-            bytes_each = _bytes_each(workload, count)
-            for stripes in levels("stripe_count"):
-                for stripe in levels("stripe_bytes"):
-                    if stripes > max(now.stripe_count, workload.stripes_of(stripe)):
-                        continue
-                    for call in (one for one in levels("transfer_bytes") if one <= bytes_each):
-                        found.append(
-                            Point(
-                                processes=count,
-                                per_node=each,
-                                stripe_count=stripes,
-                                stripe_bytes=stripe,
-                                transfer_bytes=call,
-                                process_bytes=bytes_each,
-                                shared=now.shared,
-                            )
-                        )
-    return found
-
-
-def _bytes_each(workload: Workload, processes: int) -> int:
-    """A file that every rank reads is read as a whole by each reader, and passed on."""
-    if workload.same_bytes:
-        return workload.file_bytes
-    return max(1, math.ceil(workload.bytes / processes))
-
-
 def _score(point: Point, now: Point, response: Response, rules: Sequence[Rule]) -> float:
     """The logarithm of speed; rules weigh as much as the fit is in doubt."""
     kept = math.fsum(one.prior for one in rules if one.is_kept_by(point))
@@ -249,30 +228,23 @@ def _log_gain(now: Point, point: Point, response: Response) -> float:
     return math.log(response.seconds(now) / response.seconds(point))
 
 
-def _changed(now: Point, point: Point) -> tuple[str, ...]:
-    names = ("stripe_count", "stripe_bytes", "processes", "per_node", "transfer_bytes")
-    return tuple(one for one in names if getattr(now, one) != getattr(point, one))
-
-
-def _changes(now: Point, point: Point) -> int:
-    return len(_changed(now, point))
-
-
-def _without_trifles(now: Point, best: Point, response: Response, workload: Workload) -> Point:
+def _without_trifles(now: Point, best: Point, response: Response, room: Room) -> Point:
     """Without the changes that gain less than a percent, or less than the fit is in doubt. Where no
     limit is said to be wider then, only the fit's surface speaks for a change: it has to gain more
     than twice what single probes are off."""
     surface = response.surface
     while True:
-        for name in _changed(now, best):
+        for name in room.changed(now, best):
             if name == "processes":
                 continue
-            back = changed(best, {name: getattr(now, name)})
+            call = room.transfer_kept(now, best.processes)
+            back = replace(now, transfer_bytes=call)
+            back = changed(best, {name: getattr(back, name)})
             fits = (
                 back.per_node <= back.processes
                 and back.nodes <= max(now.nodes, best.nodes)
                 and back.stripe_count
-                <= max(now.stripe_count, workload.stripes_of(back.stripe_bytes))
+                <= max(now.stripe_count, room.workload.stripes_of(back.stripe_bytes))
             )
             wider = surface.physical.rate(best, surface.targets) > (1 + _TRIFLE) * (
                 surface.physical.rate(back, surface.targets)
@@ -310,16 +282,20 @@ _WORDS = {
 
 def _items(now: Point, best: Point, response: Response, question: Question) -> tuple[Item, ...]:
     """In the order of what they gain. Where there are to be other processes, how many are on a node
-    is said with them: one without the other may be no point that there is."""
-    here, left, items = now, list(_changed(now, best)), []
-    by = levers(question.workload)
+    is said with them: one without the other may be no point that there is. So it is with calls that
+    they cannot make before there are so many of them."""
+    room = question.room
+    here, left, items = now, list(room.changed(now, best)), []
+    by = _levers_of(best, question)
     together = "processes" in left and "per_node" in left
     if together:
         left.remove("per_node")
     while left:
-        steps = {name: changed(here, _step(name, best, question.workload)) for name in left}
-        name = min(left, key=lambda one: response.seconds(steps[one]))
+        steps = {name: room.step(name, now, here, best) for name in left}
+        fitting = [one for one in left if room.allows_transfer(steps[one])]
+        name = min(fitting or left, key=lambda one: response.seconds(steps[one]))
         there = steps[name]
+        left.remove(name)
         both = together and name == "processes"
         gain, doubt = _log_gain(here, there, response), _doubt(here, there, response)
         items.append(
@@ -335,16 +311,15 @@ def _items(now: Point, best: Point, response: Response, question: Question) -> t
             )
         )
         here = there
-        left.remove(name)
     return tuple(items)
 
 
-def _step(name: str, best: Point, workload: Workload) -> dict[str, int]:
-    value: int = getattr(best, name)
-    if name == "processes":
-        each = _bytes_each(workload, value)
-        return {name: value, "per_node": best.per_node, "process_bytes": each}
-    return {name: value}
+def _levers_of(best: Point, question: Question) -> Mapping[str, Lever]:
+    """By what each coordinate becomes that of `best`: a collective buffer makes no call larger."""
+    by = levers(question.workload)
+    if replace(question.room, calls_may_grow=False).allows_transfer(best):
+        return by
+    return {**by, "transfer_bytes": Lever.PROGRAM}
 
 
 def _amount(name: str, point: Point, *, both: bool = False) -> str:
@@ -357,12 +332,15 @@ def _amount(name: str, point: Point, *, both: bool = False) -> str:
 def _reasons(
     name: str, here: Point, there: Point, response: Response, question: Question
 ) -> tuple[str, ...]:
-    told = [_bottleneck(here, response)]
+    told = [bottleneck(here, response)]
     if name == "processes" and question.workload.same_bytes:
         told.append(
             f"{counted(there.processes, 'reader')} instead of {here.processes} fetch the same "
             "bytes; the others get them over the network."
         )
+    if name == "processes" and here.transfer_bytes != there.transfer_bytes:
+        calls = (exact_bytes(one.transfer_bytes) for one in (here, there))
+        told.append(f"what each moves at a time: {' → '.join(calls)}.")
     rate_here, rate_there = response.rate(here), response.rate(there)
     told.append(f"predicted: {human_bytes(int(rate_here))}/s → {human_bytes(int(rate_there))}/s.")
     rules = [one for one in question.rules if one.applies(question.workload)]
@@ -374,33 +352,6 @@ def _reasons(
     return tuple(told)
 
 
-_PARTS = {
-    "processes": "the processes' own speed limits",
-    "nodes": "the nodes' links limit",
-    "targets": "the storage targets limit",
-    "system": "the system as a whole limits",
-}
-
-
-def _bottleneck(point: Point, response: Response, *, advised: bool = False) -> str:
-    """Which part of the system limits a point."""
-    around = response.opening.seconds(point.processes) + response.closing.seconds(point.processes)
-    seconds = response.seconds(point)
-    when = "then" if advised else "now"
-    if around > 0.5 * seconds:
-        return (
-            f"{when} opening and closing by {point.processes} processes "
-            f"takes {around:.3g} s of {seconds:.3g} s."
-        )
-    limits = response.surface.physical.limits(point, response.surface.targets)
-    part = min(limits, key=lambda one: limits[one])
-    others = min(value for name, value in limits.items() if name != part)
-    return (
-        f"{when} {_PARTS[part]} it: "
-        f"{human_bytes(int(limits[part]))}/s (the rest could carry {human_bytes(int(others))}/s)."
-    )
-
-
 def _why_kept(
     best: Point, now: Point, gain: float, low: float, response: Response
 ) -> tuple[str, ...]:
@@ -409,7 +360,7 @@ def _why_kept(
     if best == now:
         return (
             "keep: nothing that may be changed is predicted to be faster.",
-            _bottleneck(now, response),
+            bottleneck(now, response),
         )
     return (
         f"keep: the best alternative is predicted to be {math.exp(gain):.2f} × as fast, which may "
@@ -417,14 +368,14 @@ def _why_kept(
     )
 
 
-def _rivals(rules: Sequence[Rule], best: Point, now: Point, response: Response) -> tuple[str, ...]:
+def _rivals(rules: Sequence[Rule], best: Point, response: Response, room: Room) -> tuple[str, ...]:
     """Rules that ask for something else, and what the portrait says to that."""
     told = []
     for one in rules:
         if one.is_kept_by(best):
             continue
         point = _obeying(one, best)
-        if point is None:
+        if point is None or not room.allows_transfer(point):
             told.append(f'the rule "{one.name}" ({one.source}) asks for {one.text}.')
             continue
         ratio = response.seconds(best) / response.seconds(point)
@@ -451,12 +402,12 @@ def _obeying(one: Rule, point: Point) -> Point | None:
     return made
 
 
-def _settings(now: Point, best: Point, workload: Workload, k: int | None) -> Settings:
-    changed = set(_changed(now, best))
-
+def _settings(
+    best: Point, set_anew: Collection[str], workload: Workload, k: int | None
+) -> Settings:
     def value(name: str) -> int | None:
         found: int = getattr(best, name)
-        return found if name in changed else None
+        return found if name in set_anew else None
 
     return Settings(
         stripe_count=value("stripe_count"),
@@ -466,9 +417,20 @@ def _settings(now: Point, best: Point, workload: Workload, k: int | None) -> Set
         transfer_bytes=value("transfer_bytes"),
         requests_in_flight=k,
         one_reader_per_node=workload.same_bytes
-        and best.processes < now.processes
+        and "processes" in set_anew
         and best.processes <= workload.nodes,
     )
+
+
+def _with_buffer(settings: Settings, best: Point, room: Room) -> Settings:
+    """Where calls are gathered, a large collective buffer is told in any case: Forebay's own is
+    smaller than ROMIO's."""
+    workload = room.workload
+    gathered = settings.processes is not None or best.processes == workload.nodes
+    may = workload.may_be_gathered and "transfer_bytes" in room.may
+    if may and gathered and best.transfer_bytes > BUFFER_OF_FOREBAY:
+        return replace(settings, transfer_bytes=best.transfer_bytes)
+    return settings
 
 
 def _in_flight(response: Response, workload: Workload) -> int | None:
@@ -504,6 +466,18 @@ def _item_of_k(k: int | None, response: Response) -> tuple[Item, ...]:
     )
 
 
+def _what_mpi_does(workload: Workload, now: Point) -> tuple[str, ...]:
+    """Of collective calls."""
+    if not workload.may_be_gathered:
+        return ()
+    return (
+        "MPI gathers collective calls at aggregators, by ROMIO's default one on each node, or lets "
+        "each rank move its own, where their pieces do not interleave. It is not known which; what "
+        f"the portrait has as faster is taken for it: I/O processes {now.processes}, "
+        f"{exact_bytes(now.transfer_bytes)} a call.",
+    )
+
+
 def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
     workload, told = question.workload, []
     sick = (*(portrait.sick if portrait is not None else ()), *question.sick)
@@ -535,7 +509,7 @@ def _by_rules(question: Question) -> Advice:
     """Nothing was measured: of the rules that apply, the one with the most weight, for each."""
     workload = question.workload
     rules = [one for one in question.rules if one.applies(workload)]
-    now = workload.as_point(stripe_count=1, stripe_bytes=MIB)
+    now = workload.ungathered(stripe_count=1, stripe_bytes=MIB)  # rules speak of ranks
     by = {} if question.untroubled else levers(workload)
     point = now
     items: list[Item] = []
@@ -552,6 +526,8 @@ def _by_rules(question: Question) -> Advice:
             continue
         made = _obeying(wanted, point)
         if made is None or made == point or made.per_node > workload.ranks_per_node:
+            continue
+        if not question.room.allows_transfer(made):
             continue
         if made.nodes > max(workload.nodes, now.nodes):
             fitting = made.per_node * workload.nodes
@@ -570,6 +546,7 @@ def _by_rules(question: Question) -> Advice:
                 reasons=(f'the rule "{wanted.name}" ({wanted.source}), prior {wanted.prior:g}.',),
             )
         )
+    set_anew = [one for one in names if getattr(now, one) != getattr(point, one)]
     rivals = [
         f'the rule "{one.name}" ({one.source}) asks for {one.text} (prior {one.prior:g}).'
         for one in rules
@@ -577,7 +554,7 @@ def _by_rules(question: Question) -> Advice:
     ]
     return Advice(
         workload=workload,
-        settings=_settings(now, point, workload, None),
+        settings=_settings(point, set_anew, workload, None),
         items=tuple(items),
         gain=None,
         gain_low=None,
@@ -596,4 +573,5 @@ def _by_rules(question: Question) -> Advice:
         ),
         rivals=tuple(rivals),
         notes=_notes(question, None),
+        now=now,
     )

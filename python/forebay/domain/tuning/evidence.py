@@ -15,12 +15,16 @@ from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point
 from forebay.domain.units import MIB, parse_bytes
 
+BUFFER_USUAL = 16 * MIB
+"""ROMIO's collective buffer, where no hint says otherwise."""
+
 
 @frozen
 class Workload:
     """One direction of a program's I/O. `file_bytes`: of one file. `same_bytes`: every rank reads
-    all of the file. `stripe_count`, `stripe_bytes`: as the files lie now; None: not known.
-    `seconds`: what it took, `seconds_meta` of it in opening and the like."""
+    all of the file. `call_bytes`: of all ranks together in one collective call; None: not known,
+    as many as `transfer_bytes` of each rank. `stripe_count`, `stripe_bytes`: as the files lie now;
+    None: not known. `seconds`: what it took, `seconds_meta` of it in opening and the like."""
 
     direction: Direction
     ranks: int
@@ -29,6 +33,7 @@ class Workload:
     files: int = 1
     shared: bool = True
     transfer_bytes: int | None = None
+    call_bytes: int | None = None
     collective: bool = False
     same_bytes: bool = False
     stripe_count: int | None = None
@@ -53,10 +58,53 @@ class Workload:
         probes of larger ones gained by more."""
         return max(1, math.ceil(self.file_bytes / stripe_bytes))
 
+    @property
+    def may_be_gathered(self) -> bool:
+        """Whether MPI may gather its calls at aggregators: ranks share the file."""
+        return self.collective and self.shared
+
+    def bytes_each(self, processes: int) -> int:
+        """Of so many that do I/O. A file that every rank reads is read as a whole by each reader,
+        and passed on."""
+        if self.same_bytes:
+            return self.file_bytes
+        return max(1, math.ceil(self.bytes / processes))
+
+    def share_of_call(self, aggregators: int) -> int:
+        """Bytes of one collective call that each of them has; no buffer makes its calls larger.
+        What every rank reads, each aggregator fetches whole."""
+        of_rank = self.transfer_bytes or min(self._bytes_of_rank, MIB)
+        moved = self.call_bytes or of_rank * self.ranks
+        if self.same_bytes:
+            return max(1, math.ceil(moved / self.ranks))
+        return max(1, math.ceil(moved / aggregators))
+
+    def gathered_transfer(self, aggregators: int) -> int:
+        """What each of them moves at a time: its share, as much as the usual buffer holds."""
+        share = self.share_of_call(aggregators)
+        return min(BUFFER_USUAL, share, self.bytes_each(aggregators))
+
     def as_point(self, *, stripe_count: int, stripe_bytes: int) -> Point:
-        """What the program does now; the layout of the file system where its own is not known."""
-        each = max(1, self.bytes // self.ranks)
+        """What the program does now; the layout of the file system where its own is not known. Of
+        collective calls on one file: gathered by ROMIO's default, one aggregator on each node."""
+        plain = self.ungathered(stripe_count=stripe_count, stripe_bytes=stripe_bytes)
+        if not self.may_be_gathered:
+            return plain
+        return replace(
+            plain,
+            processes=self.nodes,
+            per_node=1,
+            transfer_bytes=self.gathered_transfer(self.nodes),
+            process_bytes=self.bytes_each(self.nodes),
+        )
+
+    def ungathered(self, *, stripe_count: int, stripe_bytes: int) -> Point:
+        """The same, where each rank moves its calls by itself. ROMIO lets ranks do so in collective
+        calls, too, where their pieces do not interleave."""
+        each = self._bytes_of_rank
         call = self.transfer_bytes or min(each, MIB)
+        if self.collective:
+            call = min(call, self.share_of_call(self.ranks))
         return Point(
             processes=self.ranks,
             per_node=self.ranks_per_node,
@@ -66,6 +114,10 @@ class Workload:
             process_bytes=each,
             shared=self.shared,
         )
+
+    @property
+    def _bytes_of_rank(self) -> int:
+        return max(1, self.bytes // self.ranks)
 
 
 def checked(workload: Workload) -> Workload:
@@ -159,7 +211,7 @@ def _ior(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
     each = given.size("b", MIB) * given.number("s", 1)
     taking_part = min(given.number("N", ranks) or ranks, ranks)
     alone = "F" in given.flags
-    api = given.values.get("a", "POSIX").upper()
+    collective = "c" in given.flags and given.values.get("a", "POSIX").upper() != "POSIX"
     asked = [
         one for flag, one in (("w", Direction.WRITE), ("r", Direction.READ)) if flag in given.flags
     ]
@@ -171,7 +223,8 @@ def _ior(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
         files=taking_part if alone else 1,
         shared=not alone,
         transfer_bytes=transfer,
-        collective="c" in given.flags and api != "POSIX",
+        call_bytes=transfer * taking_part if collective else None,
+        collective=collective,
         directory=_folder(given.values.get("o")),
     )
     return tuple(replace(base, direction=one) for one in asked or list(Direction))
@@ -182,13 +235,15 @@ def _hpio(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
     region = given.size("s", 64)
     count = given.number("c", 4096)
     methods = given.values.get("m", "01")
+    collective = methods[1:2] == "1" or "collective" in methods
     base = Workload(
         direction=Direction.WRITE,
         ranks=ranks,
         nodes=nodes,
         file_bytes=region * count * ranks,
         transfer_bytes=region,
-        collective=methods[1:2] == "1" or "collective" in methods,
+        call_bytes=region * count * ranks if collective else None,  # a call moves all regions
+        collective=collective,
         directory=given.values.get("d"),
     )
     return (base, replace(base, direction=Direction.READ))

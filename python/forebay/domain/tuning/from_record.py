@@ -69,5 +69,7 @@ def _passing(traffic: Traffic, one: FileSummary) -> Passing:
         calls=traffic.calls * one.ranks,
         seconds=traffic.seconds * one.ranks,
         usual_transfer=each,
+        collective_calls=traffic.calls * one.ranks,
+        collective_bytes=traffic.bytes,
         end=one.seconds_open,
     )

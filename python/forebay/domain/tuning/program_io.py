@@ -19,7 +19,8 @@ _SHARE_THAT_COUNTS = 0.2
 @frozen
 class Passing:
     """One direction of a file. `seconds`: summed over ranks; `slowest`, `fastest`: of single
-    ranks, with the whole file; `usual_transfer`: the size of most calls. `begin` and `end`: seconds
+    ranks, with the whole file; `usual_transfer`: the size of most calls. `collective_calls` and
+    `collective_bytes`: of MPI, where that is known, summed over ranks. `begin` and `end`: seconds
     after the program began."""
 
     bytes: int = 0
@@ -27,6 +28,8 @@ class Passing:
     small_calls: int = 0
     seconds: float = 0.0
     usual_transfer: int = 0
+    collective_calls: int = 0
+    collective_bytes: int = 0
     begin: float = 0.0
     end: float = 0.0
 
@@ -161,6 +164,7 @@ def _workload(program: ProgramIo, direction: Direction, nodes: int) -> Workload:
         files=count,
         shared=shared,
         transfer_bytes=passing.usual_transfer or max(1, moved // max(1, calls)),
+        call_bytes=_call_bytes(largest, direction),
         collective=largest.collective,
         same_bytes=same,
         stripe_count=largest.stripe_count,
@@ -170,6 +174,14 @@ def _workload(program: ProgramIo, direction: Direction, nodes: int) -> Workload:
         seconds_meta=sum(one.seconds_meta for one in files) / max(1, ranks),
         source=program.source,
     )
+
+
+def _call_bytes(file: FileIo, direction: Direction) -> int | None:
+    """Of all ranks together in one collective call, in the mean; None: not known."""
+    passing = file.passing(direction)
+    if not file.collective or not passing.collective_calls or not passing.collective_bytes:
+        return None
+    return max(1, passing.collective_bytes * file.ranks // passing.collective_calls)
 
 
 def _longest(files: Sequence[FileIo]) -> float:

@@ -1,0 +1,33 @@
+"""What limits a point, in words."""
+
+from __future__ import annotations
+
+from forebay.domain.tuning.point import Point
+from forebay.domain.tuning.response import Response
+from forebay.domain.units import human_bytes
+
+_PARTS = {
+    "processes": "the processes' own speed limits",
+    "nodes": "the nodes' links limit",
+    "targets": "the storage targets limit",
+    "system": "the system as a whole limits",
+}
+
+
+def bottleneck(point: Point, response: Response, *, advised: bool = False) -> str:
+    """Which part of the system limits a point."""
+    around = response.opening.seconds(point.processes) + response.closing.seconds(point.processes)
+    seconds = response.seconds(point)
+    when = "then" if advised else "now"
+    if around > 0.5 * seconds:
+        return (
+            f"{when} opening and closing by {point.processes} processes "
+            f"takes {around:.3g} s of {seconds:.3g} s."
+        )
+    limits = response.surface.physical.limits(point, response.surface.targets)
+    part = min(limits, key=lambda one: limits[one])
+    others = min(value for name, value in limits.items() if name != part)
+    return (
+        f"{when} {_PARTS[part]} it: "
+        f"{human_bytes(int(limits[part]))}/s (the rest could carry {human_bytes(int(others))}/s)."
+    )
