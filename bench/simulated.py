@@ -207,7 +207,7 @@ def study(submit: Submit) -> None:
     shapes = ((8, 8), (32, 8), (64, 8), (128, 8), (256, 8), (256, 16), (256, 32))
     writers = {
         n * r: submit(platform, "forebay", {**plain, "nodes": n, "ranks_per_node": r,
-                                            "targets": 16, "servers": 4, "region_count": 16})
+                                            "targets": 16, "servers": 8, "region_count": 16})
         for n, r in shapes
     }  # fmt: skip
     opening = {

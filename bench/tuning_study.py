@@ -48,14 +48,15 @@ _REQUESTS_OF_A_SCENARIO = 1_000_000
 
 ASSUMED: Mapping[str, float] = {
     "rpc_bytes": MIB,
-    "rpcs_in_flight": 8,
-    "dirty_bytes": 32 * MIB,
+    "rpcs_in_flight": 16,
+    "dirty_bytes": 8 * MIB,
     "call_time": 8e-6,
+    "servers": 8,
     "lock_time": 1e-3,
     "grant_time": 1e-4,
-    "request_time": 3e-4,
-    "target_rate": 1.2e9,
-    "interference_per_stream": 0.0025,
+    "request_time": 9.5e-5,
+    "target_rate": 25e9,
+    "interference_per_stream": 0.0006,
     "streams_free": 16,
     "object_time": 2e-5,
 }

@@ -84,7 +84,11 @@ def test_files_are_written_by_as_many_as_the_studys_bytes_imply() -> None:
 def test_assumed_numbers_are_the_platforms() -> None:
     file = ROOT / "platforms" / f"{PLATFORM}.toml"
     document = read_toml(file, SimulationError, what="platform", remedy="")
-    places = {"rpc_bytes": ("client", "rpc"), "dirty_bytes": ("client", "dirty")}
+    places = {
+        "rpc_bytes": ("client", "rpc"),
+        "dirty_bytes": ("client", "dirty"),
+        "servers": ("server", "count"),
+    }
     assert set(ASSUMED) <= {name for name, _ in PLATFORM_KEYS}
     for name, value in ASSUMED.items():
         sections = [places.get(name, (section, name)) for section in ("client", "target")]

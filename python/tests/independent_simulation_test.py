@@ -82,7 +82,7 @@ def test_an_unknown_key_is_told_the_nearest_one() -> None:
 
 
 def test_more_stripes_are_faster(native: NativeSimulator) -> None:
-    words = ("processes=16", "per_node=4", "process_bytes=32MiB")
+    words = ("processes=16", "per_node=4", "process_bytes=32MiB", "target_rate=1GB/s")
     one, four = (
         simulate_independent("lustre-96-ost", [*words, f"stripe_count={count}"], native)
         for count in (1, 4)

@@ -42,6 +42,9 @@ MACHINE = replace(
     ranks_per_node=16,
     targets=16,
     servers=4,
+    target_rate=1.2e9,
+    request_time=3e-4,
+    interference_per_stream=0.0025,
 )
 GIB = 1024 * MIB
 EVERYTHING = frozenset(Lever)

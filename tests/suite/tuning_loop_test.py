@@ -104,7 +104,8 @@ def prove(loop: Loop) -> None:
 
 def test_loop_on_a_simulated_system(folder: Path) -> None:
     loop = loop_in(folder)
-    loop.call("probe", "--simulate", "lustre-96-ost", "nodes=4", "-o", "model.toml")
+    slow = ("nodes=4", "target_rate=500MB/s")
+    loop.call("probe", "--simulate", "lustre-96-ost", *slow, "-o", "model.toml")
     ensure(advised(loop, "model.toml"), "96 targets, and nothing to advise")
     with m.cores(m.MPICH, RANKS):
         prove(loop)
