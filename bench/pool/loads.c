@@ -37,6 +37,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -477,6 +478,62 @@ static void messages(char** argv) {
     }
 }
 
+/* Answers, until there is nobody. */
+static void answer(int fd) {
+    for (;;) {
+        pass_message(fd, 0);
+        pass_message(fd, 1);
+    }
+}
+
+static void pass_on(int fd, const int* others, int count) {
+    for (int i = 0;; ++i) {
+        pass_message(fd, 0);
+        pass_message(others[i % count], 1);
+        pass_message(others[i % count], 0);
+        pass_message(fd, 1);
+    }
+}
+
+static void passed(char** argv) {
+    const int count = atoi(argv[3]), others = atoi(argv[4]);
+    double* took = calloc((size_t)count, sizeof *took);
+    int ends[ranks_max], pair[2];
+    pid_t processes[ranks_max + 1];
+    if (count < 1 || others < 1 || others > ranks_max || took == NULL) {
+        fail("pass so many messages");
+    }
+    for (int i = 0; i < others; ++i) {
+        tcp_pair(pair);
+        ends[i] = pair[0];
+        processes[i] = fork();
+        if (processes[i] == 0) {
+            answer(pair[1]);
+        }
+        close(pair[1]);
+    }
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) {
+        fail("make a socket");
+    }
+    processes[others] = fork();
+    if (processes[others] == 0) {
+        pass_on(pair[1], ends, others);
+    }
+    for (int i = 0; i < count; ++i) {
+        const double begin = now();
+        pass_message(pair[0], 1);
+        pass_message(pair[0], 0);
+        took[i] = now() - begin;
+    }
+    for (int i = 0; i <= others; ++i) {
+        kill(processes[i], SIGKILL);
+        waitpid(processes[i], NULL, 0);
+    }
+    qsort(took, (size_t)count, sizeof *took, ascending);
+    printf("{\"p50_ns\":%.0f,\"p90_ns\":%.0f}\n", took[count / 2] * 1e9,
+           took[count * 9 / 10] * 1e9);
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "opens") == 0 && argc == 4) {
@@ -485,6 +542,10 @@ int main(int argc, char** argv) {
     }
     if (strcmp(what, "messages") == 0 && argc == 4) {
         messages(argv);
+        return 0;
+    }
+    if (strcmp(what, "passed") == 0 && argc == 5) {
+        passed(argv);
         return 0;
     }
     if (strcmp(what, "calls") == 0 && argc == 4) {

@@ -168,21 +168,30 @@ def opens(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 def _messages(programs: Programs, times: int) -> list[tuple[str, str, str, str]]:
     """The least that asking a daemon takes, and a daemon's asking another."""
-    command = [str(programs.loads), "messages", "/", str(OPENS)]
-    told = [
-        json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        for _ in range(times)
-    ]
-    names = {"unix": "a Unix socket", "tcp": "TCP on this machine"}
-    return [
-        (
-            f"(a message and its answer over {name})",
-            f"{median(one[f'{kind}_p50_ns'] for one in told) / 1e3:.1f}",
-            f"{median(one[f'{kind}_p90_ns'] for one in told) / 1e3:.1f}",
-            "",
+
+    def told(*words: str) -> list[dict[str, float]]:
+        command = [str(programs.loads), words[0], "/", str(OPENS), *words[1:]]
+        return [
+            json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            for _ in range(times)
+        ]
+
+    def row(name: str, runs: list[dict[str, float]], kind: str = "") -> tuple[str, str, str, str]:
+        p50, p90 = (
+            f"{median(one[f'{kind}{which}_ns'] for one in runs) / 1e3:.1f}"
+            for which in ("p50", "p90")
         )
-        for kind, name in names.items()
+        return f"(a message and its answer over {name})", p50, p90, ""
+
+    alone = told("messages")
+    rows = [
+        row("a Unix socket", alone, "unix_"),
+        row("TCP on this machine", alone, "tcp_"),
     ]
+    for others in (1, 3):
+        among = "another process" if others == 1 else f"one of {others} other processes"
+        rows.append(row(f"a Unix socket, passed on to {among} by TCP", told("passed", str(others))))
+    return rows
 
 
 def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:

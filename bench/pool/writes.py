@@ -26,7 +26,7 @@ def burst(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     rows = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
-            for compute in (chosen.compute, 0):
+            for compute in dict.fromkeys((chosen.compute, 0)):
                 rows.append((name, *_burst(programs, chosen, place, compute)))
     return TextTable(
         title=f"2 ranks × {chosen.steps} steps × 64 MiB, {chosen.pairs} pairs",

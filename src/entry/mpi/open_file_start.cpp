@@ -46,9 +46,8 @@ int OpenFile::start(const Access& access, Direction direction, const Starting& s
         own = own_part_.open(direction);
     }
     if (all_come(ask, own)) {
-        return guarded(handle_, waiting(), [&] {
-            return move_together(access, direction, ask, *starting.request);
-        });
+        return guarded(handle_, waiting(),
+                       [&] { return move_together(access, direction, ask, *starting.request); });
     }
     choice = plan::choose_course(facts, own);
     return choice.course == plan::Course::itself
