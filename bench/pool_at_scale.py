@@ -41,6 +41,7 @@ Submit = Callable[[Settings], Get]
 
 MACHINE: Settings = {
     "copy_rate": "5GB/s", "stripe_bytes": "4MiB", "servers": 24, "target_rate": "1.2GB/s",
+    "client_rate": "1.25GB/s",
     "request_time": "0.3ms", "interference_per_stream": 0.0025,
 }  # fmt: skip
 """What differs from the platform: copying in memory as docs/performance/pool.md has it, the stripes

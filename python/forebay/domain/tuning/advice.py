@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.bottleneck import bottleneck
-from forebay.domain.tuning.candidates import Room, candidates
+from forebay.domain.tuning.candidates import Room, candidates, fewest_stripes
 from forebay.domain.tuning.evidence import Workload
 from forebay.domain.tuning.point import Direction, Point, changed
 from forebay.domain.tuning.portrait import Portrait, SickTarget
@@ -156,12 +156,17 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         key=lambda one: (len(room.changed(now, one)), -scores[one]),
     )
     best = _without_trifles(now, best, response, room)
+    fastest = best
+    best = fewest_stripes(
+        now, best, portrait.space, lambda one: _score(one, now, response, rules), within=MARGIN
+    )
+    fewer = _why_fewer(fastest, best)
     gain = _log_gain(now, best, response)
     doubt = _doubt(now, best, response)
     low = math.exp(gain - doubt)
     common = _common(question, portrait, response, now)
     if best == now or not response.surface.has_structure or low < 1 + MARGIN:
-        return replace(common, reasons=_why_kept(best, now, gain, low, response))
+        return replace(common, reasons=(*_why_kept(best, now, gain, low, response), *fewer))
     k = _in_flight(response, workload)
     set_anew = room.changed(now, best)
     items = (*_items(now, best, response, question), *_item_of_k(k, response))
@@ -173,7 +178,7 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         gain_low=low,
         gain_high=math.exp(gain + doubt),
         seconds_advised=response.seconds(best),
-        reasons=(bottleneck(now, response), bottleneck(best, response, advised=True)),
+        reasons=(bottleneck(now, response), bottleneck(best, response, advised=True), *fewer),
         rivals=_rivals(rules, best, response, room),
     )
 
@@ -255,6 +260,16 @@ def _without_trifles(now: Point, best: Point, response: Response, room: Room) ->
                 break
         else:
             return best
+
+
+def _why_fewer(fastest: Point, best: Point) -> tuple[str, ...]:
+    if best.stripe_count == fastest.stripe_count:
+        return ()
+    few = counted(best.stripe_count, "stripe")
+    return (
+        f"{few} of {fastest.stripe_count} that are predicted to be fastest: less than "
+        f"{MARGIN:.0%} slower, and other files have the other targets.",
+    )
 
 
 def _doubt(now: Point, best: Point, response: Response) -> float:

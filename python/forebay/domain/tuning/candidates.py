@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from forebay.domain.frozen import frozen
@@ -118,3 +118,18 @@ def _transfers(room: Room, now: Point, space: Space, *, processes: int) -> list[
         sizes.add(min(most, max(sizes)))
         sizes.add(room.transfer_kept(now, processes))
     return sorted(one for one in sizes if one <= most)
+
+
+def fewest_stripes(
+    now: Point, best: Point, space: Space, score: Callable[[Point], float], *, within: float
+) -> Point:
+    """`best` with as few stripes as come within this share of its speed, whose logarithm `score`
+    is: each stripe more is one more target that the file shares with others."""
+    least = score(best) + math.log(1 - within)
+    fewer = sorted(
+        one
+        for one in {now.stripe_count, *space.levels["stripe_count"]}
+        if now.stripe_count <= one < best.stripe_count
+    )
+    enough = (replace(best, stripe_count=one) for one in fewer)
+    return next((one for one in enough if score(one) >= least), best)
