@@ -8,7 +8,8 @@
  *       step. The order of the three changes: what comes first reads the bytes from memory, and
  * what comes after the output shares the processors with the daemon. One JSON line: seconds of
  *       output, of the loop, of memcpy, and of memcpy into the other's memory, each of the slowest
- *       rank.
+ *       rank. With WINDOW (1 MiB at least) another process of each rank writes for it, from so
+ *       many bytes of memory that both share.
  *
  *   pool_loads calls DIR COUNT
  *       4 KiB write, then 4 KiB read of what was just written, then the same by memcpy:
@@ -20,6 +21,10 @@
  *   pool_loads messages DIR COUNT
  *       128 bytes to another process and back, which both wait for in poll, over a Unix socket and
  *       over TCP on this machine: nanoseconds of each, p50, p90. What asks a daemon takes as long.
+ *
+ *   pool_loads passed DIR COUNT OTHERS
+ *       the same over a Unix socket to a process that passes each over TCP to one of so many
+ *       others, in turn, and the answer back. What asks a daemon that asks another takes as long.
  *
  *   pool_loads transfers DIR RANKS BYTES TRANSFER sequential|random write|read
  *       each rank its own file; bytes a second of all.
@@ -147,9 +152,11 @@ static struct relay start_relay(int fd, size_t window) {
     made.writer = fork();
     if (made.writer == 0) {
         close(filled[1]);
+        close(freed[0]);
         write_slots(fd, made.slots, made.count, filled[0], freed[1]);
     }
     close(filled[0]);
+    close(freed[1]);
     made.filled = filled[1], made.freed = freed[0];
     return made;
 }
@@ -232,7 +239,7 @@ static void burst(struct shared* shared, int rank, char** argv) {
     }
     const size_t window = argv[7] == NULL ? 0 : strtoul(argv[7], NULL, 10);
     struct relay other = {0};
-    if (window > 0) {
+    if (window >= call_bytes) {
         other = start_relay(fd, window);
     }
     pthread_barrier_wait(&shared->barrier);
@@ -244,7 +251,7 @@ static void burst(struct shared* shared, int rank, char** argv) {
             const int part = orders[step % 6][turn];
             if (part == output) {
                 const double last = now();
-                if (window > 0) {
+                if (other.count > 0) {
                     relay(&other, from, bytes);
                 } else {
                     write_all(fd, from, bytes, call_bytes);
@@ -258,7 +265,7 @@ static void burst(struct shared* shared, int rank, char** argv) {
         }
     }
     const double last = now();
-    if (window > 0) {
+    if (other.count > 0) {
         end_relay(&other);
     }
     if (close(fd) != 0) {

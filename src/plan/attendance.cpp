@@ -7,12 +7,13 @@ namespace forebay::plan {
 
 namespace {
 
-// An entry in the log and an extent in the index, of each piece, beyond copying it.
+// An entry in the log and an extent in the index, of each piece, beyond copying it. (Of reads: that
+// each rank reads what lies between its pieces, too, as others do.)
 constexpr std::int64_t piece_ns = 200;
 // Longer pieces are deposited as fast as windows are.
 constexpr std::int64_t long_bytes = 8 << 10;
 constexpr std::int64_t longest_ns = 2'000'000;
-// Who has nothing to write loses nothing by a moment; the others need it.
+// Who moves nothing loses nothing by a moment; the others need it.
 constexpr std::int64_t idle_ns = 200'000;
 
 bool is_newer(std::uint32_t call, std::uint32_t than) noexcept {

@@ -48,7 +48,7 @@ struct Coming {
 // Contract: it is open.
 [[nodiscard]] Attendance given_up(Attendance now) noexcept;
 
-// For how long a rank may wait for the others: as long as it takes more to deposit the pieces one
+// For how long a rank may wait for the others: as long as it takes more to move the pieces one
 // by one, so that waiting in vain costs no more than that again. 0: there is nothing to be gained.
 // `memory_piece`: the shortest one of its memory, in bytes.
 [[nodiscard]] std::int64_t patience_ns(const Summary& asked, std::int64_t memory_piece) noexcept;

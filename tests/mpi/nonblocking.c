@@ -183,6 +183,44 @@ static void now_and_then(void) {
     must(MPI_File_close(&fh), "close");
 }
 
+/* Ranks that are all there: by the pointer, past the end of the file, and with a rank, or all of
+ * them, that ask for nothing. */
+static void together(void) {
+    enum { many = 12000, more = 96, rounds = 24 };
+    static int values[many], back[many + more];
+    struct op op;
+    MPI_File fh = open_file("together", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
+    interleaved(fh);
+    for (int i = 0; i < many; i++) {
+        values[i] = number(3, i % 1000) + i;
+    }
+    begin_write(fh, 0, values, many, MPI_INT, &op);
+    wait_for(&op, 1);
+    for (int round = 0; round < rounds; round++) {
+        const int idle = round % 3 == 1 && job.rank == job.ranks - 1, past = round % 3 == 2;
+        const int count = idle ? 0 : past ? many + more : many;
+        memset(back, 0, sizeof back);
+        must(MPI_File_seek(fh, 0, MPI_SEEK_SET), "seek");
+        MPI_Barrier(job.comm);
+        begin_read(fh, at_pointer, back, count, MPI_INT, &op);
+        if (past && !blocking) { /* MPIs differ in what they tell of it */
+            int told = -1;
+            must(MPI_Wait(&op.request, &op.status), "wait");
+            MPI_Get_count(&op.status, MPI_INT, &told);
+            check(told == many, "%d integers of %d were read", told, many);
+        } else if (!past) {
+            wait_for(&op, 1);
+        }
+        check(idle || memcmp(values, back, sizeof values) == 0, "other bytes in round %d", round);
+        check(idle || back[many] == 0, "more than the file has in round %d", round);
+        note_position(fh);
+    }
+    MPI_Barrier(job.comm);
+    begin_read(fh, 0, back, 0, MPI_INT, &op);
+    wait_for(&op, 1);
+    must(MPI_File_close(&fh), "close");
+}
+
 /* What a rank writes last wins, by whatever call; the file has its length at once. */
 static void among_other_calls(void) {
     int values[4][some], back[some];
@@ -321,6 +359,7 @@ int main(int argc, char** argv) {
         {"memory", memory},
         {"one_after_the_other", one_after_the_other},
         {"now_and_then", now_and_then},
+        {"together", together},
         {"among_other_calls", among_other_calls},
         {"end_of_the_file", end_of_the_file},
         {"modes", modes},

@@ -25,6 +25,7 @@ class FileLine:
     nodes: int
     writes: int
     reads: int
+    reads_alone: int  # without an exchange
     written: int
     lent: int  # bytes of windows that were put together in memory of the pool
     left: tuple[Left, ...]
@@ -77,6 +78,10 @@ class Files:
         return sum(line.reads for line in self.lines)
 
     @property
+    def reads_alone(self) -> int:
+        return sum(line.reads_alone for line in self.lines)
+
+    @property
     def errors(self) -> tuple[dict[str, str], ...]:
         return tuple(error for line in self.lines for error in line.errors)
 
@@ -122,6 +127,7 @@ def _file(line: dict[str, Any]) -> FileLine:
         nodes=line["nodes"],
         writes=line["write"]["calls"],
         reads=line["read"]["calls"],
+        reads_alone=line["read"]["bypassed_calls"],
         lent=line["write"]["lent_bytes"],
         written=line["write"]["bytes"],
         errors=tuple(line["errors"]),

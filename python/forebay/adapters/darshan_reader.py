@@ -287,10 +287,11 @@ def _add_mpi(one: dict[str, Any], counter: Any) -> None:
 
 
 def _add_collective(passing: dict[str, Any], counter: Any, kind: str, moved: int) -> None:
-    """A log has the bytes of all MPI-IO calls: of the collective ones as many as they are."""
+    """A log has only the bytes of all MPI-IO calls together: where most calls are collective, each
+    is taken to have moved as many as any other; else nothing is known of one."""
     kinds = ("INDEP", "COLL", "SPLIT", "NB")
     calls = {one: max(0, int(counter[f"MPIIO_{one}_{kind}S"])) for one in kinds}
-    if calls["COLL"]:
+    if 2 * calls["COLL"] > sum(calls.values()):
         share = max(0, moved) * calls["COLL"] // sum(calls.values())
         passing["collective_calls"] = passing.get("collective_calls", 0) + calls["COLL"]
         passing["collective_bytes"] = passing.get("collective_bytes", 0) + share

@@ -263,7 +263,9 @@ class RealSystem:
         except (ForebayError, OSError):
             return None
         finally:
-            path.unlink(missing_ok=True)
+            # A file system may hold the file open for a moment yet; the folder is removed later.
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
 
     def _look_at_layout(self) -> Layout | None:
         try:

@@ -58,7 +58,7 @@ public:
     int access(const Access& access, Direction direction, PassOn pass);
     int begin(const Access& access, Direction direction, PassOn pass);
     int end(const Ending& ending, PassOn pass);
-    // Non-blocking, by all ranks; waits for none of them.
+    // Non-blocking, by all ranks; waits for the others for some milliseconds at most.
     int start(const Access& access, Direction direction, const Starting& starting);
     int leave(const Left& left, PassOn pass);
 
@@ -152,7 +152,7 @@ private:
     bool by_itself_ = false;      // some call was done by each rank itself; the same on all ranks
     OwnPart own_part_;
     std::uint32_t number_;                          // among the circle's files
-    std::optional<engine::Rendezvous> rendezvous_;  // made by the first non-blocking write
+    std::optional<engine::Rendezvous> rendezvous_;  // made by the first non-blocking call
     // What the pools of several nodes may have, as this rank knows it, and how often something was
     // added. Threads may access the file independently meanwhile: under the mutex.
     std::mutex undrained_mutex_;

@@ -82,7 +82,9 @@ int OpenFile::move_together(const Access& access, Direction direction, const Ask
         return move_own_part(access, direction, ask, request);
     }
     if (outcome.span.length.bytes() == 0 && !outcome.error) {
-        counters_->call(ports::CallRecord{});  // the engine does not count what moves nothing
+        ports::CallRecord record;  // the engine does not count what moves nothing
+        record.direction = direction;
+        counters_->call(record);
     }
     request = MPI_REQUEST_NULL;
     const int code = complete(access, outcome);

@@ -10,10 +10,10 @@ from dataclasses import field, replace
 from enum import StrEnum
 
 from forebay.domain.frozen import frozen
-from forebay.domain.tuning.bottleneck import bottleneck
+from forebay.domain.tuning.bottleneck import bottleneck, why_fewer_stripes
 from forebay.domain.tuning.candidates import Room, candidates, fewest_stripes
 from forebay.domain.tuning.evidence import Workload
-from forebay.domain.tuning.point import Direction, Point, changed
+from forebay.domain.tuning.point import Direction, Point, Space, changed
 from forebay.domain.tuning.portrait import Portrait, SickTarget
 from forebay.domain.tuning.response import Response
 from forebay.domain.tuning.rules import USUAL, Rule
@@ -156,17 +156,14 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         key=lambda one: (len(room.changed(now, one)), -scores[one]),
     )
     best = _without_trifles(now, best, response, room)
-    fastest = best
-    best = fewest_stripes(
-        now, best, portrait.space, lambda one: _score(one, now, response, rules), within=MARGIN
-    )
-    fewer = _why_fewer(fastest, best)
     gain = _log_gain(now, best, response)
     doubt = _doubt(now, best, response)
     low = math.exp(gain - doubt)
     common = _common(question, portrait, response, now)
     if best == now or not response.surface.has_structure or low < 1 + MARGIN:
-        return replace(common, reasons=(*_why_kept(best, now, gain, low, response), *fewer))
+        return replace(common, reasons=_why_kept(best, now, gain, low, response))
+    fastest, best = best, _with_few_stripes(now, best, portrait.space, response, room)
+    gain, doubt = _log_gain(now, best, response), _doubt(now, best, response)
     k = _in_flight(response, workload)
     set_anew = room.changed(now, best)
     items = (*_items(now, best, response, question), *_item_of_k(k, response))
@@ -175,10 +172,14 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         settings=_with_buffer(_settings(best, set_anew, workload, k), best, room),
         items=items,
         gain=math.exp(gain),
-        gain_low=low,
+        gain_low=math.exp(gain - doubt),
         gain_high=math.exp(gain + doubt),
         seconds_advised=response.seconds(best),
-        reasons=(bottleneck(now, response), bottleneck(best, response, advised=True), *fewer),
+        reasons=(
+            bottleneck(now, response),
+            bottleneck(best, response, advised=True),
+            *why_fewer_stripes(fastest, best, MARGIN),
+        ),
         rivals=_rivals(rules, best, response, room),
     )
 
@@ -262,14 +263,14 @@ def _without_trifles(now: Point, best: Point, response: Response, room: Room) ->
             return best
 
 
-def _why_fewer(fastest: Point, best: Point) -> tuple[str, ...]:
-    if best.stripe_count == fastest.stripe_count:
-        return ()
-    few = counted(best.stripe_count, "stripe")
-    return (
-        f"{few} of {fastest.stripe_count} that are predicted to be fastest: less than "
-        f"{MARGIN:.0%} slower, and other files have the other targets.",
-    )
+def _with_few_stripes(
+    now: Point, best: Point, space: Space, response: Response, room: Room
+) -> Point:
+    """As long as the gain is still certain."""
+    few = fewest_stripes(now, best, space, response.seconds, within=MARGIN)
+    few = _without_trifles(now, few, response, room)
+    low = math.exp(_log_gain(now, few, response) - _doubt(now, few, response))
+    return few if low >= 1 + MARGIN else best
 
 
 def _doubt(now: Point, best: Point, response: Response) -> float:

@@ -1,10 +1,10 @@
-"""What limits a point, in words."""
+"""What limits a point, in words; and why a file has no more stripes."""
 
 from __future__ import annotations
 
 from forebay.domain.tuning.point import Point
 from forebay.domain.tuning.response import Response
-from forebay.domain.units import human_bytes
+from forebay.domain.units import counted, human_bytes
 
 _PARTS = {
     "processes": "the processes' own speed limits",
@@ -30,4 +30,15 @@ def bottleneck(point: Point, response: Response, *, advised: bool = False) -> st
     return (
         f"{when} {_PARTS[part]} it: "
         f"{human_bytes(int(limits[part]))}/s (the rest could carry {human_bytes(int(others))}/s)."
+    )
+
+
+def why_fewer_stripes(fastest: Point, best: Point, within: float) -> tuple[str, ...]:
+    """Nothing, where the fastest has as many."""
+    if best.stripe_count == fastest.stripe_count:
+        return ()
+    few = counted(best.stripe_count, "stripe")
+    return (
+        f"{few} of {fastest.stripe_count} that are predicted to be fastest: at most {within:.0%} "
+        "slower, and other files have the other targets.",
     )

@@ -121,15 +121,15 @@ def _transfers(room: Room, now: Point, space: Space, *, processes: int) -> list[
 
 
 def fewest_stripes(
-    now: Point, best: Point, space: Space, score: Callable[[Point], float], *, within: float
+    now: Point, best: Point, space: Space, seconds: Callable[[Point], float], *, within: float
 ) -> Point:
-    """`best` with as few stripes as come within this share of its speed, whose logarithm `score`
-    is: each stripe more is one more target that the file shares with others."""
-    least = score(best) + math.log(1 - within)
+    """`best` with as few stripes as are slower by no more than this share of its speed: each
+    stripe more is one more target that the file shares with others."""
+    most = seconds(best) / (1 - within)
     fewer = sorted(
         one
         for one in {now.stripe_count, *space.levels["stripe_count"]}
         if now.stripe_count <= one < best.stripe_count
     )
     enough = (replace(best, stripe_count=one) for one in fewer)
-    return next((one for one in enough if score(one) >= least), best)
+    return next((one for one in enough if seconds(one) <= most), best)

@@ -117,7 +117,7 @@ class Workload:
 
     @property
     def _bytes_of_rank(self) -> int:
-        return max(1, self.bytes // self.ranks)
+        return self.bytes_each(self.ranks)
 
 
 def checked(workload: Workload) -> Workload:
