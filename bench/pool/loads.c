@@ -18,14 +18,6 @@
  *   pool_loads opens DIR COUNT
  *       files that are made, opened and closed one after the other: nanoseconds of each, p50, p90.
  *
- *   pool_loads messages DIR COUNT
- *       128 bytes to another process and back, which both wait for in poll, over a Unix socket and
- *       over TCP on this machine: nanoseconds of each, p50, p90. What asks a daemon takes as long.
- *
- *   pool_loads passed DIR COUNT OTHERS
- *       the same over a Unix socket to a process that passes each over TCP to one of so many
- *       others, in turn, and the answer back. What asks a daemon that asks another takes as long.
- *
  *   pool_loads transfers DIR RANKS BYTES TRANSFER sequential|random write|read
  *       each rank its own file; bytes a second of all.
  *
@@ -35,20 +27,14 @@
 #define _GNU_SOURCE
 #include "ranks.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -419,140 +405,10 @@ static void opens(char** argv) {
            took[count * 9 / 10] * 1e9);
 }
 
-enum { message_bytes = 128 };
-
-static void pass_message(int fd, int out) {
-    char message[message_bytes] = {0};
-    for (size_t done = 0; done < sizeof message;) {
-        struct pollfd one = {.fd = fd, .events = out ? POLLOUT : POLLIN};
-        if (poll(&one, 1, -1) != 1) {
-            fail("wait for a message");
-        }
-        const ssize_t got = out ? send(fd, message, sizeof message - done, MSG_NOSIGNAL)
-                                : recv(fd, message, sizeof message - done, 0);
-        if (got <= 0) {
-            fail("pass a message");
-        }
-        done += (size_t)got;
-    }
-}
-
-static void tcp_pair(int* pair) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof at;
-    const int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
-    pair[0] = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr*)&at, sizeof at) != 0 || listen(listener, 1) != 0 ||
-        getsockname(listener, (struct sockaddr*)&at, &length) != 0 ||
-        connect(pair[0], (struct sockaddr*)&at, sizeof at) != 0) {
-        fail("connect");
-    }
-    pair[1] = accept(listener, NULL, NULL);
-    close(listener);
-    for (int i = 0; i < 2; ++i) {
-        setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    }
-}
-
-static void messages(char** argv) {
-    const int count = atoi(argv[3]);
-    double* took = calloc((size_t)count, sizeof *took);
-    if (count < 1 || took == NULL) {
-        fail("pass so many messages");
-    }
-    for (int tcp = 0; tcp < 2; ++tcp) {
-        int pair[2];
-        if (tcp) {
-            tcp_pair(pair);
-        } else if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) {
-            fail("make a socket");
-        }
-        const pid_t other = fork();
-        for (int i = 0; i < count; ++i) {
-            const double begin = now();
-            pass_message(pair[other == 0], other != 0);
-            pass_message(pair[other == 0], other == 0);
-            took[i] = now() - begin;
-        }
-        if (other == 0) {
-            _exit(0);
-        }
-        waitpid(other, NULL, 0);
-        qsort(took, (size_t)count, sizeof *took, ascending);
-        printf("%s_p50_ns\":%.0f,\"%s_p90_ns\":%.0f%s", tcp ? ",\"tcp" : "{\"unix",
-               took[count / 2] * 1e9, tcp ? "tcp" : "unix", took[count * 9 / 10] * 1e9,
-               tcp ? "}\n" : "");
-    }
-}
-
-/* Answers, until there is nobody. */
-static void answer(int fd) {
-    for (;;) {
-        pass_message(fd, 0);
-        pass_message(fd, 1);
-    }
-}
-
-static void pass_on(int fd, const int* others, int count) {
-    for (int i = 0;; ++i) {
-        pass_message(fd, 0);
-        pass_message(others[i % count], 1);
-        pass_message(others[i % count], 0);
-        pass_message(fd, 1);
-    }
-}
-
-static void passed(char** argv) {
-    const int count = atoi(argv[3]), others = atoi(argv[4]);
-    double* took = calloc((size_t)count, sizeof *took);
-    int ends[ranks_max], pair[2];
-    pid_t processes[ranks_max + 1];
-    if (count < 1 || others < 1 || others > ranks_max || took == NULL) {
-        fail("pass so many messages");
-    }
-    for (int i = 0; i < others; ++i) {
-        tcp_pair(pair);
-        ends[i] = pair[0];
-        processes[i] = fork();
-        if (processes[i] == 0) {
-            answer(pair[1]);
-        }
-        close(pair[1]);
-    }
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) {
-        fail("make a socket");
-    }
-    processes[others] = fork();
-    if (processes[others] == 0) {
-        pass_on(pair[1], ends, others);
-    }
-    for (int i = 0; i < count; ++i) {
-        const double begin = now();
-        pass_message(pair[0], 1);
-        pass_message(pair[0], 0);
-        took[i] = now() - begin;
-    }
-    for (int i = 0; i <= others; ++i) {
-        kill(processes[i], SIGKILL);
-        waitpid(processes[i], NULL, 0);
-    }
-    qsort(took, (size_t)count, sizeof *took, ascending);
-    printf("{\"p50_ns\":%.0f,\"p90_ns\":%.0f}\n", took[count / 2] * 1e9,
-           took[count * 9 / 10] * 1e9);
-}
-
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "opens") == 0 && argc == 4) {
         opens(argv);
-        return 0;
-    }
-    if (strcmp(what, "messages") == 0 && argc == 4) {
-        messages(argv);
-        return 0;
-    }
-    if (strcmp(what, "passed") == 0 && argc == 5) {
-        passed(argv);
         return 0;
     }
     if (strcmp(what, "calls") == 0 && argc == 4) {

@@ -170,7 +170,7 @@ def _messages(programs: Programs, times: int) -> list[tuple[str, str, str, str]]
     """The least that asking a daemon takes, and a daemon's asking another."""
 
     def told(*words: str) -> list[dict[str, float]]:
-        command = [str(programs.loads), words[0], "/", str(OPENS), *words[1:]]
+        command = [str(programs.messages), words[0], str(OPENS), *words[1:]]
         return [
             json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
             for _ in range(times)
@@ -183,7 +183,7 @@ def _messages(programs: Programs, times: int) -> list[tuple[str, str, str, str]]
         )
         return f"(a message and its answer over {name})", p50, p90, ""
 
-    alone = told("messages")
+    alone = told("alone")
     rows = [
         row("a Unix socket", alone, "unix_"),
         row("TCP on this machine", alone, "tcp_"),

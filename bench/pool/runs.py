@@ -29,6 +29,7 @@ class Programs:
     """What is run."""
 
     loads: Path
+    messages: Path
     synced_writes: Path
     slow_fs: Path
 
@@ -43,18 +44,19 @@ class Run:
 
 def build(folder: Path) -> Programs:
     """Compiles the programs."""
-    loads, synced, slow_fs = folder / "loads", folder / "synced_writes", folder / "slow_fs"
+    names = ("loads", "messages", "synced_writes", "slow_fs")
+    loads, messages, synced, slow_fs = (folder / name for name in names)
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "fuse3"], check=True, capture_output=True, text=True
     ).stdout.split()
-    for program in (loads, synced):
+    for program in (loads, messages, synced):
         source = ROOT / "bench" / "pool" / f"{program.name}.c"
         subprocess.run(["cc", "-O2", "-o", program, source, "-lpthread"], check=True)
     slow = ROOT / "tests" / "mpi" / "slow_fs.c"
     words = ["cc", "-O2", "-D_FILE_OFFSET_BITS=64", "-o", str(slow_fs), str(slow)]
     words += [*flags, "-lpthread"]
     subprocess.run(words, check=True)
-    return Programs(loads=loads, synced_writes=synced, slow_fs=slow_fs)
+    return Programs(loads=loads, messages=messages, synced_writes=synced, slow_fs=slow_fs)
 
 
 def run(programs: Programs, words: Sequence[str], at: Path, pool: Mapping[str, str] | None) -> Run:

@@ -186,7 +186,7 @@ static void now_and_then(void) {
 /* Ranks that are all there: by the pointer, past the end of the file, and with a rank, or all of
  * them, that ask for nothing. */
 static void together(void) {
-    enum { many = 12000, more = 96, rounds = 24 };
+    enum { many = 12000, more = 96, rounds = 72 };
     static int values[many], back[many + more];
     struct op op;
     MPI_File fh = open_file("together", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
