@@ -82,8 +82,8 @@ class Shell:
 
 
 def advised(shell: Shell, *options: str) -> Mapping[str, list[str]]:
-    """For two ranks that write collectively, on a modelled machine."""
-    shell.run("forebay probe --simulate lustre-96-ost --formulas -o model.toml 2>/dev/null")
+    """For two ranks that write collectively, where a process is faster than a target."""
+    shell.run("forebay probe --simulate tsubame-2.5-thin --formulas -o model.toml 2>/dev/null")
     words = "--ranks 2 --bytes 64m --collective -o advice.json --ready ."
     return printed(shell.run(f"forebay advise --portrait model.toml {words} {shlex.join(options)}"))
 

@@ -252,7 +252,7 @@ def kill_a_rank(parent: int) -> None:
 def test_layout_that_is_refused(folder: Path) -> None:
     """By a file system whose directories have no layouts, for a program that sets none itself."""
     prober = Prober(folder=folder)
-    probing = ("probe", "--simulate", "lustre-96-ost", "--formulas", "-o", "model.toml")
+    probing = ("probe", "--simulate", "tsubame-2.5-thin", "--formulas", "-o", "model.toml")
     prober.run(prober.forebay(*probing), status=0)
     words = ("--ranks", "2", "--bytes", "64m", "-o", "advice.json")
     prober.run(prober.forebay("advise", "--portrait", "model.toml", *words), status=0)
