@@ -8,6 +8,8 @@
  *       over a Unix socket to a process that passes each over TCP to one of so many others, in
  *       turn, and the answer back: what asks a daemon that asks another takes as long. */
 #define _GNU_SOURCE
+#include "ranks.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -19,16 +21,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { others_max = 64 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void fail(const char* what) {
     fprintf(stderr, "pool_messages: cannot %s (%s). Free what is short.\n", what, strerror(errno));

@@ -58,7 +58,7 @@ public:
     int access(const Access& access, Direction direction, PassOn pass);
     int begin(const Access& access, Direction direction, PassOn pass);
     int end(const Ending& ending, PassOn pass);
-    // Non-blocking, by all ranks; waits for the others for some milliseconds at most.
+    // Non-blocking, by all ranks; waits for the others for 2 ms at most.
     int start(const Access& access, Direction direction, const Starting& starting);
     int leave(const Left& left, PassOn pass);
 
