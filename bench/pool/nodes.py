@@ -10,9 +10,11 @@ import os
 import random
 import secrets
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,6 +28,7 @@ from forebay.domain.frozen import frozen
 MIB = 1 << 20
 DAEMONS = (1, 2, 4)
 OPENS = 2000
+STARTING_S = 0.2
 PLAIN = 0
 """In the place of a number of daemons: without a pool."""
 NODES, SHARED_BYTES = 4, 256 * MIB
@@ -140,58 +143,72 @@ def _in_turn(
 
 
 def opens(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """What it costs to open a file that is new to the node."""
+    """What it costs to open a file that is new to the node, and what messages take beside it."""
+    ways: dict[str, Callable[[], tuple[float, float]]] = {}
     with tmpfs() as place:
-        ways = (PLAIN, *DAEMONS)
-        found = _in_turn(programs, ["opens", str(OPENS)], place.folder, ways, chosen.pairs)
-    rows = []
-    for way in ways:
-        middle, most = ([one[part] / 1e3 for one in found[way]] for part in (0, 1))
-        more = [
-            one[0] / 1e3 - base[0] / 1e3 for one, base in zip(found[way], found[1], strict=True)
-        ]
-        rows.append(
-            (
-                "plain" if way == PLAIN else f"{way} daemons" if way > 1 else "one daemon",
-                f"{median(middle):.1f}",
-                f"{median(most):.1f}",
-                "" if way <= 1 else f"{median(more):+.1f}",
-            )
-        )
-    rows += _messages(programs, chosen.pairs)
+        for count in (PLAIN, *DAEMONS):
+            ways[_through(count)] = partial(_opened, programs, place.folder, count)
+        for kind, name in (("unix", UNIX), ("tcp", "TCP on this machine")):
+            ways[_message(name)] = partial(_told, programs, f"{kind}_", "alone")
+        for others in (one - 1 for one in DAEMONS if one > 1):
+            ways[_passed_on(others)] = partial(_told, programs, "", "passed", str(others))
+        idle: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+        busy: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+        for _ in range(chosen.pairs):
+            for name in random.sample(list(ways), len(ways)):
+                idle[name].append(ways[name]())
+                with busy_cores():
+                    busy[name].append(ways[name]())
     return TextTable(
         title=f"Files that are made and opened on tmpfs, {chosen.pairs} times {OPENS}",
-        header=("through", "p50, us", "p90, us", "more than one daemon, us"),
-        rows=tuple(rows),
-    )
+        header=("through", "p50, us", "p90, us", "p50 beside busy cores, us", "p90, us"),
+        rows=tuple(
+            (name, *(f"{median(one[i] for one in runs[name]):.1f}" for runs in (idle, busy)
+                     for i in (0, 1)))
+            for name in ways
+        ),
+    )  # fmt: skip
 
 
-def _messages(programs: Programs, times: int) -> list[tuple[str, str, str, str]]:
-    """The least that asking a daemon takes, and a daemon's asking another."""
+@contextlib.contextmanager
+def busy_cores() -> Iterator[None]:
+    """As if a program computed on each."""
+    with contextlib.ExitStack() as stack:
+        for core in os.sched_getaffinity(0):
+            process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            os.sched_setaffinity(process.pid, {core})
+        time.sleep(STARTING_S)
+        yield
 
-    def told(*words: str) -> list[dict[str, float]]:
-        command = [str(programs.messages), words[0], str(OPENS), *words[1:]]
-        return [
-            json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-            for _ in range(times)
-        ]
 
-    def row(name: str, runs: list[dict[str, float]], kind: str = "") -> tuple[str, str, str, str]:
-        p50, p90 = (
-            f"{median(one[f'{kind}{which}_ns'] for one in runs) / 1e3:.1f}"
-            for which in ("p50", "p90")
-        )
-        return f"(a message and its answer over {name})", p50, p90, ""
+UNIX = "a Unix socket"
 
-    alone = told("alone")
-    rows = [
-        row("a Unix socket", alone, "unix_"),
-        row("TCP on this machine", alone, "tcp_"),
-    ]
-    for others in (1, 3):
-        among = "another process" if others == 1 else f"one of {others} other processes"
-        rows.append(row(f"a Unix socket, passed on to {among} by TCP", told("passed", str(others))))
-    return rows
+
+def _through(daemons: int) -> str:
+    return {PLAIN: "plain", 1: "one daemon"}.get(daemons, f"{daemons} daemons")
+
+
+def _message(over: str) -> str:
+    return f"(a message and its answer over {over})"
+
+
+def _passed_on(others: int) -> str:
+    among = "another process" if others == 1 else f"one of {others} other processes"
+    return _message(f"{UNIX}, passed on to {among} by TCP")
+
+
+def _opened(programs: Programs, at: Path, daemons: int) -> tuple[float, float]:
+    """Microseconds, p50 and p90."""
+    p50, p90, _ = _run(programs, ["opens", str(OPENS)], at, daemons)
+    return p50 / 1e3, p90 / 1e3
+
+
+def _told(programs: Programs, kind: str, word: str, *words: str) -> tuple[float, float]:
+    command = [str(programs.messages), word, str(OPENS), *words]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return told[f"{kind}p50_ns"] / 1e3, told[f"{kind}p90_ns"] / 1e3
 
 
 def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:

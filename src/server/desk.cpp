@@ -307,7 +307,7 @@ void Desk::begin_opening(Session& session, Answer& answer) {
         opening->run();
         return std::int64_t{0};
     });
-    if (answer.opening->over_within(opening_wait)) {
+    if (answer.opening->over_within(opening_wait, yielding_)) {
         enter(session, answer);
         return;
     }
@@ -556,9 +556,9 @@ void Desk::leave(Session& session) {
 
 bool Desk::advance() {
     bool did = passed_ && passed_->turn();
+    did = (companions_ && companions_->turn()) || did;  // first: others may wait for its answer
     did = pool_.advance() || did;
     if (companions_) {
-        did = companions_->turn() || did;
         if (companions_->closes_down()) {
             close_down(pool::Reason::node_lost);
             companions_->draining_all(pool_.drain_all());

@@ -4,6 +4,7 @@
 
 #include "adapters/posix/errands.hpp"
 #include "adapters/uring/open.hpp"
+#include "base/yielding.hpp"
 #include "pool/plan/deadline.hpp"
 #include "pool/plan/folder_rules.hpp"
 #include "pool/pool.hpp"
@@ -156,6 +157,7 @@ private:
     adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     adapters::ErrandThreads openings_;
     std::uint64_t next_opening_ = first_opening;
+    Yielding yielding_;
     std::int64_t opening_ = 0;  // openings that are under way
     // Made behind the pool, whose files use them to their end.
     std::optional<Companions> companions_;

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint64_t magic = 0x3159'4142'4552'4F46;  // "FOREBAY1"
 constexpr std::size_t more_bytes = crypto_secretstream_xchacha20poly1305_ABYTES;
-constexpr std::size_t at_once = std::size_t{64} << 10;   // asked of the socket
 constexpr std::size_t in_a_turn = std::size_t{4} << 20;  // read before others have their turn
 using FrameLength = std::uint32_t;
 using Key = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_KEYBYTES>;
@@ -58,6 +57,7 @@ Link::Link(OwnFd socket, const Seat& seat, const Secret& secret)
     : socket_{std::move(socket)},
       seat_{seat},
       secret_{secret},
+      received_{std::make_unique_for_overwrite<Received>()},
       cipher_{std::make_unique<Cipher>()} {
     greet();
 }
@@ -102,19 +102,20 @@ void Link::turn() {
 void Link::read() {
     std::size_t total = 0;
     while (total < in_a_turn) {
-        const std::size_t before = in_.size();
-        in_.resize(before + at_once);
-        const ssize_t got = ::recv(socket_.get(), in_.data() + before, at_once, MSG_DONTWAIT);
+        const ssize_t got =
+            ::recv(socket_.get(), received_->data(), received_->size(), MSG_DONTWAIT);
         const int error = errno;
-        in_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
         if (got < 0 && (error == EAGAIN || error == ENOTCONN)) {
             return;
         }
         if (got < 0 && error == EINTR) {
             continue;
         }
+        const auto bytes =
+            std::span{*received_}.first(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
         if (got > 0) {
-            total += static_cast<std::size_t>(got);
+            total += bytes.size();
+            in_.insert(in_.end(), bytes.begin(), bytes.end());
             while (state_ != State::refused && (take_greeting() || take_header() || take_frame())) {
             }
             in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(taken_));
@@ -125,11 +126,17 @@ void Link::read() {
         if (state_ != State::greeting && state_ != State::established) {
             return;
         }
+        if (bytes.size() < received_->size() && !ends_) {
+            return;  // that was all: the kernel tells when more comes
+        }
     }
     stirred_ = true;  // there may be more
 }
 
 void Link::write() {
+    if (!hurries_ && passing_.empty()) {
+        return;
+    }
     while (!out_.empty() || say_next_part()) {
         const ssize_t put = ::send(socket_.get(), out_.data() + sent_, out_.size() - sent_,
                                    MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -144,6 +151,7 @@ void Link::write() {
         if (sent_ == out_.size()) {
             out_.clear();
             sent_ = 0;
+            hurries_ = false;
         }
     }
 }
@@ -153,6 +161,7 @@ bool Link::say_next_part() {
     if (passing_.empty()) {
         return false;
     }
+    hurries_ = true;
     Passing& now = passing_.front();
     const std::size_t end =
         std::min(now.begin + std::size_t{wire::part_bytes_max}, now.bytes.size());
@@ -285,7 +294,8 @@ void Link::encrypt(const wire::PeerWord& word) {
         reinterpret_cast<const unsigned char*>(plain.data()), plain.size(), nullptr, 0, 0);
 }
 
-void Link::send(const wire::PeerWord& word) {
+void Link::send(const wire::PeerWord& word, Haste haste) {
+    hurries_ = hurries_ || haste == Haste::now;
     if (!cipher_->greeted) {
         early_.push_back(word);
         return;

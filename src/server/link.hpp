@@ -57,11 +57,19 @@ public:
     // There is something to be sent that the socket does not take now.
     [[nodiscard]] bool blocked() const noexcept { return !out_.empty() || !passing_.empty(); }
 
-    // The kernel has told something of the socket.
-    void stir() noexcept { stirred_ = true; }
+    // The kernel has told something of the socket. `ends`: also that nothing more will come.
+    void stir(bool ends = true) noexcept {
+        stirred_ = true;
+        ends_ = ends_ || ends;
+    }
     // Reads and writes what can be without waiting.
     void turn();
-    void send(const wire::PeerWord& word);
+    enum class Haste : std::uint8_t {
+        none,  // it goes with what is said next, or when hasten() is called
+        now,
+    };
+    void send(const wire::PeerWord& word, Haste haste = Haste::now);
+    void hasten() noexcept { hurries_ = true; }
     // Bytes of a file, in parts with this number.
     void pass(std::uint64_t number, std::vector<std::byte> bytes);
     // Of these, what has not been said yet.
@@ -70,6 +78,7 @@ public:
 
 private:
     struct Cipher;
+    using Received = std::array<std::byte, std::size_t{64} << 10>;
     struct Passing {
         std::uint64_t number = 0;
         std::vector<std::byte> bytes;
@@ -98,10 +107,13 @@ private:
     State state_ = State::greeting;
     std::string why_;
     bool stirred_ = true;
+    bool ends_ = false;
+    std::unique_ptr<Received> received_;  // by one call
     std::vector<std::byte> in_;
     std::size_t taken_ = 0;  // of in_
     std::vector<std::byte> out_;
     std::size_t sent_ = 0;  // of out_
+    bool hurries_ = true;   // what is in out_ is to be sent
     std::deque<Passing> passing_;
     std::deque<wire::PeerWord> words_;
     std::vector<wire::PeerWord> early_;  // to be sent when the key is there

@@ -193,6 +193,23 @@ TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     EXPECT_EQ(zero.next(), wire::PeerWord{wanted});
 }
 
+TEST(Link, WhatNobodyWaitsForGoesWithWhatIsSaidNext) {
+    Talkers both;
+    auto& [zero, one] = both;
+    both.talk();
+    zero.send(message(1), Link::Haste::none);
+    both.talk();
+    EXPECT_FALSE(one.next());
+    zero.send(message(2));
+    both.talk();
+    EXPECT_EQ(one.next(), message(1));
+    EXPECT_EQ(one.next(), message(2));
+    zero.send(message(3), Link::Haste::none);
+    zero.hasten();
+    both.talk();
+    EXPECT_EQ(one.next(), message(3));
+}
+
 TEST(Link, GarbageIsSentAway) {
     auto [left, right] = connected();
     Link zero{std::move(left), {0, 2}, secret(1)};

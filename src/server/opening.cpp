@@ -16,7 +16,6 @@
 #include <memory>
 #include <string>
 #include <sys/stat.h>
-#include <thread>
 #include <utility>
 
 namespace forebay::server {
@@ -73,7 +72,7 @@ std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& pa
 }
 
 // To open a file that is open already takes a few microseconds where no server is asked.
-constexpr std::chrono::nanoseconds yielding{50'000};
+constexpr std::chrono::nanoseconds looks{50'000};
 
 // Where a name leads that is as short as this, it is cut off.
 constexpr std::size_t place_bytes_max = 4096;
@@ -174,12 +173,12 @@ void Opening::run() {
     news_.notify_one();
 }
 
-bool Opening::over_within(std::chrono::nanoseconds time) {
+bool Opening::over_within(std::chrono::nanoseconds time, Yielding& yielding) {
     using std::chrono::steady_clock;
     const auto over = [this] { return over_.load(std::memory_order_acquire); };
-    const auto until = steady_clock::now() + std::min(time, yielding);
-    while (!over() && steady_clock::now() < until) {
-        std::this_thread::yield();
+    const auto until = steady_clock::now() + std::min(time, looks);
+    while (!over() && yielding.pays() && steady_clock::now() < until) {
+        yielding.yield();
     }
     std::unique_lock lock{mutex_};
     return news_.wait_for(lock, time, over);

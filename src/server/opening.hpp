@@ -5,6 +5,7 @@
 #include "adapters/uring/open.hpp"
 #include "base/own_fd.hpp"
 #include "base/result.hpp"
+#include "base/yielding.hpp"
 #include "pool/pool.hpp"
 
 #include <atomic>
@@ -42,7 +43,7 @@ public:
     // On that thread, once. Closes what was received.
     void run();
     // It has been run. What comes at once is not slept for: to be woken takes longer than to open.
-    [[nodiscard]] bool over_within(std::chrono::nanoseconds time);
+    [[nodiscard]] bool over_within(std::chrono::nanoseconds time, Yielding& yielding);
     [[nodiscard]] pool::Access access() const noexcept { return wish_.access; }
     // Once, when it is over.
     [[nodiscard]] Result<pool::OpenFile> take() { return std::move(*file_); }

@@ -252,21 +252,29 @@ void Peers::turn() {
     do {
         got = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
         for (int i = 0; i < got; ++i) {
-            if (auto* const link =
-                    static_cast<Link*>(events.at(static_cast<std::size_t>(i)).data.ptr)) {
-                link->stir();
+            const epoll_event& event = events.at(static_cast<std::size_t>(i));
+            if (auto* const link = static_cast<Link*>(event.data.ptr)) {
+                link->stir((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
+            } else {
+                let_in();
             }
         }
     } while (got == static_cast<int>(events.size()));
-    let_in();
     look_at_strangers();
     const std::int64_t now = clock_.now_ns();
+    const bool hastens = later_since_ns_ && now - *later_since_ns_ >= later_ns;
+    if (hastens) {
+        later_since_ns_.reset();
+    }
     const bool beats = now - said_alive_ns_ >= heartbeat_ns;
     for (registry::Node node = 0; node < peers_.size(); ++node) {
         Peer& peer = peers_[node];
         if (peer.link) {
             if (beats) {
                 peer.link->send(registry::Message{});
+            }
+            if (hastens) {
+                peer.link->hasten();
             }
             look_at(peer, node);
         }
@@ -330,6 +338,9 @@ void Peers::take(registry::Node from, wire::PeerWord word) {
         passed_.push_back({from, std::move(*part)});
     } else if (const auto& message = std::get<registry::Message>(word);
                message.kind != registry::Message::Kind::alive) {
+        if (message.kind == registry::Message::Kind::grant) {
+            asked_ns_.reset();
+        }
         letters_.push_back({from, message});
     }
 }
@@ -341,6 +352,11 @@ void Peers::flush() {
             return one.link && one.link->state() == Link::State::established && one.link->blocked();
         });
     };
+    for (Peer& peer : peers_) {
+        if (peer.link) {
+            peer.link->hasten();
+        }
+    }
     turn();
     while (waiting() && clock_.now_ns() < until) {
         pollfd news{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
@@ -364,7 +380,18 @@ void Peers::say(registry::Node to, const wire::PeerWord& word) {
     }
 }
 
-void Peers::send(registry::Node to, const registry::Message& message) { say(to, message); }
+// Nobody waits for `forgotten`: what is said next to that daemon takes it along.
+void Peers::send(registry::Node to, const registry::Message& message) {
+    if (message.kind == registry::Message::Kind::ask) {
+        asked_ns_ = clock_.now_ns();
+    }
+    if (message.kind != registry::Message::Kind::forgotten) {
+        say(to, message);
+    } else if (Link* const link = link_to(to)) {
+        link->send(message, Link::Haste::none);
+        later_since_ns_ = later_since_ns_.value_or(clock_.now_ns());
+    }
+}
 
 void Peers::ask(registry::Node of, const wire::Wanted& wanted) { say(of, wanted); }
 
@@ -391,6 +418,10 @@ std::vector<Post::Passed> Peers::passed() { return std::exchange(passed_, {}); }
 std::vector<Post::Letter> Peers::arrived() { return std::exchange(letters_, {}); }
 
 std::vector<registry::Node> Peers::gone() { return std::exchange(gone_, {}); }
+
+bool Peers::answer_may_be_near() const {
+    return asked_ns_ && clock_.now_ns() - *asked_ns_ < near_ns;
+}
 
 bool Peers::anybody_silent() {
     const std::int64_t now = clock_.now_ns();

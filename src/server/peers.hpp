@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,6 +28,8 @@ struct PeerList {
 class Peers final : public Post {
 public:
     static constexpr std::int64_t heartbeat_ns = 2'000'000'000;
+    static constexpr std::int64_t later_ns = 1'000'000;
+    static constexpr std::int64_t near_ns = 100'000;
     static constexpr std::int64_t silent_ns = 10'000'000'000;
     static constexpr std::int64_t join_ns = 60'000'000'000;
     static constexpr std::size_t passing_max = std::size_t{4} << 20;  // bytes on their way to one
@@ -47,6 +50,12 @@ public:
     // To be waited for; then turn().
     [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
     void turn();
+    // Something was said that nobody waits for: turn() sends it, `later_ns` after it was said.
+    [[nodiscard]] bool has_something_for_later() const noexcept {
+        return later_since_ns_.has_value();
+    }
+    // A home was asked so short a time ago that its answer may come before this thread would wake.
+    [[nodiscard]] bool answer_may_be_near() const;
     // Waits, for a moment at most, until what was said has been sent.
     void flush();
     // Why connections were refused since the last call.
@@ -105,6 +114,8 @@ private:
     std::vector<registry::Node> gone_;
     std::vector<std::string> complaints_;
     std::int64_t said_alive_ns_ = 0;
+    std::optional<std::int64_t> later_since_ns_;
+    std::optional<std::int64_t> asked_ns_;  // a home that has said nothing since
 };
 
 }  // namespace forebay::server

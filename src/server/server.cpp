@@ -29,6 +29,9 @@ constexpr nanoseconds while_busy = milliseconds{1};
 constexpr nanoseconds while_idle = milliseconds{20};
 constexpr nanoseconds without_clients = std::chrono::hours{1};
 
+// After a question; to sleep and be woken takes as long.
+constexpr nanoseconds near_for = std::chrono::microseconds{60};
+
 constexpr std::size_t questions_at_once = 16;
 constexpr std::size_t visitors_at_once = 16;
 constexpr std::uint64_t source_bits = 3;
@@ -136,8 +139,17 @@ nanoseconds Server::patience() const {
     if (!desk_->idle()) {
         return while_busy;
     }
+    if (peers_ != nullptr && peers_->has_something_for_later()) {
+        return nanoseconds{Peers::later_ns};
+    }
     const nanoseconds most = peers_ != nullptr ? nanoseconds{Peers::heartbeat_ns} : without_clients;
     return clients_ > 0 ? while_idle : most;
+}
+
+// Who asks once often asks again at once, and a home answers soon.
+bool Server::something_is_near() const {
+    return std::chrono::steady_clock::now() < next_question_near_ ||
+           (peers_ != nullptr && peers_->answer_may_be_near());
 }
 
 void Server::run() {
@@ -148,7 +160,12 @@ void Server::run() {
 
 void Server::turn(nanoseconds wait_max) {
     std::array<epoll_event, 64> events;
-    const int got = wait_for_events(epoll_.get(), events, wait_max);
+    int got = 0;
+    while (got == 0 && something_is_near() && yielding_.pays()) {
+        yielding_.yield();
+        got = wait_for_events(epoll_.get(), events, nanoseconds{0});
+    }
+    got = got > 0 ? got : wait_for_events(epoll_.get(), events, wait_max);
     for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(got))) {
         constexpr std::uint64_t mask = (1U << source_bits) - 1;
         handle(static_cast<Source>(event.data.u64 & mask), event.data.u64 >> source_bits,
@@ -282,6 +299,7 @@ bool Server::take_question(std::uint64_t number, Session& session) {
         session.end();
         return false;
     }
+    next_question_near_ = std::chrono::steady_clock::now() + near_for;
     const bool was_client = session.client.has_value();
     session.answer(desk_->answer(session, *question, std::move(received.descriptors)));
     if (!was_client && session.client) {

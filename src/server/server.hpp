@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/own_fd.hpp"
+#include "base/yielding.hpp"
 #include "ports/clock.hpp"
 #include "server/desk.hpp"
 #include "server/door.hpp"
@@ -69,6 +70,7 @@ private:
     enum class Source : std::uint64_t { door, signals, session, bell, peers, owner, journal };
     Result<void> watch(int fd, Source source, std::uint64_t number);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
+    [[nodiscard]] bool something_is_near() const;
     void handle(Source source, std::uint64_t number, std::uint32_t events);
     void tell_news();
     void let_in();
@@ -95,6 +97,8 @@ private:
     bool drained_ = false;                   // it came back
     int drain_error_ = 0;
     bool did_something_ = false;
+    std::chrono::steady_clock::time_point next_question_near_;  // until then
+    Yielding yielding_;
     bool ended_ = false;
     bool gave_up_ = false;
     std::vector<Rescued> rescued_;

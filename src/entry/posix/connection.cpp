@@ -93,7 +93,8 @@ bool send_question(int socket, const wire::Question& question, int descriptor) n
 constexpr int looks_max = 100;
 
 // Bytes, 0 at the end, or -1; and the descriptors that came with them.
-ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors) noexcept {
+ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors,
+                Yielding& yielding) noexcept {
     iovec bytes{to.data(), to.size()};
     alignas(cmsghdr) std::array<char, 256> control{};
     msghdr message{};
@@ -102,8 +103,9 @@ ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors)
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     ssize_t moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    for (int looks = 1; looks < looks_max && moved < 0 && errno == EAGAIN; ++looks) {
-        ::sched_yield();
+    for (int looks = 1; looks < looks_max && moved < 0 && errno == EAGAIN && yielding.pays();
+         ++looks) {
+        yielding.yield();
         moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     }
     while (moved < 0 && (errno == EINTR || errno == EAGAIN)) {
@@ -314,7 +316,7 @@ Connection::Received Connection::exchange(const wire::Question& question, int de
     Received received;
     std::array<std::byte, sizeof(wire::Reply)> bytes;
     const ssize_t moved = send_question(socket, question, descriptor)
-                              ? receive(socket, bytes, received.descriptors)
+                              ? receive(socket, bytes, received.descriptors, yielding_)
                               : -1;
     if (moved <= 0) {
         errno = moved == 0 ? ECONNRESET : errno;

@@ -2,6 +2,7 @@
 // Made when it is first needed; a forked child makes its own.
 #pragma once
 
+#include "base/yielding.hpp"
 #include "pool/client/daemon.hpp"
 #include "pool/client/depositor.hpp"
 #include "pool/client/reader.hpp"
@@ -133,6 +134,7 @@ private:
     std::atomic<int> socket_{-1};
     std::atomic<int> bell_{-1};
     std::atomic<bool> told_{false};
+    Yielding yielding_;
     pid_t process_ = 0;
     std::uint32_t client_ = 0;
     const pool::Directory* directory_ = nullptr;
