@@ -11,6 +11,9 @@ bystanders  git status, gcc and python, which touch no pool path, with the libra
 transfers   the loads of the block cache of 2022: sequential 128 KiB and random 8 KiB transfers of
             1, 4 and 16 processes, plain and with windows of 16 MiB and 1 GiB, in the pool's way
             and in that of the paper (pool_consistency)
+acknowledged
+            the writes of transfers with the window of 1 GiB, which holds them all, beside the same
+            bytes copied into new memory
 once        8 processes read one file of 512 MiB on a limited disk: what the disk delivers, and time
             beside plain reads by O_DIRECT and through the page cache
 collective  collective writes of 256 B and 1 KiB pieces, blocking and not: when they return, and
@@ -59,6 +62,7 @@ WAYS = {
     "calls": costs.calls,
     "bystanders": costs.bystanders,
     "transfers": writes.transfers,
+    "acknowledged": writes.acknowledged,
     "once": reads.once,
     "collective": collective.collective,
     "collective_reads": collective.collective_reads,

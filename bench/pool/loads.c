@@ -21,6 +21,10 @@
  *   pool_loads transfers DIR RANKS BYTES TRANSFER sequential|random write|read
  *       each rank its own file; bytes a second of all.
  *
+ *   pool_loads copies DIR RANKS BYTES TRANSFER
+ *       each rank copies so much into new memory that others may map, in pieces of TRANSFER; bytes
+ *       a second of all. Whatever acknowledges a write from memory of its own takes as long.
+ *
  *   pool_loads once DIR RANKS BYTES cached|direct
  *       all ranks read DIR/transfers.0 from its begin to its end, in calls of 1 MiB; direct: by
  *       O_DIRECT. */
@@ -38,6 +42,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 enum { ranks_max = 64, call_bytes = 1 << 20 };
 
@@ -360,6 +368,25 @@ static void transfers(struct shared* shared, int rank, char** argv) {
     shared->last[rank] = now();
 }
 
+static void copy_all(struct shared* shared, int rank, char** argv) {
+    const size_t bytes = strtoul(argv[4], NULL, 10), size = strtoul(argv[5], NULL, 10);
+    char* const buffer = filled(size, rank);
+    pthread_barrier_wait(&shared->barrier);
+    shared->first[rank] = now();
+    char* const memory = shared_memory(bytes);
+    if (memory == NULL) {
+        fail("map memory");
+    }
+    for (size_t at = 0; at + size <= bytes; at += size) {
+        if (at % call_bytes == 0) { /* where the kernel knows it, in one call */
+            madvise(memory + at, bytes - at < call_bytes ? bytes - at : call_bytes,
+                    MADV_POPULATE_WRITE);
+        }
+        memcpy(memory + at, buffer, size);
+    }
+    shared->last[rank] = now();
+}
+
 static void once(struct shared* shared, int rank, char** argv) {
     const size_t bytes = strtoul(argv[4], NULL, 10);
     const int direct = strcmp(argv[5], "direct") == 0;
@@ -417,7 +444,8 @@ int main(int argc, char** argv) {
     }
     const int bursts = strcmp(what, "burst") == 0 && (argc == 7 || argc == 8);
     const int reads_once = strcmp(what, "once") == 0 && argc == 6;
-    if (!bursts && !reads_once && !(strcmp(what, "transfers") == 0 && argc == 8)) {
+    const int only_copies = strcmp(what, "copies") == 0 && argc == 6;
+    if (!bursts && !reads_once && !only_copies && !(strcmp(what, "transfers") == 0 && argc == 8)) {
         fprintf(stderr, "usage: the first lines of bench/pool/loads.c\n");
         return 2;
     }
@@ -433,9 +461,10 @@ int main(int argc, char** argv) {
     make_barrier(&shared->barrier, ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         if (fork() == 0) {
-            bursts       ? burst(shared, rank, argv)
-            : reads_once ? once(shared, rank, argv)
-                         : transfers(shared, rank, argv);
+            bursts        ? burst(shared, rank, argv)
+            : reads_once  ? once(shared, rank, argv)
+            : only_copies ? copy_all(shared, rank, argv)
+                          : transfers(shared, rank, argv);
             exit(0);
         }
     }

@@ -154,6 +154,58 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     )
 
 
+def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
+    """Writes that a window holds as a whole, in the pool's way and in the paper's, and the same
+    bytes copied into new memory, which whatever acknowledges from memory of its own has to do."""
+    rows: list[tuple[str, ...]] = []
+    for name in chosen.on:
+        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+            for load in (one for one in chosen.loads if one.endswith("write")):
+                order, direction = load.split()
+                case = Case(
+                    name=name, place=place, order=order, size=SIZES[order], direction=direction
+                )
+                rows += [
+                    _acknowledged_row(programs, chosen, case, processes) for processes in PROCESSES
+                ]
+    return TextTable(
+        title=f"MB/s of all processes together, median of {chosen.pairs}; the window is 1 GiB",
+        header=(
+            "file system", "transfers", "processes", "MiB of each", "pool", "paper",
+            "copied into new memory", "pool by paper", "pool by copied",
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def _acknowledged_row(
+    programs: Programs, chosen: argparse.Namespace, case: Case, processes: int
+) -> tuple[str, ...]:
+    each = case.bytes_of_each(processes, chosen)
+    load = [str(processes), str(each), str(case.size)]
+    write = ["transfers", *load, case.order, case.direction]
+    with tempfile.TemporaryDirectory(dir=case.place.folder) as name:
+        folder = Path(name).resolve()
+        ways = (
+            partial(run, programs, write, folder, LARGE),
+            partial(run, programs, write, folder, {**LARGE, **PAPER}),
+            partial(run_in, programs, ["copies", *load], folder, None),
+        )
+        blocks = blocks_of(ways, chosen.pairs)
+    pool, paper, copied = (
+        [block[at].told["bytes_per_s"] / 1e6 for block in blocks] for at in range(len(ways))
+    )
+    return (
+        case.name,
+        f"{case.order} {case.size // KIB} KiB {case.direction}",
+        str(processes),
+        str(each // MIB),
+        *(f"{median(one):.0f}" for one in (pool, paper, copied)),
+        ratio_of(pool, paper),
+        ratio_of(pool, copied),
+    )
+
+
 def _transfer_rows(
     programs: Programs, chosen: argparse.Namespace, case: Case
 ) -> Iterator[tuple[str, ...]]:

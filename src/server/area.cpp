@@ -79,13 +79,17 @@ Result<OwnFd> Area::for_reading() const {
 }
 
 bool Area::provide(std::size_t begin, std::size_t bytes) noexcept {
-    std::byte* const at = base() + begin;
-    if (kernel::madvise(at, bytes, MADV_POPULATE_WRITE) == 0) {
-        return true;
-    }
+    int status = 0;
+    do {
+        status = ::fallocate(fd_.get(), 0, static_cast<off_t>(begin), static_cast<off_t>(bytes));
+    } while (status != 0 && errno == EINTR);
+    return status == 0;
+}
+
+bool Area::provide_here(std::size_t begin, std::size_t bytes) noexcept {
     // Linux before 5.14 does not know it.
-    return errno == EINVAL &&
-           ::fallocate(fd_.get(), 0, static_cast<off_t>(begin), static_cast<off_t>(bytes)) == 0;
+    return kernel::madvise(base() + begin, bytes, MADV_POPULATE_WRITE) == 0 ||
+           (errno == EINVAL && provide(begin, bytes));
 }
 
 void Area::release(std::size_t begin, std::size_t bytes) noexcept {

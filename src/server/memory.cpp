@@ -96,7 +96,7 @@ std::byte* CleanMemory::block(std::uint32_t number) {
 }
 
 bool CleanMemory::provide(std::uint32_t number) {
-    return area_.provide(pool::clean_place(number), pool::block_bytes);
+    return area_.provide_here(pool::clean_place(number), pool::block_bytes);
 }
 
 void CleanMemory::release(std::uint32_t number) {

@@ -419,9 +419,8 @@ void Connection::wait(const pool::Word& word, std::uint32_t seen) noexcept {
 
 void Connection::prepare(std::byte* begin, std::size_t bytes) noexcept {
     const int before = errno;
-    // The daemon has provided this memory. To read it maps sixteen pages at a time, and for writing
-    // as well, since nobody needs to know which pages of shared memory were written to.
-    kernel::madvise(begin, bytes, MADV_POPULATE_READ);
+    // The daemon has provided this memory; nobody has touched it yet.
+    kernel::madvise(begin, bytes, MADV_POPULATE_WRITE);
     errno = before;
 }
 

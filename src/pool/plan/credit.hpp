@@ -10,7 +10,7 @@ namespace forebay::pool {
 inline constexpr std::int64_t minimum_blocks = 2;  // obtainable for each client that writes
 inline constexpr std::int64_t first_ahead = 16;    // credit beyond what is reserved, at first
 inline constexpr std::int64_t ahead_max = 64;
-// Memory is touched for no more of it: while a program writes, it has better use for the processor.
+// Memory is provided for no more of it: while a program writes, it has better use for the processor.
 inline constexpr std::int64_t touched_ahead_max = 8;
 // Memory that nobody has touched costs ten times as much as copying into it: so many blocks are
 // touched for a client before its first burst, one now and then.
