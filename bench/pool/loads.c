@@ -23,7 +23,7 @@
  *
  *   pool_loads copies DIR RANKS BYTES TRANSFER
  *       each rank copies so much into new memory that others may map, in pieces of TRANSFER; bytes
- *       a second of all. Whatever acknowledges a write from memory of its own takes as long.
+ *       a second of all.
  *
  *   pool_loads once DIR RANKS BYTES cached|direct
  *       all ranks read DIR/transfers.0 from its begin to its end, in calls of 1 MiB; direct: by

@@ -156,7 +156,7 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Writes that a window holds as a whole, in the pool's way and in the paper's, and the same
-    bytes copied into new memory, which whatever acknowledges from memory of its own has to do."""
+    bytes copied into new memory by the processes themselves."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:

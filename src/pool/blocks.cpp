@@ -120,6 +120,8 @@ std::uint32_t Blocks::take_idle() {
     return physical;
 }
 
+bool Blocks::take_newness(std::uint32_t physical) { return new_.erase(physical) > 0; }
+
 std::optional<std::uint32_t> Blocks::absent() const noexcept {
     if (!absent_.empty()) {
         return absent_.back();
@@ -135,6 +137,7 @@ void Blocks::provide(std::uint32_t physical) {
     }
     ++provided_;
     idle_.push_back(physical);
+    new_.insert(physical);
 }
 
 std::uint32_t Blocks::take_coldest() {
@@ -142,6 +145,7 @@ std::uint32_t Blocks::take_coldest() {
     const std::uint32_t physical = idle_.front();
     idle_.pop_front();
     absent_.push_back(physical);
+    new_.erase(physical);
     --provided_;
     return physical;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace forebay::pool {
@@ -60,6 +61,8 @@ public:
     // Memory that is there and idle; the last one that became so first.
     [[nodiscard]] std::size_t idle() const noexcept { return idle_.size(); }
     [[nodiscard]] std::uint32_t take_idle();
+    // Whether the block was never taken since it was provided; once.
+    [[nodiscard]] bool take_newness(std::uint32_t physical);
     // Physical blocks that are there, idle ones included.
     [[nodiscard]] std::size_t provided() const noexcept { return provided_; }
     // A physical block that is not there yet; nullopt: all are. To be confirmed by provide().
@@ -89,6 +92,7 @@ private:
     std::uint64_t leased_end_ = 0;
     std::deque<std::uint32_t> idle_;     // coldest first
     std::vector<std::uint32_t> absent_;  // were there once
+    std::set<std::uint32_t> new_;        // nobody has been told yet
     std::uint32_t fresh_ = 0;            // physical blocks from here on were never there
     std::size_t provided_ = 0;
     bool closed_ = false;

@@ -144,7 +144,8 @@ bool Credit::lend(std::uint32_t number, Client& client, Lending& lending) {
         return false;
     }
     const std::uint32_t physical = blocks.take_idle();
-    ledger_.directory.leases[number][blocks.leased_end() % blocks_max].store(physical, relaxed);
+    const std::uint32_t lease = physical | (blocks.take_newness(physical) ? new_memory : 0);
+    ledger_.directory.leases[number][blocks.leased_end() % blocks_max].store(lease, relaxed);
     blocks.lease(physical);
     return true;
 }

@@ -33,7 +33,7 @@ private:
     [[nodiscard]] bool any_comes_free() const;
     void let_waiting_files_leave();
 
-    // Blocks of one round: to touch memory takes long, and nothing else is done meanwhile. It is
+    // Blocks of one round: to get memory takes long, and nothing else is done meanwhile. It is
     // one for each writer; where writers wait for the journal, only the least.
     static constexpr std::int64_t touched_least = 2;
     static constexpr std::int64_t touched_most = 16;

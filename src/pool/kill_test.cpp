@@ -144,7 +144,7 @@ public:
         entry.state = stated(number, EntryState::reserved);
         step();
         const std::uint32_t block =
-            node_.directory().leases[self_.number()][position / block_bytes % blocks_max];
+            block_of(node_.directory().leases[self_.number()][position / block_bytes % blocks_max]);
         std::byte* const to = log_.block(block) + position % block_bytes;
         std::memcpy(to, bytes.data(), bytes.size() / 2);
         step();

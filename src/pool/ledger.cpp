@@ -55,7 +55,7 @@ Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& want
 
 std::byte* Ledger::memory_of(const Deposit& deposit) const noexcept {
     const std::uint64_t number = deposit.position / block_bytes % blocks_max;
-    const std::uint32_t block = directory.leases[deposit.client][number].load(relaxed);
+    const std::uint32_t block = block_of(directory.leases[deposit.client][number].load(relaxed));
     return clients[deposit.client]->log.block(block) + deposit.position % block_bytes;
 }
 

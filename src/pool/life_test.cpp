@@ -381,6 +381,34 @@ TEST(Life, MemoryStaysForAMomentBetweenTwoFiles) {
     node.run();
 }
 
+// Memory that was given back in between has to be mapped and cleared again; memory that stayed has
+// not.
+TEST(Life, MemoryIsPreparedOnceEachTimeThatItComes) {
+    Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
+    adapters::MemoryFile file;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const auto write_three_blocks = [&] {
+            const FileId id = self.open(file, Access::write);
+            for (int i = 0; i < 12; ++i) {
+                const auto written = self.write(id, file, i << 18, bytes_of(1 << 18, i));
+                EXPECT_EQ(written.error, 0);
+            }
+            self.close(id);
+        };
+        write_three_blocks();
+        EXPECT_EQ(self.prepared(), 3);
+        write_three_blocks();
+        const std::int64_t before = self.prepared();
+        EXPECT_LE(before, 6);
+        node.world().sleep(2'000'000'000);
+        EXPECT_EQ(node.provided(), 0);
+        write_three_blocks();
+        EXPECT_EQ(self.prepared(), before + 3);
+    });
+    node.run();
+}
+
 // Who wrote as fast as memory was touched kept the daemon from everything else meanwhile.
 TEST(Life, ALookRoundTouchesLittleMemory) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};

@@ -52,7 +52,8 @@ struct PoolOptions {
 // Clean blocks that there may be at a time.
 [[nodiscard]] std::size_t clean_blocks(const PoolOptions& options) noexcept;
 
-// The memory behind the clients' logs. Charged to who touches it first: that is the daemon.
+// The memory behind the clients' logs. Charged to who provides it, the daemon; cleared by who
+// touches it first, the client.
 class Memory {
 public:
     virtual ~Memory() = default;

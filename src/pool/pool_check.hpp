@@ -148,6 +148,9 @@ public:
     void close(FileId id);
     void kick() noexcept override;
 
+    // Blocks whose memory it was about to touch for the first time.
+    [[nodiscard]] std::int64_t prepared() const noexcept { return prepared_; }
+
 private:
     [[nodiscard]] bool alive() const noexcept override { return true; }
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
@@ -162,6 +165,7 @@ private:
     Depositor depositor_;
     Reader reader_;
     Foresight guess_;  // of all files: a client of a test reads one
+    std::int64_t prepared_ = 0;
 };
 
 class Node final : private Memory, private CleanMemory, private Sleepers {
@@ -398,6 +402,7 @@ inline Log NodeClient::log_of(std::uint32_t client) noexcept {
 }
 
 inline void NodeClient::prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept {
+    ++prepared_;
     node_.world().step({"copy"});
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -37,7 +38,10 @@ bool seal(int fd, Writers writers) noexcept {
     if (writers == Writers::daemon && ::fcntl(fd, F_ADD_SEALS, always | F_SEAL_FUTURE_WRITE) == 0) {
         return true;
     }
-    // Before Linux 5.1 it is only the descriptor that keeps clients from writing.
+    if (writers == Writers::daemon_that_releases && ::fchmod(fd, S_IRUSR) != 0) {
+        return false;
+    }
+    // Before Linux 5.1 it is only the descriptor that keeps clients from writing, always.
     return ::fcntl(fd, F_ADD_SEALS, always) == 0;
 }
 

@@ -1,5 +1,5 @@
 // Memory that the daemon makes and clients map: a memfd that nobody can make shorter or longer
-// under the one who reads it. Pages take memory only when they are touched.
+// under the one who reads it. Pages take memory only when they are provided, or touched.
 #pragma once
 
 #include "adapters/posix/mapping.hpp"
@@ -11,13 +11,18 @@
 
 namespace forebay::server {
 
-enum class Writers { daemon, daemon_and_client };
+enum class Writers {
+    daemon,  // whoever else maps it can only read it, however the descriptor is opened
+    // The same by the descriptor that is passed on, which the file's mode keeps from being opened
+    // for writing. The kernel takes back no part of what the first kind seals.
+    daemon_that_releases,
+    daemon_and_client,
+};
 
 class Area {
 public:
     Area() noexcept = default;
 
-    // Writers::daemon: whoever else maps it can only read it, however the descriptor is opened.
     [[nodiscard]] static Result<Area> make(const char* name, std::size_t bytes, Writers writers);
 
     [[nodiscard]] bool made() const noexcept { return fd_.valid(); }
@@ -31,7 +36,7 @@ public:
     [[nodiscard]] bool provide(std::size_t begin, std::size_t bytes) noexcept;
     // The same, and this process touches them.
     [[nodiscard]] bool provide_here(std::size_t begin, std::size_t bytes) noexcept;
-    // They go back to the system, and read as zeros again.
+    // They go back to the system, and read as zeros again. Not of Writers::daemon.
     void release(std::size_t begin, std::size_t bytes) noexcept;
 
 private:

@@ -41,13 +41,19 @@ void Companions::abandon(registry::FileKey file, std::uint64_t ticket) {
     obey();
 }
 
-bool Companions::turn() {
+bool Companions::forget() {
     bool any = false;
     for (const std::uint32_t slot : pool_.forgotten()) {
         slots_.erase(slot);
         member_.forgotten(slot);
         any = true;
     }
+    obey();
+    return any;
+}
+
+bool Companions::hear() {
+    bool any = false;
     for (const Post::Letter& letter : post_.arrived()) {
         member_.hear(letter.from, letter.message);
         any = true;

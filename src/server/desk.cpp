@@ -556,9 +556,10 @@ void Desk::leave(Session& session) {
 
 bool Desk::advance() {
     bool did = passed_ && passed_->turn();
-    did = (companions_ && companions_->turn()) || did;  // first: others may wait for its answer
+    did = (companions_ && companions_->hear()) || did;  // first: others may wait for its answer
     did = pool_.advance() || did;
     if (companions_) {
+        did = companions_->forget() || did;  // at once: the next open may have such a slot
         if (companions_->closes_down()) {
             close_down(pool::Reason::node_lost);
             companions_->draining_all(pool_.drain_all());

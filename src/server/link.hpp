@@ -69,7 +69,7 @@ public:
         now,
     };
     void send(const wire::PeerWord& word, Haste haste = Haste::now);
-    void hasten() noexcept { hurries_ = true; }
+    void hasten() noexcept { hurries_ = hurries_ || !out_.empty(); }
     // Bytes of a file, in parts with this number.
     void pass(std::uint64_t number, std::vector<std::byte> bytes);
     // Of these, what has not been said yet.

@@ -208,6 +208,10 @@ TEST(Link, WhatNobodyWaitsForGoesWithWhatIsSaidNext) {
     zero.hasten();
     both.talk();
     EXPECT_EQ(one.next(), message(3));
+    zero.hasten();  // there is nothing
+    zero.send(message(4), Link::Haste::none);
+    both.talk();
+    EXPECT_FALSE(one.next());
 }
 
 TEST(Link, GarbageIsSentAway) {

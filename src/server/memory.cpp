@@ -82,7 +82,7 @@ Result<CleanMemory> CleanMemory::make(std::size_t blocks) {
     CleanMemory memory;
     if (blocks > 0) {
         Result<Area> made =
-            Area::make("forebay-clean", blocks * pool::block_bytes, Writers::daemon);
+            Area::make("forebay-clean", blocks * pool::block_bytes, Writers::daemon_that_releases);
         if (!made) {
             return failure(std::move(made.error()));
         }

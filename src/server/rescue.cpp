@@ -120,10 +120,10 @@ std::vector<Run> bytes_of(const pool::Directory& directory, const Memory& memory
             continue;
         }
         const std::uint64_t number = one.position / pool::block_bytes % pool::blocks_max;
-        const std::uint32_t block = directory.leases[one.client][number].load(relaxed);
+        const std::uint32_t block =
+            pool::block_of(directory.leases[one.client][number].load(relaxed));
         const pool::Log log{memory.area(one.client).base()};
-        const std::byte* const at =
-            log.block(block % static_cast<std::uint32_t>(pool::blocks_max)) + within;
+        const std::byte* const at = log.block(block) + within;
         runs.push_back({one.extent.begin.bytes(), {at, one.extent.length.size()}});
     }
     return runs;

@@ -161,11 +161,16 @@ void Server::run() {
 void Server::turn(nanoseconds wait_max) {
     std::array<epoll_event, 64> events;
     int got = 0;
-    while (got == 0 && something_is_near() && yielding_.pays()) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto waited = nanoseconds{0};
+    while (got == 0 && waited < wait_max && something_is_near() && yielding_.pays()) {
         yielding_.yield();
         got = wait_for_events(epoll_.get(), events, nanoseconds{0});
+        waited = std::chrono::steady_clock::now() - begin;
     }
-    got = got > 0 ? got : wait_for_events(epoll_.get(), events, wait_max);
+    if (got == 0) {
+        got = wait_for_events(epoll_.get(), events, std::max(wait_max - waited, nanoseconds{0}));
+    }
     for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(got))) {
         constexpr std::uint64_t mask = (1U << source_bits) - 1;
         handle(static_cast<Source>(event.data.u64 & mask), event.data.u64 >> source_bits,

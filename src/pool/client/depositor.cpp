@@ -60,14 +60,18 @@ std::int64_t Depositor::uncounted_bytes() noexcept {
 }
 
 std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
-    const std::uint64_t number = position / block_bytes % blocks_max;
-    const std::uint32_t block = directory_.leases[client_][number].load(relaxed) % blocks_max;
+    const std::uint64_t number = position / block_bytes;
+    const std::uint32_t lease = directory_.leases[client_][number % blocks_max].load(relaxed);
+    const std::uint32_t block = block_of(lease);
     std::byte* const begin = log_.block(block);
     std::atomic<std::uint64_t>& word = prepared_[block / 64];
     const std::uint64_t bit = std::uint64_t{1} << block % 64;
-    if ((word.load(relaxed) & bit) == 0) {
+    std::atomic<std::uint64_t>& latest = new_ones_[number % new_ones_.size()];
+    const bool is_new = (lease & new_memory) != 0 && latest.load(relaxed) != number + 1;
+    if (is_new || (word.load(relaxed) & bit) == 0) {
         daemon_.prepare(begin, block_bytes);
         word.fetch_or(bit, relaxed);
+        latest.store(number + 1, relaxed);
     }
     return begin + position % block_bytes;
 }

@@ -113,7 +113,9 @@ private:
     std::uint32_t client_;
     std::uint64_t admission_;
     Daemon& daemon_;
-    std::array<std::atomic<std::uint64_t>, blocks_max / 64> prepared_{};
+    std::array<std::atomic<std::uint64_t>, blocks_max / 64> prepared_{};  // a bit for each block
+    // Blocks of the log, by number + 1, whose memory was prepared last.
+    std::array<std::atomic<std::uint64_t>, 16> new_ones_{};
     // Since the index last had all that the log's processes had committed. Two threads may forget
     // a piece that is just being committed: the window is then exceeded by as much.
     std::atomic<std::int64_t> committed_bytes_ = 0;

@@ -90,8 +90,8 @@ bool Reader::copy(const Deposit& deposit, std::byte* to) noexcept {
         return false;
     }
     const std::uint64_t number = deposit.position / block_bytes % blocks_max;
-    const std::uint32_t block = directory_.leases[deposit.client][number].load(relaxed);
-    copy_changing(to, log.block(block % blocks_max) + within, deposit.extent.length.size());
+    const std::uint32_t block = block_of(directory_.leases[deposit.client][number].load(relaxed));
+    copy_changing(to, log.block(block) + within, deposit.extent.length.size());
     return true;
 }
 

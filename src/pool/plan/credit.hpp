@@ -10,10 +10,11 @@ namespace forebay::pool {
 inline constexpr std::int64_t minimum_blocks = 2;  // obtainable for each client that writes
 inline constexpr std::int64_t first_ahead = 16;    // credit beyond what is reserved, at first
 inline constexpr std::int64_t ahead_max = 64;
-// Memory is provided for no more of it: while a program writes, it has better use for the processor.
+// Memory is provided for no more of it: while a program writes, it has better use for the
+// processor.
 inline constexpr std::int64_t touched_ahead_max = 8;
-// Memory that nobody has touched costs ten times as much as copying into it: so many blocks are
-// touched for a client before its first burst, one now and then.
+// New memory costs several times as much as copying into it: so many blocks are provided for a
+// client before its first burst, one now and then.
 inline constexpr std::int64_t first_peak = 64;
 
 struct Lending {
@@ -46,9 +47,9 @@ inline constexpr std::int64_t idle_looks_max = 3000;  // then less is kept; prog
                                  std::int64_t in_use) noexcept;
 // Blocks of credit beyond what is reserved, where idle ones are there.
 [[nodiscard]] std::int64_t ahead(const Demand& demand, const Lending& lending) noexcept;
-// The same where memory has to be touched for them.
+// The same where memory has to be provided for them.
 [[nodiscard]] std::int64_t touched_ahead(const Demand& demand, const Lending& lending) noexcept;
-// Idle blocks that are touched now and then, before they are needed.
+// Idle blocks that are provided now and then, before they are needed.
 [[nodiscard]] std::int64_t warmed(const Demand& demand, std::int64_t in_use,
                                   const Lending& lending) noexcept;
 // Idle blocks that are kept.

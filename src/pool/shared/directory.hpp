@@ -110,8 +110,14 @@ static_assert(sizeof(ClientSlot) == 64);
 // Commits of a client that has gone: nobody need wait for any.
 inline constexpr std::uint64_t all_commits = ~std::uint64_t{0};
 
-// Where a client's blocks lie: block number n of its log is physical block leases[n % blocks_max].
+// Where a client's blocks lie: block number n of its log is physical block
+// block_of(leases[n % blocks_max]).
 using Leases = std::array<std::atomic<std::uint32_t>, blocks_max>;
+// In a lease: the memory was provided for it, and nobody has touched it yet.
+inline constexpr std::uint32_t new_memory = std::uint32_t{1} << 31U;
+[[nodiscard]] constexpr std::uint32_t block_of(std::uint32_t lease) noexcept {
+    return lease % std::uint32_t{blocks_max};
+}
 
 // One run of a file's bytes that were deposited together, or together with what lies before it.
 struct alignas(64) ExtentNode {
