@@ -179,7 +179,13 @@ static void sizes(void) {
     /* What was cut off does not come back. */
     write_together(handle, bytes - stripe, stripe, 3001);
     read_together(handle, 0, bytes, 3001);
+#ifdef OPEN_MPI
+    /* Rank 0 of OMPIO makes the file longer than asked, and then shorter. A rank that looks at the
+     * size in between leaves the call at once, and goes on with a size that is too large. */
+    must(MPI_File_set_size(handle, 2 * bytes), "set_size");
+#else
     must(MPI_File_preallocate(handle, 2 * bytes), "preallocate");
+#endif
     must(MPI_File_seek(handle, 0, MPI_SEEK_END), "seek");
     must(MPI_File_get_position(handle, &size), "get_position");
     check(size == 2 * bytes, "the end is at %lld", (long long)size);
