@@ -269,11 +269,6 @@ static void burst(struct shared* shared, int rank, char** argv) {
     shared->loop[rank] = now() - begin;
 }
 
-static int ascending(const void* a, const void* b) {
-    const double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 static void print_calls(const char* name, double* ns, long count, double clock_ns) {
     qsort(ns, (size_t)count, sizeof *ns, ascending);
     printf("\"%s_p10_ns\": %.0f, \"%s_p50_ns\": %.0f, \"%s_p99_ns\": %.0f", name,

@@ -30,11 +30,6 @@ static void fail(const char* what) {
     exit(1);
 }
 
-static int ascending(const void* a, const void* b) {
-    const double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 enum { message_bytes = 128 };
 
 static void pass_message(int fd, int out) {

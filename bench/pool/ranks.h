@@ -13,6 +13,12 @@ static inline double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* For qsort, of doubles. */
+static inline int ascending(const void* a, const void* b) {
+    const double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
 /* Memory that all of them share, zero; NULL: there is none. */
 static inline void* shared_memory(size_t bytes) {
     void* const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

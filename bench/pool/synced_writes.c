@@ -83,11 +83,6 @@ static void write_file(struct shared* shared, int writer, char** argv, double* t
     close(fd);
 }
 
-static int ascending(const void* a, const void* b) {
-    const double one = *(const double*)a, other = *(const double*)b;
-    return (one > other) - (one < other);
-}
-
 int main(int argc, char** argv) {
     const int in_place = argc == 7 && strcmp(argv[6], "in-place") == 0;
     const int writers = argc == 6 || in_place ? atoi(argv[2]) : 0;

@@ -32,7 +32,7 @@ public:
     [[nodiscard]] Result<OwnFd> for_reading() const;
 
     // The bytes are there from now on, charged to this process. False: there is no memory. Whoever
-    // touches them first clears them, which takes twice as long as this.
+    // touches them first clears them, which takes about as long again.
     [[nodiscard]] bool provide(std::size_t begin, std::size_t bytes) noexcept;
     // The same, and this process touches them.
     [[nodiscard]] bool provide_here(std::size_t begin, std::size_t bytes) noexcept;

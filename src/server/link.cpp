@@ -301,6 +301,7 @@ void Link::send(const wire::PeerWord& word, Haste haste) {
         return;
     }
     encrypt(word);
+    hurries_ = hurries_ || out_.size() - sent_ > held_back_max;
     if (out_.size() - sent_ > waiting_max) {
         fail(ETIMEDOUT);
     }

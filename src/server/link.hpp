@@ -37,6 +37,9 @@ public:
     // Bytes that may wait to be sent: the other side does not read any more.
     static constexpr std::size_t waiting_max = std::size_t{1} << 20;
 
+    // Of these, what is said without haste: beyond that it is sent at once.
+    static constexpr std::size_t held_back_max = std::size_t{64} << 10;
+
     // `socket`: connected, or about to be, and not blocking.
     Link(OwnFd socket, const Seat& seat, const Secret& secret);
     Link(const Link&) = delete;
@@ -54,7 +57,7 @@ public:
     [[nodiscard]] registry::Node other() const noexcept { return other_; }
     [[nodiscard]] const std::string& why() const noexcept { return why_; }
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
-    // There is something to be sent that the socket does not take now.
+    // There is something to be sent that the socket does not take now, or that is held back.
     [[nodiscard]] bool blocked() const noexcept { return !out_.empty() || !passing_.empty(); }
 
     // The kernel has told something of the socket. `ends`: also that nothing more will come.

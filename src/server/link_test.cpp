@@ -214,6 +214,28 @@ TEST(Link, WhatNobodyWaitsForGoesWithWhatIsSaidNext) {
     EXPECT_FALSE(one.next());
 }
 
+// A daemon may forget all of its files at once: so much would be taken for a side that reads
+// nothing.
+TEST(Link, WhatNobodyWaitsForIsSentWhenItIsMuch) {
+    Talkers both;
+    auto& [zero, one] = both;
+    both.talk();
+    constexpr std::uint64_t many = 20'000;
+    std::uint64_t heard = 0;
+    for (std::uint64_t number = 1; number <= many; ++number) {
+        zero.send(message(number), Link::Haste::none);
+        zero.turn();
+        one.stir();
+        one.turn();
+        while (const auto word = one.next()) {
+            EXPECT_EQ(*word, message(++heard));
+        }
+    }
+    EXPECT_EQ(zero.state(), Link::State::established);
+    EXPECT_GT(heard, many - 2000);
+    EXPECT_LT(heard, many);
+}
+
 TEST(Link, GarbageIsSentAway) {
     auto [left, right] = connected();
     Link zero{std::move(left), {0, 2}, secret(1)};

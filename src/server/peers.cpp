@@ -389,6 +389,7 @@ void Peers::send(registry::Node to, const registry::Message& message) {
         say(to, message);
     } else if (Link* const link = link_to(to)) {
         link->send(message, Link::Haste::none);
+        link->turn();  // as soon as there are many
         later_since_ns_ = later_since_ns_.value_or(clock_.now_ns());
     }
 }

@@ -50,7 +50,8 @@ public:
     // To be waited for; then turn().
     [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
     void turn();
-    // Something was said that nobody waits for: turn() sends it, `later_ns` after it was said.
+    // Something was said that nobody waits for: the first turn() that comes `later_ns` after it, or
+    // later, sends it.
     [[nodiscard]] bool has_something_for_later() const noexcept {
         return later_since_ns_.has_value();
     }
@@ -115,7 +116,7 @@ private:
     std::vector<std::string> complaints_;
     std::int64_t said_alive_ns_ = 0;
     std::optional<std::int64_t> later_since_ns_;
-    std::optional<std::int64_t> asked_ns_;  // a home that has said nothing since
+    std::optional<std::int64_t> asked_ns_;  // a home, and no grant of any has come since
 };
 
 }  // namespace forebay::server
