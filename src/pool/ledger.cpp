@@ -221,7 +221,7 @@ void Ledger::close_beside(std::shared_ptr<const OpenFile> open,
     closes_[ticket] = {open->identity, {.path = open->path, .bytes = bytes}};
     // Shared, since a function must be copied.
     std::shared_ptr<ports::Storage> read = std::move(source);
-    ports.errands->begin(ticket, [open = std::move(open), read = std::move(read)] {
+    ports.errands->begin_later(ticket, [open = std::move(open), read = std::move(read)] {
         // Some file systems tell once, whoever closes first.
         const auto closed = open->storage ? open->storage->close() : Result<void>{};
         const auto also = read ? read->close() : Result<void>{};
@@ -239,8 +239,12 @@ bool Ledger::lets_go(const ports::Identity& identity) const {
             directory.files[file.slot].error.load(relaxed) != 0 || file.journaled.lost;
         return file.clients.empty() && !failed;
     }
-    return std::ranges::any_of(closes_,
-                               [&](const auto& one) { return one.second.identity == identity; });
+    const bool closes = std::ranges::any_of(
+        closes_, [&](const auto& one) { return one.second.identity == identity; });
+    if (closes) {
+        ports.errands->hurry();
+    }
+    return closes;
 }
 
 void Ledger::free(File& file, const std::vector<Deposit>& deposits) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace forebay::ports {
@@ -18,6 +19,13 @@ public:
     // Begins `call`, on whatever thread; what it needs lives until its answer came, or until these
     // errands are gone.
     virtual void begin(std::uint64_t ticket, std::function<std::int64_t()> call) = 0;
+    // The same for what nobody waits for: it begins within a few milliseconds, if answers are
+    // taken.
+    virtual void begin_later(std::uint64_t ticket, std::function<std::int64_t()> call) {
+        begin(ticket, std::move(call));
+    }
+    // Somebody waits for that after all.
+    virtual void hurry() {}
     // Answers since the last time, each once. Does not block.
     [[nodiscard]] virtual std::vector<Ended> ended() = 0;
 };

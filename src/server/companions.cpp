@@ -52,22 +52,17 @@ bool Companions::forget() {
     return any;
 }
 
-bool Companions::hear() {
-    bool any = false;
+void Companions::hear() {
     for (const Post::Letter& letter : post_.arrived()) {
         member_.hear(letter.from, letter.message);
-        any = true;
     }
     for (const registry::Node node : post_.gone()) {
         member_.lost(node);
-        any = true;
     }
     if (member_.waiting() > 0 && post_.anybody_silent()) {
         member_.refuse_waiting();
-        any = true;
     }
     obey();
-    return any;
 }
 
 void Companions::obey() {

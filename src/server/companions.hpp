@@ -46,7 +46,7 @@ public:
     }
 
     // Hears what has arrived, and does what follows. True when anything was done.
-    bool hear();
+    void hear();
     // The same for the slots that the pool has forgotten, before any of them is used again.
     bool forget();
     // Whether the ticket was of its own, and is thereby dealt with.

@@ -301,6 +301,11 @@ void Desk::knock(Session& session, Answer& answer, std::uint64_t ticket) {
 }
 
 void Desk::begin_opening(Session& session, Answer& answer) {
+    if (answer.opening->comes_at_once()) {
+        answer.opening->run();
+        enter(session, answer);
+        return;
+    }
     const std::uint64_t ticket = next_opening_++;
     pool_.being_opened(++opening_);
     openings_.begin(ticket, [opening = answer.opening] {
@@ -556,7 +561,9 @@ void Desk::leave(Session& session) {
 
 bool Desk::advance() {
     bool did = passed_ && passed_->turn();
-    did = (companions_ && companions_->hear()) || did;  // first: others may wait for its answer
+    if (companions_) {
+        companions_->hear();  // first: others may wait for its answer
+    }
     did = pool_.advance() || did;
     if (companions_) {
         did = companions_->forget() || did;  // at once: the next open may have such a slot
@@ -574,16 +581,6 @@ bool Desk::advance() {
         return gone;
     });
     return did;
-}
-
-void Desk::close_down(pool::Reason why) {
-    directory_.header.closing.store(1, relaxed);
-    pool_.close_down(why);
-}
-
-std::uint64_t Desk::stop() {
-    close_down(pool::Reason::closing);
-    return pool_.drain_all();
 }
 
 std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {

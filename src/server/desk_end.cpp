@@ -13,6 +13,16 @@ constexpr std::int64_t deadline_look_ns = 100'000'000;
 
 }  // namespace
 
+void Desk::close_down(pool::Reason why) {
+    directory_.header.closing.store(1, relaxed);
+    pool_.close_down(why);
+}
+
+std::uint64_t Desk::stop() {
+    close_down(pool::Reason::closing);
+    return pool_.drain_all();
+}
+
 bool Desk::close_before_the_job_ends() {
     const std::int64_t now = clock_.now_ns();
     if (options_.job_end_ns == pool::Deadline::never ||

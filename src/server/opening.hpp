@@ -34,13 +34,16 @@ struct Wish {
 [[nodiscard]] Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
                                                 adapters::Preference preference);
 
-// The same, done by another thread: a file system may hang at this, too.
+// The same, done by another thread where a file system may hang at this, too.
 class Opening {
 public:
     Opening(OwnFd received, Wish wish, adapters::Preference preference) noexcept
         : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
 
-    // On that thread, once. Closes what was received.
+    // The file system has nobody to ask, and what follows asks nobody either: whoever would wait
+    // for that thread may as well run it.
+    [[nodiscard]] bool comes_at_once() const noexcept;
+    // Once. Closes what was received.
     void run();
     // It has been run. What comes at once is not slept for: to be woken takes longer than to open.
     [[nodiscard]] bool over_within(std::chrono::nanoseconds time, Yielding& yielding);

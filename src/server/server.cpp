@@ -29,7 +29,7 @@ constexpr nanoseconds while_busy = milliseconds{1};
 constexpr nanoseconds while_idle = milliseconds{20};
 constexpr nanoseconds without_clients = std::chrono::hours{1};
 
-// After a question; to sleep and be woken takes as long.
+// After a question or an answer; to sleep and be woken takes as long.
 constexpr nanoseconds near_for = std::chrono::microseconds{60};
 
 constexpr std::size_t questions_at_once = 16;
@@ -341,6 +341,7 @@ void Server::answer_done() {
         for (auto& [number, session] : sessions_) {
             if (Answer* const answer = session.waiting_for(done.ticket)) {
                 answer->ticket.reset();
+                next_question_near_ = std::chrono::steady_clock::now() + near_for;
                 answer->reply.error = done.error;
                 desk_->complete(session, *answer, done.ticket);
                 wanted = true;

@@ -1,12 +1,17 @@
 // A thread is made when all others are busy, and stays: opening a file is an errand, too.
 #include "adapters/posix/errands.hpp"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
+#include <iterator>
 #include <pthread.h>
 #include <system_error>
 #include <utility>
 
 namespace forebay::adapters {
+
+using std::chrono::steady_clock;
 
 ErrandThreads::~ErrandThreads() {
     {
@@ -21,17 +26,60 @@ ErrandThreads::~ErrandThreads() {
 }
 
 void ErrandThreads::begin(std::uint64_t ticket, std::function<std::int64_t()> call) {
-    if (!somebody_is_free() && !add_thread() && threads_.empty()) {
-        const Ended answer{ticket, call()};
-        const std::scoped_lock lock{mutex_};
-        ended_.push_back(answer);
+    std::array<Errand, 1> one{Errand{ticket, std::move(call)}};
+    hand_out(one);
+}
+
+void ErrandThreads::begin_later(std::uint64_t ticket, std::function<std::int64_t()> call) {
+    if (later_.empty()) {
+        later_until_ = steady_clock::now() + later;
+    }
+    later_.push_back({ticket, std::move(call)});
+    if (later_.size() >= later_max) {
+        hurry();
+    }
+}
+
+void ErrandThreads::hurry() {
+    if (!later_.empty()) {
+        hand_out(later_);
+        later_.clear();
+    }
+}
+
+// To one thread, which is made if none is free.
+void ErrandThreads::hand_out(std::span<Errand> errands) {
+    const bool done_here = !somebody_is_free() && !add_thread() && threads_.empty();
+    if (done_here) {
+        for (Errand& errand : errands) {
+            const Ended answer{errand.ticket, errand.call()};
+            const std::scoped_lock lock{mutex_};
+            ended_.push_back(answer);
+        }
         return;
     }
+    looked_ = steady_clock::now();
     {
         const std::scoped_lock lock{mutex_};
-        waiting_.push_back({ticket, std::move(call)});
+        std::ranges::move(errands, std::back_inserter(waiting_));
     }
     news_.notify_one();
+}
+
+// Who waits while none is begun waits for threads that hang.
+void ErrandThreads::help_those_who_wait() {
+    const auto now = steady_clock::now();
+    {
+        const std::scoped_lock lock{mutex_};
+        const bool goes_on = std::exchange(begun_before_, begun_) != begun_;
+        if (waiting_.empty() || goes_on) {
+            looked_ = now;
+        }
+    }
+    if (now - looked_ >= hangs) {
+        looked_ = now;
+        static_cast<void>(add_thread());
+    }
 }
 
 bool ErrandThreads::somebody_is_free() {
@@ -70,6 +118,7 @@ void ErrandThreads::work() {
         }
         Errand errand = std::move(waiting_.front());
         waiting_.pop_front();
+        ++begun_;
         lock.unlock();
         const Ended answer{errand.ticket, errand.call()};
         errand.call = nullptr;  // what it holds goes before the answer comes
@@ -79,6 +128,10 @@ void ErrandThreads::work() {
 }
 
 std::vector<ports::Errands::Ended> ErrandThreads::ended() {
+    if (!later_.empty() && steady_clock::now() >= later_until_) {
+        hurry();
+    }
+    help_those_who_wait();
     const std::scoped_lock lock{mutex_};
     return std::exchange(ended_, {});
 }

@@ -49,5 +49,56 @@ TEST(ErrandThreads, MoreThanThereAreThreadsAreDoneInTurn) {
     }
 }
 
+TEST(ErrandThreads, WhatNobodyWaitsForBeginsLater) {
+    ErrandThreads errands;
+    std::atomic<int> begun{0};
+    errands.begin_later(1, [&] { return ++begun; });
+    errands.begin_later(2, [&] { return ++begun; });
+    EXPECT_EQ(begun, 0) << "nobody has asked for answers";
+    std::map<std::uint64_t, std::int64_t> answers;
+    collect(errands, answers, 2);
+    EXPECT_EQ(answers, (std::map<std::uint64_t, std::int64_t>{{1, 1}, {2, 2}}));
+}
+
+TEST(ErrandThreads, ItBeginsAtOnceWhereSomebodyIsInAHurryOrThereAreMany) {
+    ErrandThreads errands;
+    std::atomic<std::size_t> begun{0};
+    const auto call = [&] {
+        ++begun;
+        begun.notify_all();
+        return 0;
+    };
+    errands.begin_later(0, call);
+    errands.hurry();
+    begun.wait(0);
+    for (std::uint64_t i = 1; i <= ErrandThreads::later_max; ++i) {
+        errands.begin_later(i, call);
+    }
+    for (std::size_t now = begun; now < 1 + ErrandThreads::later_max; now = begun) {
+        begun.wait(now);
+    }
+    std::map<std::uint64_t, std::int64_t> answers;
+    collect(errands, answers, 1 + ErrandThreads::later_max);
+}
+
+TEST(ErrandThreads, OneOfManyThatHangsKeepsNoOther) {
+    ErrandThreads errands;
+    std::atomic<bool> go_on{false};
+    errands.begin_later(0, [&] {
+        go_on.wait(false);
+        return 0;
+    });
+    for (std::uint64_t i = 1; i < 10; ++i) {
+        errands.begin_later(i, [] { return 0; });
+    }
+    errands.hurry();
+    std::map<std::uint64_t, std::int64_t> answers;
+    collect(errands, answers, 9);
+    EXPECT_FALSE(answers.contains(0));
+    go_on = true;
+    go_on.notify_all();
+    collect(errands, answers, 10);
+}
+
 }  // namespace
 }  // namespace forebay::adapters
