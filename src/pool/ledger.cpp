@@ -98,9 +98,15 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
         slot.log.fetch_add(1, std::memory_order_release);
         slot.used.store(process, std::memory_order_release);
         admitted.push_back(number);
+        count_clients();
         return number;
     }
     return std::nullopt;
+}
+
+void Ledger::count_clients() {
+    const bool crowded = options.processors > 0 && admitted.size() >= options.processors;
+    directory.header.crowded.store(crowded ? 1 : 0, relaxed);
 }
 
 // Before the last look at its log: a client that commits looks in the other order, so that one of

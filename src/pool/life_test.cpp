@@ -409,6 +409,47 @@ TEST(Life, MemoryIsPreparedOnceEachTimeThatItComes) {
     node.run();
 }
 
+// Where there is a client for each processor, new memory is written to without being mapped, but
+// for what is small. When it comes again, and has not gone meanwhile, it is mapped.
+TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
+    for (const std::size_t processors : {0, 1, 2}) {
+        const bool fills = processors == 1;
+        Node node{{.seed = 1, .quiet_ns_max = never},
+                  {.cap_bytes = 1 << 30, .processors = processors}};
+        adapters::MemoryFile file;
+        node.daemon();
+        node.client("client", [&](NodeClient& self) {
+            const auto write_two_blocks = [&] {
+                const FileId id = self.open(file, Access::write);
+                for (int i = 0; i < 8; ++i) {
+                    EXPECT_EQ(self.write(id, file, i << 18, bytes_of(1 << 18, i)).error, 0);
+                }
+                self.close(id);
+            };
+            write_two_blocks();
+            EXPECT_EQ(self.filled(), fills ? 8 : 0);
+            EXPECT_EQ(self.prepared(), fills ? 0 : 2);
+            node.world().sleep(2'000'000'000);
+            EXPECT_EQ(node.provided(), 0);
+            write_two_blocks();
+            EXPECT_EQ(self.filled(), fills ? 16 : 0) << "its memory is new again";
+            node.world().sleep(2'000'000'000);
+
+            const std::int64_t before = self.prepared();
+            const FileId id = self.open(file, Access::write);
+            for (int i = 0; i < 3; ++i) {
+                const auto small = bytes_of(Depositor::filled_least - 1, i);
+                EXPECT_EQ(self.write(id, file, i << 18, small).error, 0);
+            }
+            EXPECT_EQ(self.prepared(), before + 1) << "once for the block";
+            EXPECT_EQ(self.write(id, file, 3 << 18, bytes_of(1 << 18, 3)).error, 0);
+            EXPECT_EQ(self.filled(), fills ? 16 : 0) << "it is mapped now";
+            self.close(id);
+        });
+        node.run();
+    }
+}
+
 // Who wrote as fast as memory was touched kept the daemon from everything else meanwhile.
 TEST(Life, ALookRoundTouchesLittleMemory) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};

@@ -39,6 +39,7 @@ struct PoolOptions {
     std::int64_t request_bytes_max = std::int64_t{4} << 20;
     std::int32_t requests_in_flight = 2;  // k of each target of a file; 0: found while running
     std::int32_t files_at_once = 4;       // that are being drained
+    std::size_t processors = 0;           // that daemon and clients share; 0: enough for all
     // Clean blocks of all files, read ahead; of the cap, and no more than a quarter of it.
     std::int64_t read_ahead_bytes = std::int64_t{256} << 20;
     // Other nodes have files open, too: forgotten() is kept, and no file without a name is dropped.

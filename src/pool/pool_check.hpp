@@ -150,6 +150,8 @@ public:
 
     // Blocks whose memory it was about to touch for the first time.
     [[nodiscard]] std::int64_t prepared() const noexcept { return prepared_; }
+    // Writes into memory that was not mapped.
+    [[nodiscard]] std::int64_t filled() const noexcept { return filled_; }
 
 private:
     [[nodiscard]] bool alive() const noexcept override { return true; }
@@ -157,6 +159,7 @@ private:
     void wait(const Word& word, std::uint32_t seen) noexcept override;
     [[nodiscard]] Log log_of(std::uint32_t client) noexcept override;
     void prepare(std::byte* begin, std::size_t bytes) noexcept override;
+    [[nodiscard]] bool fill(std::byte* to, std::span<const std::byte> bytes) noexcept override;
 
     Node& node_;
     std::uint32_t client_;
@@ -166,6 +169,7 @@ private:
     Reader reader_;
     Foresight guess_;  // of all files: a client of a test reads one
     std::int64_t prepared_ = 0;
+    std::int64_t filled_ = 0;
 };
 
 class Node final : private Memory, private CleanMemory, private Sleepers {
@@ -404,6 +408,13 @@ inline Log NodeClient::log_of(std::uint32_t client) noexcept {
 inline void NodeClient::prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept {
     ++prepared_;
     node_.world().step({"copy"});
+}
+
+inline bool NodeClient::fill(std::byte* to, std::span<const std::byte> bytes) noexcept {
+    ++filled_;
+    node_.world().step({"copy"});
+    std::ranges::copy(bytes, to);
+    return true;
 }
 
 // Stuck is said soon.

@@ -43,6 +43,7 @@ struct Drawn {
         pool.consistency = draw(3) == 0 ? Consistency::paper : Consistency::pool;
         journal = draw(3) == 0;
         pool.sync_to_journal = draw(2) == 0;
+        pool.processors = static_cast<std::size_t>(draw(3));
     }
     std::int64_t draw(std::int64_t end) {
         return static_cast<std::int64_t>(adapters::scramble(seed, 77, ++drawn) %

@@ -85,6 +85,7 @@ DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
     DeskOptions desk;
     const std::int64_t cap = settings.number(Setting::pool_cap);
     desk.pool.cap_bytes = cap == 0 ? usual_cap(around.memory_bytes) : cap;
+    desk.pool.processors = around.processors;
     desk.pool.window_bytes = settings.number(Setting::pool_window);
     desk.pool.age_max_ns = settings.number(Setting::pool_age) * second_ns;
     desk.pool.quiet_ns = settings.number(Setting::pool_quiet) * 1'000'000;
@@ -196,6 +197,8 @@ Surroundings look_around() {
     const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
     const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
     around.memory_bytes = group_memory(std::max<std::int64_t>(pages, 0) * page);
+    around.processors =
+        static_cast<std::size_t>(std::max<std::int64_t>(::sysconf(_SC_NPROCESSORS_ONLN), 0));
     std::array<char, 4096> folder{};
     if (kernel::getcwd(folder.data(), folder.size()) > 0 && folder.front() == '/') {
         around.folder = folder.data();

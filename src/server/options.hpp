@@ -14,7 +14,8 @@ namespace forebay::server {
 // What the daemon may use on this machine.
 struct Surroundings {
     std::int64_t memory_bytes = 0;  // of the node, or of the control group where that is less
-    std::string folder;             // it was started in
+    std::size_t processors = 0;
+    std::string folder;  // it was started in
     std::string temporary_folder;
     std::string host;            // its name
     std::int64_t job_end_s = 0;  // since 1970; 0: not known

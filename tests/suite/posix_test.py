@@ -301,6 +301,37 @@ os.write(fd, b'again')
     ensure((served.folder / "file").read_bytes() == b"pool stream again", "other bytes")
 
 
+def test_what_the_pool_keeps_open_gives_way(folder: Path) -> None:
+    """A program that wants the numbers of the pool's own descriptors, while another thread of it
+    writes through one of them into memory of the pool."""
+    script = """
+import threading
+side = os.open('../side', os.O_CREAT | os.O_RDWR)
+name = 'file' + __import__('sys').argv[1]
+fd = os.open(name, os.O_CREAT | os.O_WRONLY)
+def write():
+    for i in range(600):
+        os.pwrite(fd, bytes([i % 251]) * 65536, i * 65536)
+writer = threading.Thread(target=write)
+writer.start()
+while writer.is_alive():
+    for number in (*range(100, 104), *range(512, 520)):
+        os.dup2(side, number)
+        os.pwrite(number, b'side', 0)
+        os.close(number)
+writer.join()
+"""
+    several = max(2, min(os.cpu_count() or 2, 16))
+    with pooled.pool(folder) as served:
+        (served.folder / "script.py").write_text("import os\n" + script)
+        command = f"for i in $(seq {several}); do {sys.executable} script.py $i & done; wait"
+        pooled.run(["sh", "-c", command], served.folder, served.environment())
+    wanted = b"".join(bytes([i % 251]) * 65536 for i in range(600))
+    for i in range(1, several + 1):
+        ensure((served.folder / f"file{i}").read_bytes() == wanted, f"other bytes of {i}")
+    ensure((served.folder.parent / "side").read_bytes() == b"side", "written to by mistake")
+
+
 @pytest.mark.parametrize("hash_style", ["gnu", "sysv"])
 def test_a_library_behind_is_called(hash_style: str, folder: Path) -> None:
     """Also one whose names are in a table of the old kind, which we leave to the loader."""

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <sys/types.h>
 #include <sys/un.h>
 
@@ -62,9 +63,12 @@ public:
     // Whether the descriptor is the connection's own, which a program never has the use of.
     [[nodiscard]] bool owns(int fd) const noexcept {
         return fd >= 0 && (fd == socket_.load(std::memory_order_relaxed) ||
-                           fd == bell_.load(std::memory_order_relaxed));
+                           fd == bell_.load(std::memory_order_relaxed) ||
+                           fd == log_file_.load(std::memory_order_relaxed));
     }
-    [[nodiscard]] std::array<int, 2> own() const noexcept { return {socket_.load(), bell_.load()}; }
+    [[nodiscard]] std::array<int, 3> own() const noexcept {
+        return {socket_.load(), bell_.load(), log_file_.load()};
+    }
     // The program wants this number for something else.
     void move_from(int fd) noexcept;
     // In a forked child: what is here is the parent's.
@@ -76,6 +80,7 @@ public:
     void wait(const pool::Word& word, std::uint32_t seen) noexcept override;
     [[nodiscard]] pool::Log log_of(std::uint32_t client) noexcept override;
     void prepare(std::byte* begin, std::size_t bytes) noexcept override;
+    [[nodiscard]] bool fill(std::byte* to, std::span<const std::byte> bytes) noexcept override;
 
     // Where it was reached: lets others write to the own log, by a name; 0: that cannot be done.
     [[nodiscard]] std::uint64_t lend_log() noexcept;
@@ -125,6 +130,7 @@ private:
     void disconnect() noexcept;
     [[nodiscard]] Received exchange(const wire::Question& question, int descriptor) noexcept;
     [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
+    [[nodiscard]] bool may_fill(int file, const std::byte* to) noexcept;
     void retire(std::byte* log) noexcept;
 
     sockaddr_un address_{};
@@ -133,6 +139,11 @@ private:
     std::atomic<std::uint32_t> turn_{0};  // 0: nobody asks, 1: somebody, 2: others wait
     std::atomic<int> socket_{-1};
     std::atomic<int> bell_{-1};
+    std::atomic<int> log_file_{-1};
+    std::atomic<dev_t> log_device_{0};
+    std::atomic<ino_t> log_inode_{0};
+    std::atomic<std::uint32_t> fillings_{0};         // under way
+    std::atomic<const std::byte*> filled_{nullptr};  // the block that was filled last
     std::atomic<bool> told_{false};
     Yielding yielding_;
     pid_t process_ = 0;

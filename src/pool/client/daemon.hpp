@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace forebay::pool {
 
@@ -27,6 +28,12 @@ public:
     [[nodiscard]] virtual Log log_of(std::uint32_t client) noexcept = 0;
     // These bytes of the own log will be written for the first time.
     virtual void prepare(std::byte* begin, std::size_t bytes) noexcept = 0;
+    // The same for these bytes, and writes them: new memory that is not mapped first costs half as
+    // much. False: this cannot be done, and nothing was written that matters.
+    [[nodiscard]] virtual bool fill(std::byte* /*to*/,
+                                    std::span<const std::byte> /*bytes*/) noexcept {
+        return false;
+    }
 
 protected:
     // Nobody deletes one through this class: `operator delete` is the C++ library's.

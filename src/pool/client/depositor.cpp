@@ -59,21 +59,42 @@ std::int64_t Depositor::uncounted_bytes() noexcept {
     return committed_bytes_.load(relaxed);
 }
 
-std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
-    const std::uint64_t number = position / block_bytes;
+Depositor::Memory Depositor::memory_of(std::uint64_t number) const noexcept {
     const std::uint32_t lease = directory_.leases[client_][number % blocks_max].load(relaxed);
     const std::uint32_t block = block_of(lease);
-    std::byte* const begin = log_.block(block);
-    std::atomic<std::uint64_t>& word = prepared_[block / 64];
-    const std::uint64_t bit = std::uint64_t{1} << block % 64;
-    std::atomic<std::uint64_t>& latest = new_ones_[number % new_ones_.size()];
-    const bool is_new = (lease & new_memory) != 0 && latest.load(relaxed) != number + 1;
-    if (is_new || (word.load(relaxed) & bit) == 0) {
-        daemon_.prepare(begin, block_bytes);
+    const bool prepared = new_ones_[number % new_ones_.size()].load(relaxed) == number + 1;
+    return {.begin = log_.block(block),
+            .block = block,
+            .is_new = (lease & new_memory) != 0 && !prepared};
+}
+
+std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
+    const std::uint64_t number = position / block_bytes;
+    const Memory memory = memory_of(number);
+    std::atomic<std::uint64_t>& word = prepared_[memory.block / 64];
+    const std::uint64_t bit = std::uint64_t{1} << memory.block % 64;
+    if (memory.is_new || (word.load(relaxed) & bit) == 0) {
+        daemon_.prepare(memory.begin, block_bytes);
         word.fetch_or(bit, relaxed);
-        latest.store(number + 1, relaxed);
+        new_ones_[number % new_ones_.size()].store(number + 1, relaxed);
     }
-    return begin + position % block_bytes;
+    return memory.begin + position % block_bytes;
+}
+
+void Depositor::copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept {
+    if (bytes.size() >= filled_least && directory_.header.crowded.load(relaxed) != 0) {
+        const Memory memory = memory_of(position / block_bytes);
+        if (memory.is_new && daemon_.fill(memory.begin + position % block_bytes, bytes)) {
+            // What was mapped there before was given back meanwhile.
+            std::atomic<std::uint64_t>& word = prepared_[memory.block / 64];
+            const std::uint64_t bit = std::uint64_t{1} << memory.block % 64;
+            if ((word.load(relaxed) & bit) != 0) {
+                word.fetch_and(~bit, relaxed);
+            }
+            return;
+        }
+    }
+    std::memcpy(memory_at(position), bytes.data(), bytes.size());
 }
 
 // False: the daemon died, or stopped listening, while the entry was still somebody's.
@@ -132,7 +153,7 @@ Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byt
         }
         entry.waited_ns.fetch_add(sleep(self.progress, seen), relaxed);
     }
-    std::memcpy(memory_at(piece.position), bytes, piece.length);
+    copy(piece.position, {bytes, piece.length});
     commit(number, piece);
     return heard() ? Written::Rest::none : Written::Rest::lost;
 }

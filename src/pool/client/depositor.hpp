@@ -42,6 +42,11 @@ public:
     // Where the node's pool may have less, nothing is lent: loans that wait for other processes
     // could be all that there is.
     static constexpr std::int64_t lending_cap_least = std::int64_t{128} << 20;
+    // New memory is filled without being mapped where so much is written at a time and all
+    // processors are busy. With less, the system calls take longer than mapping does. And the
+    // kernel lets nobody fill a log while the daemon gets memory for it: where a processor is free
+    // for that, mapping goes on beside it.
+    static constexpr std::size_t filled_least = 8192;
 
     // The client is admitted.
     Depositor(const Directory& directory, Log log, std::uint32_t client, Daemon& daemon) noexcept
@@ -106,14 +111,23 @@ private:
     void commit(std::uint64_t number, const Piece& piece) noexcept;
     [[nodiscard]] bool fill_in(std::uint64_t number, FileId file, EntryKind kind,
                                const Piece& piece) noexcept;
+    // The memory of a block of the log.
+    struct Memory {
+        std::byte* begin = nullptr;
+        std::uint32_t block = 0;  // where it is in memory
+        bool is_new = false;      // nobody has written there through this mapping
+    };
+    [[nodiscard]] Memory memory_of(std::uint64_t number) const noexcept;
     [[nodiscard]] std::byte* memory_at(std::uint64_t position) noexcept;
+    void copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept;
 
     const Directory& directory_;
     Log log_;
     std::uint32_t client_;
     std::uint64_t admission_;
     Daemon& daemon_;
-    std::array<std::atomic<std::uint64_t>, blocks_max / 64> prepared_{};  // a bit for each block
+    // A bit for each block: it is mapped.
+    std::array<std::atomic<std::uint64_t>, blocks_max / 64> prepared_{};
     // Blocks of the log, by number + 1, whose memory was prepared last.
     std::array<std::atomic<std::uint64_t>, 16> new_ones_{};
     // Since the index last had all that the log's processes had committed. Two threads may forget

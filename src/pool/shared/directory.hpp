@@ -161,6 +161,8 @@ struct DirectoryHeader {
     std::atomic<std::uint32_t> nodes;    // of the job, with a daemon each
     std::atomic<std::uint32_t> readers;  // nodes that read a file for all; 0: each for itself
     std::atomic<std::uint32_t> extents_used;
+    // There are clients for all processors: the less work the better, whoever does it.
+    std::atomic<std::uint32_t> crowded;
     std::atomic<Consistency> consistency;
     std::atomic<Durability> durability;
     std::atomic<std::int64_t> cap;  // bytes of blocks that may be leased

@@ -159,6 +159,11 @@ class Sky:
         self._random = random.Random(seed)
         self._level = self._random.gauss(0.0, weather.drift)
 
+    @property
+    def level(self) -> float:
+        """Of the drift at the last probe, as the logarithm of a rate."""
+        return self._level
+
     def next(self) -> float:
         """By which the next probe's rates are multiplied."""
         weather = self._weather
