@@ -25,6 +25,9 @@
  *       each rank copies so much into new memory that others may map, in pieces of TRANSFER; bytes
  *       a second of all.
  *
+ *   pool_loads fills DIR RANKS BYTES TRANSFER
+ *       the same by write calls, without mapping the memory.
+ *
  *   pool_loads once DIR RANKS BYTES cached|direct
  *       all ranks read DIR/transfers.0 from its begin to its end, in calls of 1 MiB; direct: by
  *       O_DIRECT. */
@@ -382,6 +385,24 @@ static void copy_all(struct shared* shared, int rank, char** argv) {
     shared->last[rank] = now();
 }
 
+static void fill_all(struct shared* shared, int rank, char** argv) {
+    const size_t bytes = strtoul(argv[4], NULL, 10), size = strtoul(argv[5], NULL, 10);
+    char* const buffer = filled(size, rank);
+    pthread_barrier_wait(&shared->barrier);
+    shared->first[rank] = now();
+    const int fd = memfd_create("pool_loads", 0);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
+        fail("make shared memory");
+    }
+    for (size_t at = 0; at + size <= bytes; at += size) {
+        if (pwrite(fd, buffer, size, (off_t)at) != (ssize_t)size) {
+            fail("write to shared memory");
+        }
+    }
+    shared->last[rank] = now();
+    close(fd);
+}
+
 static void once(struct shared* shared, int rank, char** argv) {
     const size_t bytes = strtoul(argv[4], NULL, 10);
     const int direct = strcmp(argv[5], "direct") == 0;
@@ -440,7 +461,9 @@ int main(int argc, char** argv) {
     const int bursts = strcmp(what, "burst") == 0 && (argc == 7 || argc == 8);
     const int reads_once = strcmp(what, "once") == 0 && argc == 6;
     const int only_copies = strcmp(what, "copies") == 0 && argc == 6;
-    if (!bursts && !reads_once && !only_copies && !(strcmp(what, "transfers") == 0 && argc == 8)) {
+    const int only_fills = strcmp(what, "fills") == 0 && argc == 6;
+    if (!bursts && !reads_once && !only_copies && !only_fills &&
+        !(strcmp(what, "transfers") == 0 && argc == 8)) {
         fprintf(stderr, "usage: the first lines of bench/pool/loads.c\n");
         return 2;
     }
@@ -459,6 +482,7 @@ int main(int argc, char** argv) {
             bursts        ? burst(shared, rank, argv)
             : reads_once  ? once(shared, rank, argv)
             : only_copies ? copy_all(shared, rank, argv)
+            : only_fills  ? fill_all(shared, rank, argv)
                           : transfers(shared, rank, argv);
             exit(0);
         }

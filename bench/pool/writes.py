@@ -156,7 +156,7 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Writes that a window holds as a whole, in the pool's way and in the paper's, and the same
-    bytes copied into new memory by the processes themselves."""
+    bytes copied into new memory by the processes themselves, and written into it by the kernel."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -172,7 +172,8 @@ def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         title=f"MB/s of all processes together, median of {chosen.pairs}; the window is 1 GiB",
         header=(
             "file system", "transfers", "processes", "MiB of each", "pool", "paper",
-            "copied into new memory", "pool by paper", "pool by copied",
+            "copied into new memory", "written into it", "pool by paper", "pool by copied",
+            "pool by written",
         ),
         rows=tuple(rows),
     )  # fmt: skip
@@ -190,9 +191,10 @@ def _acknowledged_row(
             partial(run, programs, write, folder, LARGE),
             partial(run, programs, write, folder, {**LARGE, **PAPER}),
             partial(run_in, programs, ["copies", *load], folder, None),
+            partial(run_in, programs, ["fills", *load], folder, None),
         )
         blocks = blocks_of(ways, chosen.pairs)
-    pool, paper, copied = (
+    pool, paper, copied, filled = (
         [block[at].told["bytes_per_s"] / 1e6 for block in blocks] for at in range(len(ways))
     )
     return (
@@ -200,9 +202,10 @@ def _acknowledged_row(
         f"{case.order} {case.size // KIB} KiB {case.direction}",
         str(processes),
         str(each // MIB),
-        *(f"{median(one):.0f}" for one in (pool, paper, copied)),
+        *(f"{median(one):.0f}" for one in (pool, paper, copied, filled)),
         ratio_of(pool, paper),
         ratio_of(pool, copied),
+        ratio_of(pool, filled),
     )
 
 
