@@ -85,6 +85,9 @@ Lending Credit::survey() {
             lending.missing += std::max<std::int64_t>(0, minimum_blocks - held_by(client));
         }
     }
+    const auto processors = static_cast<std::int64_t>(ledger_.options.processors);
+    const bool crowded = processors > 0 && lending.writers >= processors;
+    ledger_.directory.header.crowded.store(crowded ? 1 : 0, relaxed);
     for (const std::uint32_t number : ledger_.admitted) {
         const Client& client = *ledger_.clients[number];
         const bool waits = writes(client) && reserved(client) > client.blocks.credit();

@@ -98,15 +98,9 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
         slot.log.fetch_add(1, std::memory_order_release);
         slot.used.store(process, std::memory_order_release);
         admitted.push_back(number);
-        count_clients();
         return number;
     }
     return std::nullopt;
-}
-
-void Ledger::count_clients() {
-    const bool crowded = options.processors > 0 && admitted.size() >= options.processors;
-    directory.header.crowded.store(crowded ? 1 : 0, relaxed);
 }
 
 // Before the last look at its log: a client that commits looks in the other order, so that one of
@@ -227,14 +221,20 @@ void Ledger::close_beside(std::shared_ptr<const OpenFile> open,
     closes_[ticket] = {open->identity, {.path = open->path, .bytes = bytes}};
     // Shared, since a function must be copied.
     std::shared_ptr<ports::Storage> read = std::move(source);
-    ports.errands->begin_later(ticket, [open = std::move(open), read = std::move(read)] {
+    const bool local = open->local;
+    std::function<std::int64_t()> close = [open = std::move(open), read = std::move(read)] {
         // Some file systems tell once, whoever closes first.
         const auto closed = open->storage ? open->storage->close() : Result<void>{};
         const auto also = read ? read->close() : Result<void>{};
         const Result<void>& told = closed ? also : closed;
         const int error = told ? 0 : told.error().system;
         return std::int64_t{told || error != 0 ? error : EIO};
-    });
+    };
+    if (local) {
+        ports.errands->begin_later(ticket, std::move(close));
+    } else {
+        ports.errands->begin(ticket, std::move(close));
+    }
 }
 
 bool Ledger::lets_go(const ports::Identity& identity) const {

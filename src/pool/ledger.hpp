@@ -54,8 +54,6 @@ public:
     [[nodiscard]] FileState state_of(const File& file) noexcept;
 
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
-    // Some have come or gone.
-    void count_clients();
     // What it commits from now on may not be taken; it is told so.
     void stop_listening(std::uint32_t client);
     // What is in its log makes no sense.

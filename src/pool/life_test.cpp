@@ -412,10 +412,12 @@ TEST(Life, MemoryIsPreparedOnceEachTimeThatItComes) {
 // Where there is a client for each processor, new memory is written to without being mapped, but
 // for what is small. When it comes again, and has not gone meanwhile, it is mapped.
 TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
-    for (const std::size_t processors : {0, 1, 2}) {
+    for (const std::size_t processors : {0, 1, 2, 101}) {
+        const bool can = processors < 100;
         const bool fills = processors == 1;
         Node node{{.seed = 1, .quiet_ns_max = never},
-                  {.cap_bytes = 1 << 30, .processors = processors}};
+                  {.cap_bytes = 1 << 30, .processors = processors % 100},
+                  {.fills = can}};
         adapters::MemoryFile file;
         node.daemon();
         node.client("client", [&](NodeClient& self) {

@@ -88,20 +88,16 @@ bool Pool::State::look_at_files() {
 
 // Clients that have gone, and whose logs hold nothing any more.
 bool Pool::State::let_go() {
-    const std::size_t gone = std::erase_if(ledger.admitted, [&](std::uint32_t number) {
-        Client& client = *ledger.clients[number];
-        if (client.standing != Client::Standing::gone || client.news ||
-            client.blocks.provided() > 0) {
-            return false;
-        }
-        client.standing = Client::Standing::departed;
-        ledger.directory.clients[number].used.store(0, std::memory_order_release);
-        return true;
-    });
-    if (gone > 0) {
-        ledger.count_clients();
-    }
-    return gone > 0;
+    return std::erase_if(ledger.admitted, [&](std::uint32_t number) {
+               Client& client = *ledger.clients[number];
+               if (client.standing != Client::Standing::gone || client.news ||
+                   client.blocks.provided() > 0) {
+                   return false;
+               }
+               client.standing = Client::Standing::departed;
+               ledger.directory.clients[number].used.store(0, std::memory_order_release);
+               return true;
+           }) > 0;
 }
 
 Pool::Pool(Directory& directory, const PoolPorts& ports, const PoolOptions& options)

@@ -119,6 +119,7 @@ struct NodeOptions {
     const ports::Clock* effort = nullptr;             // see PoolPorts
     JournalWriter* journal = nullptr;                 // see PoolPorts
     FileRule rule{};                                  // of all files
+    bool fills = true;                                // clients can: see Daemon::fill
 };
 
 class Node;
@@ -411,8 +412,11 @@ inline void NodeClient::prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noe
 }
 
 inline bool NodeClient::fill(std::byte* to, std::span<const std::byte> bytes) noexcept {
-    ++filled_;
     node_.world().step({"copy"});
+    if (!node_.options().fills) {
+        return false;
+    }
+    ++filled_;
     std::ranges::copy(bytes, to);
     return true;
 }

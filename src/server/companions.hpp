@@ -45,9 +45,10 @@ public:
         return member_.passed_on(file, grant);
     }
 
-    // Hears what has arrived, and does what follows. True when anything was done.
+    // Hears what has arrived, and does what follows.
     void hear();
-    // The same for the slots that the pool has forgotten, before any of them is used again.
+    // The same for the slots that the pool has forgotten, before any of them is used again. True
+    // when there were any.
     bool forget();
     // Whether the ticket was of its own, and is thereby dealt with.
     [[nodiscard]] bool took(const pool::Done& done);

@@ -300,8 +300,14 @@ void Desk::knock(Session& session, Answer& answer, std::uint64_t ticket) {
     begin_opening(session, answer);
 }
 
+// Nobody else has to be asked where files of the same mount have been opened before.
+bool Desk::opens_at_once(const Opening& opening) const {
+    return !local_mounts_.empty() && !opening.takes_long() &&
+           local_mounts_.contains(opening.mount());
+}
+
 void Desk::begin_opening(Session& session, Answer& answer) {
-    if (answer.opening->comes_at_once()) {
+    if (opens_at_once(*answer.opening)) {
         answer.opening->run();
         enter(session, answer);
         return;
@@ -354,6 +360,9 @@ void Desk::enter(Session& session, Answer& answer) {
     if (answer.admitted && file->identity.inode != answer.file->inode) {
         turn_away(answer, EPROTO);
         return;
+    }
+    if (file->local && opening->local_mount() != 0) {
+        local_mounts_.insert(opening->local_mount());
     }
     file->rule = pool::rule_of(options_.folders, file->place);
     if (file->rule.past && answer.leaves == pool::Reason::none) {
@@ -581,17 +590,6 @@ bool Desk::advance() {
         return gone;
     });
     return did;
-}
-
-std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
-    history_.look();
-    const Moment moment{.now_ns = clock_.now_ns(),
-                        .started_ns = started_ns_,
-                        .ended = ended,
-                        .notes = journal_.notes,
-                        .from_nodes = passed_ ? passed_->bytes() : 0,
-                        .to_nodes = passing_ ? passing_->bytes() : 0};
-    return status_document(directory_, memory_, history_, moment, rescued);
 }
 
 }  // namespace forebay::server

@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,7 @@ private:
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
     void knock(Session& session, Answer& answer, std::uint64_t ticket);
+    [[nodiscard]] bool opens_at_once(const Opening& opening) const;
     void begin_opening(Session& session, Answer& answer);
     void enter(Session& session, Answer& answer);
     void read_by_others(pool::OpenFile& file);
@@ -156,6 +158,7 @@ private:
     bool journal_failed_ = false;      // which is among them
     adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     adapters::ErrandThreads openings_;
+    std::set<std::uint64_t> local_mounts_;  // whose files nobody but this node has
     std::uint64_t next_opening_ = first_opening;
     Yielding yielding_;
     std::int64_t opening_ = 0;  // openings that are under way

@@ -1,7 +1,9 @@
-// The part of the desk that has to do with ends: of the batch job, and of the daemon.
+// The part of the desk that has to do with ends: of the batch job, and of the daemon; and what is
+// told of it, last then.
 #include "base/atomics.hpp"
 #include "server/desk.hpp"
 #include "server/rescue.hpp"
+#include "server/status.hpp"
 
 #include <algorithm>
 
@@ -104,6 +106,17 @@ std::vector<std::string> Desk::news() {
                                    journal_.notes.end()};
     told_ = journal_.notes.size();
     return fresh;
+}
+
+std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
+    history_.look();
+    const Moment moment{.now_ns = clock_.now_ns(),
+                        .started_ns = started_ns_,
+                        .ended = ended,
+                        .notes = journal_.notes,
+                        .from_nodes = passed_ ? passed_->bytes() : 0,
+                        .to_nodes = passing_ ? passing_->bytes() : 0};
+    return status_document(directory_, memory_, history_, moment, rescued);
 }
 
 }  // namespace forebay::server

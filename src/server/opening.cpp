@@ -12,12 +12,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <utility>
@@ -83,6 +85,7 @@ constexpr std::chrono::nanoseconds looks{50'000};
 constexpr std::array<std::uint32_t, 5> local_file_systems{
     TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
 
+// Asks the file system, which may hang.
 bool is_local(int fd) noexcept {
     struct statfs system{};
     return kernel::fstatfs(fd, &system) == 0 &&
@@ -92,6 +95,19 @@ bool is_local(int fd) noexcept {
 
 // Where a name leads that is as short as this, it is cut off.
 constexpr std::size_t place_bytes_max = 4096;
+
+// Of an open file, which the kernel says without asking the file system; 0: it cannot be told.
+std::uint64_t mount_of(int fd) {
+    const auto text = kernel::contents(fmt::format("/proc/self/fdinfo/{}", fd), place_bytes_max);
+    constexpr std::string_view word = "mnt_id:\t";
+    const std::size_t at = text ? text->find(word) : std::string::npos;
+    std::uint64_t mount = 0;
+    if (at != std::string::npos) {
+        const char* const begin = text->data() + at + word.size();
+        std::from_chars(begin, text->data() + text->size(), mount);
+    }
+    return mount;
+}
 
 std::string place_of(int fd) {
     std::string place(place_bytes_max, '\0');
@@ -178,12 +194,14 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
     return file;
 }
 
-bool Opening::comes_at_once() const noexcept {
-    return !wish_.durable_name && is_local(received_.get());
-}
+std::uint64_t Opening::mount() const { return mount_of(received_.get()); }
 
 void Opening::run() {
     Result<pool::OpenFile> file = open_again(received_, wish_, preference_);
+    if (file) {
+        file->local = is_local(received_.get());
+        mount_ = file->local ? mount() : 0;
+    }
     received_ = OwnFd{};
     file_.emplace(std::move(file));
     {

@@ -40,9 +40,10 @@ public:
     Opening(OwnFd received, Wish wish, adapters::Preference preference) noexcept
         : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
 
-    // The file system has nobody to ask, and what follows asks nobody either: whoever would wait
-    // for that thread may as well run it.
-    [[nodiscard]] bool comes_at_once() const noexcept;
+    // Which mount of this node the received descriptor belongs to; 0: it cannot be told.
+    [[nodiscard]] std::uint64_t mount() const;
+    // What has to be done may take long wherever the file is.
+    [[nodiscard]] bool takes_long() const noexcept { return wish_.durable_name; }
     // Once. Closes what was received.
     void run();
     // It has been run. What comes at once is not slept for: to be woken takes longer than to open.
@@ -50,6 +51,8 @@ public:
     [[nodiscard]] pool::Access access() const noexcept { return wish_.access; }
     // Once, when it is over.
     [[nodiscard]] Result<pool::OpenFile> take() { return std::move(*file_); }
+    // When it is over: the mount, if all its files are of this node; else 0.
+    [[nodiscard]] std::uint64_t local_mount() const noexcept { return mount_; }
 
 private:
     OwnFd received_;
@@ -59,6 +62,7 @@ private:
     std::condition_variable news_;
     std::atomic<bool> over_ = false;
     std::optional<Result<pool::OpenFile>> file_;  // that thread's until it is over
+    std::uint64_t mount_ = 0;                     // the same
 };
 
 }  // namespace forebay::server

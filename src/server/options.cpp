@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 
 namespace forebay::server {
@@ -197,8 +198,7 @@ Surroundings look_around() {
     const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
     const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
     around.memory_bytes = group_memory(std::max<std::int64_t>(pages, 0) * page);
-    around.processors =
-        static_cast<std::size_t>(std::max<std::int64_t>(::sysconf(_SC_NPROCESSORS_ONLN), 0));
+    around.processors = std::thread::hardware_concurrency();  // that this process may use
     std::array<char, 4096> folder{};
     if (kernel::getcwd(folder.data(), folder.size()) > 0 && folder.front() == '/') {
         around.folder = folder.data();

@@ -344,6 +344,7 @@ void Server::answer_done() {
                 next_question_near_ = std::chrono::steady_clock::now() + near_for;
                 answer->reply.error = done.error;
                 desk_->complete(session, *answer, done.ticket);
+                did_something_ = did_something_ || answer->ticket;  // the pool was asked
                 wanted = true;
             }
         }

@@ -2,7 +2,6 @@
 #include "adapters/posix/errands.hpp"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <iterator>
 #include <pthread.h>
@@ -18,6 +17,7 @@ ErrandThreads::~ErrandThreads() {
         const std::scoped_lock lock{mutex_};
         ending_ = true;
         waiting_.clear();
+        patient_.clear();
     }
     news_.notify_all();
     for (std::thread& thread : threads_) {
@@ -26,8 +26,16 @@ ErrandThreads::~ErrandThreads() {
 }
 
 void ErrandThreads::begin(std::uint64_t ticket, std::function<std::int64_t()> call) {
-    std::array<Errand, 1> one{Errand{ticket, std::move(call)}};
-    hand_out(one);
+    Errand errand{ticket, std::move(call)};
+    if (!somebody_is_free() && !add_thread() && threads_.empty()) {
+        do_here(errand);
+        return;
+    }
+    {
+        const std::scoped_lock lock{mutex_};
+        waiting_.push_back(std::move(errand));
+    }
+    news_.notify_one();
 }
 
 void ErrandThreads::begin_later(std::uint64_t ticket, std::function<std::int64_t()> call) {
@@ -41,44 +49,45 @@ void ErrandThreads::begin_later(std::uint64_t ticket, std::function<std::int64_t
 }
 
 void ErrandThreads::hurry() {
-    if (!later_.empty()) {
-        hand_out(later_);
-        later_.clear();
-    }
-}
-
-// To one thread, which is made if none is free.
-void ErrandThreads::hand_out(std::span<Errand> errands) {
-    const bool done_here = !somebody_is_free() && !add_thread() && threads_.empty();
-    if (done_here) {
-        for (Errand& errand : errands) {
-            const Ended answer{errand.ticket, errand.call()};
-            const std::scoped_lock lock{mutex_};
-            ended_.push_back(answer);
-        }
+    if (later_.empty()) {
         return;
     }
-    looked_ = steady_clock::now();
-    {
+    if (!somebody_is_free() && !add_thread() && threads_.empty()) {
+        std::ranges::for_each(later_, [this](Errand& one) { do_here(one); });
+    } else {
         const std::scoped_lock lock{mutex_};
-        std::ranges::move(errands, std::back_inserter(waiting_));
+        std::ranges::move(later_, std::back_inserter(patient_));
     }
+    later_.clear();
+    looked_ = steady_clock::now();
     news_.notify_one();
 }
 
-// Who waits while none is begun waits for threads that hang.
+// There are no threads.
+void ErrandThreads::do_here(Errand& errand) {
+    const Ended answer{errand.ticket, errand.call()};
+    const std::scoped_lock lock{mutex_};
+    ended_.push_back(answer);
+}
+
+// Where errands wait and none has begun for a while, those that did hang.
 void ErrandThreads::help_those_who_wait() {
     const auto now = steady_clock::now();
+    bool idle = false;
     {
         const std::scoped_lock lock{mutex_};
         const bool goes_on = std::exchange(begun_before_, begun_) != begun_;
-        if (waiting_.empty() || goes_on) {
+        if (goes_on || (waiting_.empty() && patient_.empty())) {
             looked_ = now;
         }
+        idle = idle_ > 0;
     }
-    if (now - looked_ >= hangs) {
-        looked_ = now;
-        static_cast<void>(add_thread());
+    if (now - looked_ < hangs) {
+        return;
+    }
+    looked_ = now;
+    if (idle || !add_thread()) {
+        news_.notify_one();
     }
 }
 
@@ -111,13 +120,14 @@ void ErrandThreads::work() {
     std::unique_lock lock{mutex_};
     while (true) {
         ++idle_;
-        news_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+        news_.wait(lock, [this] { return ending_ || !waiting_.empty() || !patient_.empty(); });
         --idle_;
         if (ending_) {
             return;
         }
-        Errand errand = std::move(waiting_.front());
-        waiting_.pop_front();
+        std::deque<Errand>& line = waiting_.empty() ? patient_ : waiting_;
+        Errand errand = std::move(line.front());
+        line.pop_front();
         ++begun_;
         lock.unlock();
         const Ended answer{errand.ticket, errand.call()};

@@ -10,7 +10,6 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <span>
 #include <thread>
 #include <vector>
 
@@ -42,7 +41,7 @@ private:
         std::uint64_t ticket = 0;
         std::function<std::int64_t()> call;
     };
-    void hand_out(std::span<Errand> errands);
+    void do_here(Errand& errand);
     [[nodiscard]] bool somebody_is_free();
     [[nodiscard]] bool add_thread();
     void help_those_who_wait();
@@ -58,6 +57,7 @@ private:
     std::mutex mutex_;
     std::condition_variable news_;
     std::deque<Errand> waiting_;  // with all below: under the mutex
+    std::deque<Errand> patient_;  // what was begun later; behind all others
     std::vector<Ended> ended_;
     std::size_t idle_ = 0;     // threads
     std::uint64_t begun_ = 0;  // errands

@@ -81,6 +81,26 @@ TEST(ErrandThreads, ItBeginsAtOnceWhereSomebodyIsInAHurryOrThereAreMany) {
     collect(errands, answers, 1 + ErrandThreads::later_max);
 }
 
+TEST(ErrandThreads, WhatSomebodyWaitsForGoesFirst) {
+    ErrandThreads errands;
+    std::atomic<bool> go_on{false};
+    std::atomic<int> begun{0};
+    for (std::uint64_t i = 1; i < 10; ++i) {
+        errands.begin_later(i, [&] {
+            go_on.wait(false);
+            return ++begun;
+        });
+    }
+    errands.hurry();
+    errands.begin(0, [&] { return begun.load(); });
+    std::map<std::uint64_t, std::int64_t> answers;
+    collect(errands, answers, 1);
+    EXPECT_EQ(answers, (std::map<std::uint64_t, std::int64_t>{{0, 0}}));
+    go_on = true;
+    go_on.notify_all();
+    collect(errands, answers, 10);
+}
+
 TEST(ErrandThreads, OneOfManyThatHangsKeepsNoOther) {
     ErrandThreads errands;
     std::atomic<bool> go_on{false};

@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -249,13 +248,8 @@ const char* Connection::map(Received& greeting) noexcept {
         return "the log cannot be mapped";
     }
     log_ = pool::Log{log};
-    struct stat found{};
-    if (kernel::fstat(greeting.descriptors[1], &found) == 0) {
-        log_device_.store(found.st_dev, relaxed);
-        log_inode_.store(found.st_ino, relaxed);
-        log_file_.store(moved_up(greeting.descriptors[1]), relaxed);
-        greeting.descriptors[1] = -1;
-    }
+    log_file_.take(moved_up(greeting.descriptors[1]), pool::LogShape::bytes);
+    greeting.descriptors[1] = -1;
     if (greeting.descriptors[2] < 0) {
         return "there is no bell";
     }
@@ -276,7 +270,7 @@ void Connection::disconnect() noexcept {
     const int before = errno;
     close_if_open(socket_.exchange(-1, relaxed));
     close_if_open(bell_.exchange(-1, relaxed));
-    close_if_open(log_file_.exchange(-1, relaxed));
+    log_file_.close();
     errno = before;
 }
 
@@ -378,22 +372,19 @@ void Connection::mourn() noexcept {
 
 void Connection::move_from(int fd) noexcept {
     const Turn turn{*this};
-    for (std::atomic<int>* one : {&socket_, &bell_, &log_file_}) {
+    if (log_file_.number() == fd) {
+        log_file_.give_up();
+    }
+    for (std::atomic<int>* one : {&socket_, &bell_}) {
         if (one->load(relaxed) == fd) {
             for (const long number : high_numbers) {
                 const int other = kernel::fcntl(fd, F_DUPFD_CLOEXEC, number);
                 if (other >= 0) {
-                    one->store(other, std::memory_order_seq_cst);
-                    break;
+                    one->store(other, relaxed);
+                    return;
                 }
             }
         }
-    }
-    // Who still has the old number is done in a moment; unless it is this thread, which a signal
-    // has interrupted.
-    constexpr int looks = 1000;
-    for (int i = 0; i < looks && fillings_.load(std::memory_order_seq_cst) > 0; ++i) {
-        ::sched_yield();
     }
 }
 
@@ -440,35 +431,8 @@ void Connection::prepare(std::byte* begin, std::size_t bytes) noexcept {
     errno = before;
 }
 
-// A program that has set itself a limit for files would be killed, and one that closes descriptors
-// behind our back would have its own file written to. Looked at once for each block.
-bool Connection::may_fill(int file, const std::byte* to) noexcept {
-    const auto at = static_cast<std::size_t>(to - log_.block(0));
-    const std::byte* const block = to - at % pool::block_bytes;
-    if (filled_.load(relaxed) == block) {
-        return file >= 0;
-    }
-    struct stat found{};
-    const bool same = file >= 0 && kernel::limit_of(RLIMIT_FSIZE) >= pool::LogShape::bytes &&
-                      kernel::fstat(file, &found) == 0 &&
-                      found.st_dev == log_device_.load(relaxed) &&
-                      found.st_ino == log_inode_.load(relaxed);
-    if (same) {
-        filled_.store(block, relaxed);
-    }
-    return same;
-}
-
 bool Connection::fill(std::byte* to, std::span<const std::byte> bytes) noexcept {
-    const int before = errno;
-    fillings_.fetch_add(1, std::memory_order_seq_cst);
-    const int file = log_file_.load(std::memory_order_seq_cst);
-    const bool done =
-        may_fill(file, to) && kernel::pwrite(file, bytes.data(), bytes.size(), to - log_.base()) ==
-                                  static_cast<ssize_t>(bytes.size());
-    fillings_.fetch_sub(1, std::memory_order_release);
-    errno = before;
-    return done;
+    return log_file_.write(static_cast<std::size_t>(to - log_.base()), bytes);
 }
 
 pool::Log Connection::log_of(std::uint32_t client) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/yielding.hpp"
+#include "entry/posix/log_file.hpp"
 #include "pool/client/daemon.hpp"
 #include "pool/client/depositor.hpp"
 #include "pool/client/reader.hpp"
@@ -63,11 +64,10 @@ public:
     // Whether the descriptor is the connection's own, which a program never has the use of.
     [[nodiscard]] bool owns(int fd) const noexcept {
         return fd >= 0 && (fd == socket_.load(std::memory_order_relaxed) ||
-                           fd == bell_.load(std::memory_order_relaxed) ||
-                           fd == log_file_.load(std::memory_order_relaxed));
+                           fd == bell_.load(std::memory_order_relaxed) || fd == log_file_.number());
     }
     [[nodiscard]] std::array<int, 3> own() const noexcept {
-        return {socket_.load(), bell_.load(), log_file_.load()};
+        return {socket_.load(), bell_.load(), log_file_.number()};
     }
     // The program wants this number for something else.
     void move_from(int fd) noexcept;
@@ -130,7 +130,6 @@ private:
     void disconnect() noexcept;
     [[nodiscard]] Received exchange(const wire::Question& question, int descriptor) noexcept;
     [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
-    [[nodiscard]] bool may_fill(int file, const std::byte* to) noexcept;
     void retire(std::byte* log) noexcept;
 
     sockaddr_un address_{};
@@ -139,11 +138,7 @@ private:
     std::atomic<std::uint32_t> turn_{0};  // 0: nobody asks, 1: somebody, 2: others wait
     std::atomic<int> socket_{-1};
     std::atomic<int> bell_{-1};
-    std::atomic<int> log_file_{-1};
-    std::atomic<dev_t> log_device_{0};
-    std::atomic<ino_t> log_inode_{0};
-    std::atomic<std::uint32_t> fillings_{0};         // under way
-    std::atomic<const std::byte*> filled_{nullptr};  // the block that was filled last
+    LogFile log_file_;
     std::atomic<bool> told_{false};
     Yielding yielding_;
     pid_t process_ = 0;

@@ -1,6 +1,6 @@
 // Writing into the pool: reserve, copy, commit (pool/shared/log.hpp). Safe in several threads at
 // once, in signal handlers, and in a forked child that shares the log. Allocates nothing, and makes
-// no system call while there is credit.
+// no system call while there is credit, but where memory is new.
 //
 // What several processes put together, such as a window of a collective write, need not be copied
 // once more: lend() reserves memory of the log that all of them fill, and put_lent() commits it.

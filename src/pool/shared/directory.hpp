@@ -161,7 +161,7 @@ struct DirectoryHeader {
     std::atomic<std::uint32_t> nodes;    // of the job, with a daemon each
     std::atomic<std::uint32_t> readers;  // nodes that read a file for all; 0: each for itself
     std::atomic<std::uint32_t> extents_used;
-    // There are clients for all processors: the less work the better, whoever does it.
+    // There are writers for all processors: the less work the better, whoever does it.
     std::atomic<std::uint32_t> crowded;
     std::atomic<Consistency> consistency;
     std::atomic<Durability> durability;
