@@ -12,14 +12,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <utility>
@@ -96,17 +94,14 @@ bool is_local(int fd) noexcept {
 // Where a name leads that is as short as this, it is cut off.
 constexpr std::size_t place_bytes_max = 4096;
 
-// Of an open file, which the kernel says without asking the file system; 0: it cannot be told.
-std::uint64_t mount_of(int fd) {
-    const auto text = kernel::contents(fmt::format("/proc/self/fdinfo/{}", fd), place_bytes_max);
-    constexpr std::string_view word = "mnt_id:\t";
-    const std::size_t at = text ? text->find(word) : std::string::npos;
-    std::uint64_t mount = 0;
-    if (at != std::string::npos) {
-        const char* const begin = text->data() + at + word.size();
-        std::from_chars(begin, text->data() + text->size(), mount);
-    }
-    return mount;
+// Of an open file; 0: it cannot be told. The kernel says it with a handle of the file, which is
+// made of what is in memory; the handle itself has no room here.
+std::uint64_t mount_of(int fd) noexcept {
+    file_handle none{};
+    int mount = 0;
+    const bool said =
+        ::name_to_handle_at(fd, "", &none, &mount, AT_EMPTY_PATH) == 0 || errno == EOVERFLOW;
+    return said ? static_cast<std::uint64_t>(mount) : 0;
 }
 
 std::string place_of(int fd) {
@@ -194,7 +189,7 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
     return file;
 }
 
-std::uint64_t Opening::mount() const { return mount_of(received_.get()); }
+std::uint64_t Opening::mount() const noexcept { return mount_of(received_.get()); }
 
 void Opening::run() {
     Result<pool::OpenFile> file = open_again(received_, wish_, preference_);

@@ -41,7 +41,7 @@ public:
         : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
 
     // Which mount of this node the received descriptor belongs to; 0: it cannot be told.
-    [[nodiscard]] std::uint64_t mount() const;
+    [[nodiscard]] std::uint64_t mount() const noexcept;
     // What has to be done may take long wherever the file is.
     [[nodiscard]] bool takes_long() const noexcept { return wish_.durable_name; }
     // Once. Closes what was received.
