@@ -33,6 +33,9 @@ void ErrandThreads::begin(std::uint64_t ticket, std::function<std::int64_t()> ca
     }
     {
         const std::scoped_lock lock{mutex_};
+        if (waiting_.empty() && patient_.empty()) {
+            looked_ = steady_clock::now();
+        }
         waiting_.push_back(std::move(errand));
     }
     news_.notify_one();

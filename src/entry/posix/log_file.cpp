@@ -21,10 +21,15 @@ constexpr std::size_t page = 4096;
 // A page of the source that has to be read first is not waited for inside of the write, which keeps
 // the daemon from the log.
 void touch(std::span<const std::byte> bytes) noexcept {
+    const auto read = [](const std::byte& one) {
+        static_cast<void>(*const_cast<const volatile std::byte*>(&one));
+    };
     for (std::size_t i = 0; i < bytes.size(); i += page) {
-        static_cast<void>(*const_cast<const volatile std::byte*>(&bytes[i]));
+        read(bytes[i]);
     }
-    static_cast<void>(*const_cast<const volatile std::byte*>(&bytes.back()));
+    if (!bytes.empty()) {
+        read(bytes.back());
+    }
 }
 
 }  // namespace
