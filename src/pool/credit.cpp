@@ -85,9 +85,6 @@ Lending Credit::survey() {
             lending.missing += std::max<std::int64_t>(0, minimum_blocks - held_by(client));
         }
     }
-    const auto processors = static_cast<std::int64_t>(ledger_.options.processors);
-    const bool crowded = processors > 0 && lending.writers >= processors;
-    ledger_.directory.header.crowded.store(crowded ? 1 : 0, relaxed);
     for (const std::uint32_t number : ledger_.admitted) {
         const Client& client = *ledger_.clients[number];
         const bool waits = writes(client) && reserved(client) > client.blocks.credit();
@@ -208,6 +205,9 @@ void Credit::publish(const Lending& lending) {
     const std::int64_t leased = lending.held * static_cast<std::int64_t>(block_bytes);
     header.leased.store(leased, relaxed);
     header.high.store(std::max(header.high.load(relaxed), leased), relaxed);
+    const auto processors = static_cast<std::int64_t>(ledger_.options.processors);
+    const bool crowded = processors > 0 && lending.writers >= processors;
+    header.crowded.store(crowded ? 1 : 0, relaxed);
 }
 
 // Something that is deposited can be drained.

@@ -381,6 +381,14 @@ TEST(Life, MemoryStaysForAMomentBetweenTwoFiles) {
     node.run();
 }
 
+void write_blocks(NodeClient& self, adapters::MemoryFile& file, int blocks) {
+    const FileId id = self.open(file, Access::write);
+    for (int i = 0; i < 4 * blocks; ++i) {
+        EXPECT_EQ(self.write(id, file, i << 18, bytes_of(1 << 18, i)).error, 0);
+    }
+    self.close(id);
+}
+
 // Memory that was given back in between has to be mapped and cleared again; memory that stayed has
 // not.
 TEST(Life, MemoryIsPreparedOnceEachTimeThatItComes) {
@@ -388,52 +396,41 @@ TEST(Life, MemoryIsPreparedOnceEachTimeThatItComes) {
     adapters::MemoryFile file;
     node.daemon();
     node.client("client", [&](NodeClient& self) {
-        const auto write_three_blocks = [&] {
-            const FileId id = self.open(file, Access::write);
-            for (int i = 0; i < 12; ++i) {
-                const auto written = self.write(id, file, i << 18, bytes_of(1 << 18, i));
-                EXPECT_EQ(written.error, 0);
-            }
-            self.close(id);
-        };
-        write_three_blocks();
+        write_blocks(self, file, 3);
         EXPECT_EQ(self.prepared(), 3);
-        write_three_blocks();
+        write_blocks(self, file, 3);
         const std::int64_t before = self.prepared();
         EXPECT_LE(before, 6);
         node.world().sleep(2'000'000'000);
         EXPECT_EQ(node.provided(), 0);
-        write_three_blocks();
+        write_blocks(self, file, 3);
         EXPECT_EQ(self.prepared(), before + 3);
     });
     node.run();
 }
 
-// Where there is a client for each processor, new memory is written to without being mapped, but
+// Where there is a writer for each processor, new memory is written to without being mapped, but
 // for what is small. When it comes again, and has not gone meanwhile, it is mapped.
 TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
-    for (const std::size_t processors : {0, 1, 2, 101}) {
-        const bool can = processors < 100;
-        const bool fills = processors == 1;
+    struct Case {
+        std::size_t processors;
+        bool can;
+        bool fills;
+    };
+    for (const auto [processors, can, fills] :
+         {Case{0, true, false}, {1, true, true}, {2, true, false}, {1, false, false}}) {
         Node node{{.seed = 1, .quiet_ns_max = never},
-                  {.cap_bytes = 1 << 30, .processors = processors % 100},
+                  {.cap_bytes = 1 << 30, .processors = processors},
                   {.fills = can}};
         adapters::MemoryFile file;
         node.daemon();
         node.client("client", [&](NodeClient& self) {
-            const auto write_two_blocks = [&] {
-                const FileId id = self.open(file, Access::write);
-                for (int i = 0; i < 8; ++i) {
-                    EXPECT_EQ(self.write(id, file, i << 18, bytes_of(1 << 18, i)).error, 0);
-                }
-                self.close(id);
-            };
-            write_two_blocks();
+            write_blocks(self, file, 2);
             EXPECT_EQ(self.filled(), fills ? 8 : 0);
             EXPECT_EQ(self.prepared(), fills ? 0 : 2);
             node.world().sleep(2'000'000'000);
             EXPECT_EQ(node.provided(), 0);
-            write_two_blocks();
+            write_blocks(self, file, 2);
             EXPECT_EQ(self.filled(), fills ? 16 : 0) << "its memory is new again";
             node.world().sleep(2'000'000'000);
 

@@ -361,8 +361,10 @@ void Desk::enter(Session& session, Answer& answer) {
         turn_away(answer, EPROTO);
         return;
     }
-    if (file->local && opening->local_mount() != 0) {
-        local_mounts_.insert(opening->local_mount());
+    if (!file->local) {
+        local_mounts_.erase(opening->mount());  // what had this number before is gone
+    } else if (opening->mount() != 0) {
+        local_mounts_.insert(opening->mount());
     }
     file->rule = pool::rule_of(options_.folders, file->place);
     if (file->rule.past && answer.leaves == pool::Reason::none) {

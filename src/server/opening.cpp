@@ -189,14 +189,16 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
     return file;
 }
 
-std::uint64_t Opening::mount() const noexcept { return mount_of(received_.get()); }
+std::uint64_t Opening::mount() const noexcept {
+    return received_.valid() ? mount_of(received_.get()) : mount_;
+}
 
 void Opening::run() {
     Result<pool::OpenFile> file = open_again(received_, wish_, preference_);
     if (file) {
         file->local = is_local(received_.get());
-        mount_ = file->local ? mount() : 0;
     }
+    mount_ = mount();
     received_ = OwnFd{};
     file_.emplace(std::move(file));
     {

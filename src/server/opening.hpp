@@ -40,7 +40,8 @@ public:
     Opening(OwnFd received, Wish wish, adapters::Preference preference) noexcept
         : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
 
-    // Which mount of this node the received descriptor belongs to; 0: it cannot be told.
+    // Which mount of this node the received descriptor belongs to; 0: it cannot be told. Not while
+    // another thread runs this.
     [[nodiscard]] std::uint64_t mount() const noexcept;
     // What has to be done may take long wherever the file is.
     [[nodiscard]] bool takes_long() const noexcept { return wish_.durable_name; }
@@ -51,8 +52,6 @@ public:
     [[nodiscard]] pool::Access access() const noexcept { return wish_.access; }
     // Once, when it is over.
     [[nodiscard]] Result<pool::OpenFile> take() { return std::move(*file_); }
-    // When it is over: the mount, if all its files are of this node; else 0.
-    [[nodiscard]] std::uint64_t local_mount() const noexcept { return mount_; }
 
 private:
     OwnFd received_;
@@ -62,7 +61,7 @@ private:
     std::condition_variable news_;
     std::atomic<bool> over_ = false;
     std::optional<Result<pool::OpenFile>> file_;  // that thread's until it is over
-    std::uint64_t mount_ = 0;                     // the same
+    std::uint64_t mount_ = 0;                     // the same; of what was received
 };
 
 }  // namespace forebay::server

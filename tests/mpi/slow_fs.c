@@ -1,7 +1,7 @@
 /* A FUSE file system that shows a folder, written through, with a latency for every request and a
  * bandwidth that all requests share: slow_fs MOUNTPOINT FOLDER LATENCY_US BYTES_PER_SECOND.
  * Stopped (SIGSTOP), it is a file system that hangs. While FOLDER has a file "hang-at-open", only
- * opening what is there hangs. */
+ * opening what is there hangs, and so do questions about the file system. */
 #include "folder_fs.h"
 
 #include <pthread.h>
@@ -29,12 +29,21 @@ static void wait_for(size_t bytes) {
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-static int open_slow(const char* path, struct fuse_file_info* info) {
+static void hang_if_told(void) {
     char b[name_max];
     const struct timespec moment = {.tv_nsec = 5000000};
     while (access(below("/hang-at-open", b, sizeof b), F_OK) == 0) {
         nanosleep(&moment, NULL);
     }
+}
+
+static int statfs_slow(const char* path, struct statvfs* out) {
+    hang_if_told();
+    return fs_statfs(path, out);
+}
+
+static int open_slow(const char* path, struct fuse_file_info* info) {
+    hang_if_told();
     info->flags &= ~O_APPEND;
     return fs_open_direct(path, info);
 }
@@ -65,6 +74,7 @@ int main(int argc, char** argv) {
     struct fuse_operations operations = fs_direct_operations(read_slow, write_slow);
     operations.open = open_slow;
     operations.create = create_slow;
+    operations.statfs = statfs_slow;
     operations.init = begin;
     if (argc != 5) {
         fprintf(stderr, "usage: slow_fs MOUNTPOINT FOLDER LATENCY_US BYTES_PER_SECOND\n");

@@ -301,64 +301,88 @@ os.write(fd, b'again')
     ensure((served.folder / "file").read_bytes() == b"pool stream again", "other bytes")
 
 
-def test_what_the_pool_keeps_open_gives_way(folder: Path) -> None:
-    """A program that wants the numbers of the pool's own descriptors, while another thread of it
-    writes through one of them into memory of the pool."""
-    script = """
-import threading
-side = os.open('../side', os.O_CREAT | os.O_RDWR)
-name = 'file' + __import__('sys').argv[1]
-fd = os.open(name, os.O_CREAT | os.O_WRONLY)
-def write():
-    for i in range(600):
-        os.pwrite(fd, bytes([i % 251]) * 65536, i * 65536)
-writer = threading.Thread(target=write)
-writer.start()
-while writer.is_alive():
-    for number in (*range(100, 104), *range(512, 520)):
-        os.dup2(side, number)
-        os.pwrite(number, b'side', 0)
-        os.close(number)
-writer.join()
-"""
-    several = max(2, os.cpu_count() or 2)
-    with pooled.pool(folder) as served:
-        (served.folder / "script.py").write_text("import os\n" + script)
-        command = f"for i in $(seq {several}); do {sys.executable} script.py $i & done; wait"
-        pooled.run(["sh", "-c", command], served.folder, served.environment())
-    wanted = b"".join(bytes([i % 251]) * 65536 for i in range(600))
-    for i in range(1, several + 1):
-        ensure((served.folder / f"file{i}").read_bytes() == wanted, f"other bytes of {i}")
-    ensure((served.folder.parent / "side").read_bytes() == b"side", "written to by mistake")
+def _crowd(folder: Path, script: str, pieces: int, *, apart: int = 65536) -> list[int]:
+    """As many programs as processors, so that new memory of the pool is filled (decision 0035).
 
-
-def test_a_limit_for_files_that_is_set_later_kills_nobody(folder: Path) -> None:
-    """Memory of the pool lies far behind what such a program may write to."""
-    script = """
-import os, resource, sys
-fd = os.open('file' + sys.argv[1], os.O_CREAT | os.O_WRONLY)
-for i in range(200):
-    os.pwrite(fd, bytes([i]) * 65536, i * 65536)
-    if i == 100:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200 << 16, 200 << 16))
-child = os.fork()
-if child == 0:
-    os.pwrite(fd, b'child' * 13107, 0)
-    os._exit(0)
-sys.exit(os.waitpid(child, 0)[1] != 0)
+    Each writes `pieces` of 64 KiB, which begin `apart` bytes from each other, to a file of its own,
+    which is seen to be right. How many bytes the kernel has written for each."""
+    programs = max(2, os.cpu_count() or 2)
+    begin = """
+import os, resource, signal, sys, threading, time
+own, programs, apart = map(int, sys.argv[1:])
+fd = os.open(f'file{own}', os.O_CREAT | os.O_WRONLY)
+def meet(where):
+    open(f'../{where}{own}', 'w').close()
+    while not all(os.path.exists(f'../{where}{i}') for i in range(programs)):
+        time.sleep(0.001)
+def piece(i):
+    os.pwrite(fd, bytes([i % 251]) * 65536, i * apart)
+meet('begin')
 """
-    several = max(2, os.cpu_count() or 2)
+    end = """
+with open(f'../written{own}', 'w') as said:
+    said.write(open('/proc/self/io').read().split()[3])
+meet('end')
+"""
     with pooled.pool(folder) as served:
-        (served.folder / "script.py").write_text(script)
+        (served.folder / "script.py").write_text(begin + script + end)
+        one = f"{sys.executable} script.py $i {programs} {apart}"
         command = (
-            f'for i in $(seq {several}); do {sys.executable} script.py $i & all="$all $!"; done; '
+            f'for i in $(seq 0 {programs - 1}); do {one} & all="$all $!"; done; '
             "for one in $all; do wait $one || exit 1; done"
         )
         pooled.run(["sh", "-c", command], served.folder, served.environment())
-    wanted = b"".join(bytes([i]) * 65536 for i in range(200))
-    wanted = b"child" * 13107 + wanted[5 * 13107 :]
-    for i in range(1, several + 1):
+    last = bytes([(pieces - 1) % 251]) * 65536
+    wanted = b"".join(bytes([i % 251]) * apart for i in range(pieces - 1)) + last
+    for i in range(programs):
         ensure((served.folder / f"file{i}").read_bytes() == wanted, f"other bytes of {i}")
+    return [int((folder / f"written{i}").read_text()) for i in range(programs)]
+
+
+def test_new_memory_is_written_by_the_kernel(folder: Path) -> None:
+    written = _crowd(folder, "for i in range(400): piece(i)", 400)
+    ensure(max(written) > 200 * 65536, f"it was mapped: {written}")
+
+
+def test_what_the_pool_keeps_open_gives_way(folder: Path) -> None:
+    """A program wants the numbers of the pool's own descriptors, and keeps them, while another
+    thread of it writes through one of them into memory of the pool."""
+    script = """
+side = os.open('../side', os.O_CREAT | os.O_RDWR)
+some = threading.Event()
+def write():
+    for i in range(600):
+        piece(i)
+        if i == 50:
+            some.set()
+writer = threading.Thread(target=write)
+writer.start()
+some.wait()
+for number in (*range(100, 104), *range(512, 520)):
+    os.dup2(side, number)
+    os.pwrite(number, b'side', 0)
+writer.join()
+"""
+    _crowd(folder, script, 600)
+    ensure((folder / "side").read_bytes() == b"side", "written to by mistake")
+
+
+def test_a_limit_for_files_that_is_set_later_kills_nobody(folder: Path) -> None:
+    """Memory of the pool lies behind what such a program may write to."""
+    script = """
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
+for i in range(200):
+    piece(i)
+    if i == 50:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+child = os.fork()
+if child == 0:
+    piece(199)
+    os._exit(0)
+if os.waitpid(child, 0)[1] != 0:
+    sys.exit('the child failed')
+"""
+    _crowd(folder, script, 200, apart=16)
 
 
 @pytest.mark.parametrize("hash_style", ["gnu", "sysv"])
