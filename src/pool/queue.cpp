@@ -42,15 +42,6 @@ std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
     return kept;
 }
 
-// So many deposited bytes are enough for large requests: a file system that waits until the burst
-// has ended, is done later by as much. Whoever allows a large window has room for more of a burst
-// before draining takes part of the processors.
-constexpr std::int64_t worthwhile_bytes_least = std::int64_t{16} << 20;
-constexpr std::int64_t worthwhile_part = 16;
-std::int64_t worthwhile_bytes(std::int64_t window_bytes) {
-    return std::max(worthwhile_bytes_least, window_bytes / worthwhile_part);
-}
-
 // What failed is tried again in pieces of this length.
 constexpr Length narrow_length{std::int64_t{64} << 10};
 

@@ -10,6 +10,8 @@ constexpr std::int64_t age_part = 3;  // draining takes time, too
 constexpr std::int64_t job_part = 8;  // of the window or the cap
 constexpr std::int64_t job_bytes_max = std::int64_t{64} << 20;
 constexpr std::int64_t small_request_bytes = std::int64_t{64} << 10;
+constexpr std::int64_t worthwhile_bytes_min = std::int64_t{16} << 20;
+constexpr std::int64_t worthwhile_part = 16;  // of the window
 
 }  // namespace
 
@@ -63,6 +65,10 @@ Length FifoBlock::add(const Extent& next) noexcept {
     --left_.pieces;
     end_ = next.begin + length;
     return length;
+}
+
+std::int64_t worthwhile_bytes(std::int64_t window_bytes) noexcept {
+    return std::max(worthwhile_bytes_min, window_bytes / worthwhile_part);
 }
 
 std::int64_t job_bytes(std::int64_t window_bytes, std::int64_t cap_bytes,

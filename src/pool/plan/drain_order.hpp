@@ -79,6 +79,11 @@ private:
     std::optional<Offset> end_;
 };
 
+// So many deposited bytes are enough for large requests: a file system that waits until the burst
+// has ended, is done later by as much. Whoever allows a large window has room for more of a burst
+// before draining takes part of the processors.
+[[nodiscard]] std::int64_t worthwhile_bytes(std::int64_t window_bytes) noexcept;
+
 // Bytes of one job: so many that requests are in flight all the time, so few that memory comes back
 // while a writer waits for it.
 [[nodiscard]] std::int64_t job_bytes(std::int64_t window_bytes, std::int64_t cap_bytes,

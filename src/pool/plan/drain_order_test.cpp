@@ -130,6 +130,12 @@ TEST(DrainOrder, AJobIsAPartOfWhatBoundsItAndAtLeastARequest) {
     }
 }
 
+TEST(DrainOrder, OfALargeWindowMoreIsLeftAlone) {
+    EXPECT_EQ(worthwhile_bytes(1), 16 * mib);
+    EXPECT_EQ(worthwhile_bytes(256 * mib), 16 * mib);
+    EXPECT_EQ(worthwhile_bytes(1024 * mib), 64 * mib);
+}
+
 TEST(DrainOrder, AFileOfShortRunsTakesAQuarterOfAPlace) {
     constexpr std::int64_t kib = 1024;
     EXPECT_EQ(shares_of(4 * mib, 1), shares_of_file);
