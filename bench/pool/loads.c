@@ -28,6 +28,10 @@
  *   pool_loads fills DIR RANKS BYTES TRANSFER
  *       the same by write calls, without mapping the memory.
  *
+ *   pool_loads given DIR RANKS BYTES TRANSFER
+ *       the same by write calls, into memory that another process gets for all of them, 1 MiB of
+ *       each in turn, 8 MiB ahead at most: what a pool that owns its memory takes at least.
+ *
  *   pool_loads once DIR RANKS BYTES cached|direct
  *       all ranks read DIR/transfers.0 from its begin to its end, in calls of 1 MiB; direct: by
  *       O_DIRECT. */
@@ -37,6 +41,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,10 +55,18 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { ranks_max = 64, call_bytes = 1 << 20 };
+enum { ranks_max = 64, call_bytes = 1 << 20, pieces_ahead = 8 };
+
+/* Memory of a rank that another process gets, in pieces of call_bytes: those that it has got and
+ * the rank has not used, and those that it may get. */
+struct gift {
+    int fd;
+    sem_t got, room;
+};
 
 struct shared {
     pthread_barrier_t barrier;
+    struct gift gifts[ranks_max];
     double output[ranks_max], loop[ranks_max], copy[ranks_max], pass[ranks_max];
     double first[ranks_max], last[ranks_max];
 };
@@ -403,6 +416,70 @@ static void fill_all(struct shared* shared, int rank, char** argv) {
     close(fd);
 }
 
+static void make_gift(struct gift* gift, size_t bytes) {
+    gift->fd = memfd_create("pool_loads", 0);
+    if (gift->fd < 0 || ftruncate(gift->fd, (off_t)bytes) != 0 || sem_init(&gift->got, 1, 0) != 0 ||
+        sem_init(&gift->room, 1, pieces_ahead) != 0) {
+        fail("make shared memory");
+    }
+}
+
+/* Whoever has room for it gets the next piece; who has none is waited for only if nobody has. */
+static void give_all(struct gift* gifts, int ranks, size_t bytes) {
+    size_t given[ranks_max] = {0};
+    for (int left = ranks, idle = 0, rank = 0; left > 0; rank = (rank + 1) % ranks) {
+        struct gift* const gift = &gifts[rank];
+        if (given[rank] == bytes || (idle < ranks && sem_trywait(&gift->room) != 0)) {
+            ++idle;
+            continue;
+        }
+        if (idle >= ranks && sem_wait(&gift->room) != 0) {
+            fail("wait for room");
+        }
+        idle = 0;
+        const size_t rest = bytes - given[rank], piece = rest < call_bytes ? rest : call_bytes;
+        if (fallocate(gift->fd, 0, (off_t)given[rank], (off_t)piece) != 0) {
+            fail("get shared memory");
+        }
+        given[rank] += piece;
+        left -= given[rank] == bytes;
+        sem_post(&gift->got);
+    }
+}
+
+static void fill_given(struct shared* shared, int rank, char** argv) {
+    const size_t bytes = strtoul(argv[4], NULL, 10), size = strtoul(argv[5], NULL, 10);
+    struct gift* const gift = &shared->gifts[rank];
+    char* const buffer = filled(size, rank);
+    pthread_barrier_wait(&shared->barrier);
+    shared->first[rank] = now();
+    size_t known = 0;
+    for (size_t at = 0; at + size <= bytes; at += size) {
+        for (; known < at + size; known += call_bytes) {
+            if (known > 0) {
+                sem_post(&gift->room);
+            }
+            sem_wait(&gift->got);
+        }
+        if (pwrite(gift->fd, buffer, size, (off_t)at) != (ssize_t)size) {
+            fail("write to shared memory");
+        }
+    }
+    shared->last[rank] = now();
+}
+
+/* The process that gets memory for the ranks, which it makes before them. */
+static void start_giving(struct shared* shared, int ranks, size_t bytes) {
+    for (int rank = 0; rank < ranks; ++rank) {
+        make_gift(&shared->gifts[rank], bytes);
+    }
+    if (fork() == 0) {
+        pthread_barrier_wait(&shared->barrier);
+        give_all(shared->gifts, ranks, bytes);
+        exit(0);
+    }
+}
+
 static void once(struct shared* shared, int rank, char** argv) {
     const size_t bytes = strtoul(argv[4], NULL, 10);
     const int direct = strcmp(argv[5], "direct") == 0;
@@ -462,7 +539,8 @@ int main(int argc, char** argv) {
     const int reads_once = strcmp(what, "once") == 0 && argc == 6;
     const int only_copies = strcmp(what, "copies") == 0 && argc == 6;
     const int only_fills = strcmp(what, "fills") == 0 && argc == 6;
-    if (!bursts && !reads_once && !only_copies && !only_fills &&
+    const int gives = strcmp(what, "given") == 0 && argc == 6;
+    if (!bursts && !reads_once && !only_copies && !only_fills && !gives &&
         !(strcmp(what, "transfers") == 0 && argc == 8)) {
         fprintf(stderr, "usage: the first lines of bench/pool/loads.c\n");
         return 2;
@@ -476,18 +554,22 @@ int main(int argc, char** argv) {
     if (shared == NULL) {
         fail("map memory");
     }
-    make_barrier(&shared->barrier, ranks);
+    make_barrier(&shared->barrier, ranks + gives);
+    if (gives) {
+        start_giving(shared, ranks, strtoul(argv[4], NULL, 10));
+    }
     for (int rank = 0; rank < ranks; ++rank) {
         if (fork() == 0) {
             bursts        ? burst(shared, rank, argv)
             : reads_once  ? once(shared, rank, argv)
             : only_copies ? copy_all(shared, rank, argv)
             : only_fills  ? fill_all(shared, rank, argv)
+            : gives       ? fill_given(shared, rank, argv)
                           : transfers(shared, rank, argv);
             exit(0);
         }
     }
-    if (!all_ended(ranks)) {
+    if (!all_ended(ranks + gives)) {
         return 1;
     }
     if (bursts) {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean, median
 
 from bench.pool.places import Place, drop_caches, places
 from bench.pool.runs import Programs, blocks_of, ratio_of, run, run_in
@@ -109,6 +109,10 @@ SETTINGS: Mapping[str, Mapping[str, str] | None] = {
 }
 
 
+Rates = dict[str, list[float]]
+"""Of each way, MB/s in each pair."""
+
+
 @frozen
 class Case:
     """A row, but for the number of processes."""
@@ -130,7 +134,8 @@ class Case:
 
 def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Rates with a small and a large window, in the pool's way and in the paper's, and their gain
-    over plain."""
+    over plain. In the rows of means, gains are arithmetic means, as the paper's, and how the pool's
+    way stands to the paper's is a geometric one."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -156,7 +161,8 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Writes that a window holds as a whole, in the pool's way and in the paper's, and the same
-    bytes copied into new memory by the processes themselves, and written into it by the kernel."""
+    bytes copied into new memory by the processes themselves, written into it by the kernel, and
+    written into memory that another process has got. Means over processes are geometric."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -165,54 +171,83 @@ def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
                 case = Case(
                     name=name, place=place, order=order, size=SIZES[order], direction=direction
                 )
-                rows += [
-                    _acknowledged_row(programs, chosen, case, processes) for processes in PROCESSES
-                ]
+                rows += _acknowledged_rows(programs, chosen, case)
     return TextTable(
         title=f"MB/s of all processes together, median of {chosen.pairs}; the window is 1 GiB",
         header=(
-            "file system", "transfers", "processes", "MiB of each", "pool", "paper",
-            "copied into new memory", "written into it", "pool by paper", "pool by copied",
-            "pool by written",
+            "file system", "transfers", "processes", "MiB of each", *ACKNOWLEDGED,
+            "pool by paper", "pool by copied", "pool by written", "pool by given",
         ),
         rows=tuple(rows),
     )  # fmt: skip
 
 
-def _acknowledged_row(
-    programs: Programs, chosen: argparse.Namespace, case: Case, processes: int
-) -> tuple[str, ...]:
-    each = case.bytes_of_each(processes, chosen)
-    load = [str(processes), str(each), str(case.size)]
+ACKNOWLEDGED = (
+    "pool",
+    "paper",
+    "copied into new memory",
+    "written into it",
+    "written into what another process got",
+)
+
+
+def _acknowledged_rows(
+    programs: Programs, chosen: argparse.Namespace, case: Case
+) -> Iterator[tuple[str, ...]]:
+    what = f"{case.order} {case.size // KIB} KiB {case.direction}"
+    of_all: list[Rates] = []
+    for processes in PROCESSES:
+        each = case.bytes_of_each(processes, chosen)
+        rates = _acknowledged_rates(programs, chosen, case, [str(processes), str(each)])
+        of_all.append(rates)
+        cells = (f"{median(one):.0f}" for one in rates.values())
+        yield case.name, what, str(processes), str(each // MIB), *cells, *_by_others(rates)
+    means = _means(of_all)
+    cells = (f"{median(one):.0f}" for one in means.values())
+    yield case.name, what, "mean", "", *cells, *_by_others(means)
+
+
+def _acknowledged_rates(
+    programs: Programs, chosen: argparse.Namespace, case: Case, words: list[str]
+) -> Rates:
+    load = [*words, str(case.size)]
     write = ["transfers", *load, case.order, case.direction]
     with tempfile.TemporaryDirectory(dir=case.place.folder) as name:
         folder = Path(name).resolve()
         ways = (
             partial(run, programs, write, folder, LARGE),
             partial(run, programs, write, folder, {**LARGE, **PAPER}),
-            partial(run_in, programs, ["copies", *load], folder, None),
-            partial(run_in, programs, ["fills", *load], folder, None),
+            *(
+                partial(run_in, programs, [one, *load], folder, None)
+                for one in ("copies", "fills", "given")
+            ),
         )
         blocks = blocks_of(ways, chosen.pairs)
-    pool, paper, copied, filled = (
-        [block[at].told["bytes_per_s"] / 1e6 for block in blocks] for at in range(len(ways))
-    )
-    return (
-        case.name,
-        f"{case.order} {case.size // KIB} KiB {case.direction}",
-        str(processes),
-        str(each // MIB),
-        *(f"{median(one):.0f}" for one in (pool, paper, copied, filled)),
-        ratio_of(pool, paper),
-        ratio_of(pool, copied),
-        ratio_of(pool, filled),
-    )
+    return {
+        way: [block[at].told["bytes_per_s"] / 1e6 for block in blocks]
+        for at, way in enumerate(ACKNOWLEDGED)
+    }
+
+
+def _by_others(rates: Rates) -> Iterator[str]:
+    pool, *others = rates.values()
+    return (ratio_of(pool, other) for other in others)
+
+
+def _means(of_all: Sequence[Rates]) -> Rates:
+    """Over numbers of processes: of each way, the geometric mean of the first pairs, of the second
+    ones, and so on."""
+    return {
+        way: [geometric_mean(some) for some in zip(*(one[way] for one in of_all), strict=True)]
+        for way in of_all[0]
+    }
 
 
 def _transfer_rows(
     programs: Programs, chosen: argparse.Namespace, case: Case
 ) -> Iterator[tuple[str, ...]]:
-    gains: dict[str, list[float]] = {way: [] for way in SETTINGS}
+    gains: Rates = {way: [] for way in SETTINGS}
+    of_all: list[Rates] = []
     what = f"{case.order} {case.size // KIB} KiB {case.direction}"
     for processes in PROCESSES:
         each = case.bytes_of_each(processes, chosen)
@@ -223,17 +258,19 @@ def _transfer_rows(
             gain = median(found) / median(rates["plain"])
             gains[way].append(gain)
             cells.append(f"{median(found):.0f}" + ("" if way == "plain" else f" ({gain - 1:+.0%})"))
-        beside = [ratio_of(rates[f"pool, {one}"], rates[f"paper, {one}"]) for one in WINDOWS]
-        yield case.name, what, str(processes), str(each // MIB), *cells, *beside
+        of_all.append(rates)
+        yield case.name, what, str(processes), str(each // MIB), *cells, *_by_paper(rates)
     means = [f"{sum(gains[way]) / len(gains[way]) - 1:+.0%}" for way in SETTINGS]
-    yield case.name, what, "mean", "", "", *means[1:], *("" for _ in WINDOWS)
+    yield case.name, what, "mean", "", "", *means[1:], *_by_paper(_means(of_all))
 
 
-def _rates(
-    programs: Programs, chosen: argparse.Namespace, case: Case, words: list[str]
-) -> dict[str, list[float]]:
+def _by_paper(rates: Rates) -> Iterator[str]:
+    return (ratio_of(rates[f"pool, {one}"], rates[f"paper, {one}"]) for one in WINDOWS)
+
+
+def _rates(programs: Programs, chosen: argparse.Namespace, case: Case, words: list[str]) -> Rates:
     """The ways in random order; what is read was written once, plain, and is in no cache."""
-    rates: dict[str, list[float]] = {way: [] for way in SETTINGS}
+    rates: Rates = {way: [] for way in SETTINGS}
     load = [*words, str(case.size), case.order, case.direction]
     with tempfile.TemporaryDirectory(dir=case.place.folder) as name:
         folder = Path(name).resolve()

@@ -39,16 +39,17 @@ void close_file(Ledger& ledger, std::uint32_t client, File& file) {
     if (file.clients.empty() && file.shared_ns == never_ns) {
         ledger.clean.drop_all(file);
     }
-    std::uint64_t writers = 0;
-    for (const auto& [other, how] : file.clients) {
-        writers |= how.writes ? std::uint64_t{1} << other % 64 : 0;
-    }
-    ledger.slot_of(file).writers.store(writers, std::memory_order_release);
+    ledger.slot_of(file).writers[client / 64].fetch_and(~(std::uint64_t{1} << client % 64),
+                                                        std::memory_order_release);
     ledger.stir(file);
 }
 
 bool Intake::round() {
     ++ledger_.round;
+    DirectoryHeader& header = ledger_.directory.header;
+    const std::uint32_t round = header.round.load(relaxed) + 1;
+    // Before the first look at what is committed: who has seen the round before waits for this one.
+    header.round.store(round, std::memory_order_seq_cst);
     items_.clear();
     // Whatever these count was committed before the cutoff.
     for (const std::uint32_t number : ledger_.admitted) {
@@ -87,8 +88,17 @@ bool Intake::round() {
             put_back(items_[i]);
         }
     }
+    bool all = true;
     for (const std::uint32_t number : ledger_.admitted) {
-        publish(number, *ledger_.clients[number]);
+        Client& client = *ledger_.clients[number];
+        all = all && (!client.behind || client.standing > Client::Standing::leaving);
+        publish(number, client);
+    }
+    if (all) {
+        header.taken_round.store(round, std::memory_order_release);
+        if (ledger_.admitted.size() > logs_watched_max) {
+            ledger_.ports.sleepers.wake(header.taken_round);
+        }
     }
     return taken > 0;
 }

@@ -169,7 +169,9 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.drained.store(0, relaxed);
     slot.waited_ns.store(0, relaxed);
     slot.high.store(0, relaxed);
-    slot.writers.store(0, relaxed);
+    for (auto& some : slot.writers) {
+        some.store(0, relaxed);
+    }
     slot.clean.store(0, relaxed);
     slot.fetch_us.store(0, relaxed);
     slot.path.fill('\0');

@@ -150,7 +150,8 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
     if (access != Access::read && !opens.writes) {
         opens.writes = true;
         ++one->writes;
-        slot.writers.fetch_or(std::uint64_t{1} << client % 64, std::memory_order_seq_cst);
+        slot.writers[client / 64].fetch_or(std::uint64_t{1} << client % 64,
+                                           std::memory_order_seq_cst);
     }
     if (access != Access::read && !opened.open->storage) {
         ledger.leave(opened, Reason::asked);  // nobody could drain it

@@ -120,6 +120,7 @@ struct NodeOptions {
     JournalWriter* journal = nullptr;                 // see PoolPorts
     FileRule rule{};                                  // of all files
     bool fills = true;                                // clients can: see Daemon::fill
+    bool sees = true;                                 // the same: see Daemon::sees
 };
 
 class Node;
@@ -159,6 +160,7 @@ private:
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
     void wait(const Word& word, std::uint32_t seen) noexcept override;
     [[nodiscard]] Log log_of(std::uint32_t client) noexcept override;
+    [[nodiscard]] bool sees(std::uint32_t client) noexcept override;
     void prepare(std::byte* begin, std::size_t bytes) noexcept override;
     [[nodiscard]] bool fill(std::byte* to, std::span<const std::byte> bytes) noexcept override;
 
@@ -404,6 +406,10 @@ inline Log NodeClient::log_of(std::uint32_t client) noexcept {
     mapped_process = process;
     mapped = node_.log_of(client);
     return mapped;
+}
+
+inline bool NodeClient::sees(std::uint32_t client) noexcept {
+    return client == client_ || node_.options().sees;
 }
 
 inline void NodeClient::prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept {

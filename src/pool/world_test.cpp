@@ -44,6 +44,7 @@ struct Drawn {
         journal = draw(3) == 0;
         pool.sync_to_journal = draw(2) == 0;
         pool.processors = static_cast<std::size_t>(draw(3));
+        node.sees = draw(2) == 0;
     }
     std::int64_t draw(std::int64_t end) {
         return static_cast<std::int64_t>(adapters::scramble(seed, 77, ++drawn) %

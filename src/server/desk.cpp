@@ -23,23 +23,6 @@ using wire::Ask;
 // for it.
 constexpr auto opening_wait = std::chrono::milliseconds{1};
 
-void refuse(Answer& answer, int error) noexcept {
-    answer.reply.error = error;
-    answer.descriptors.clear();
-}
-
-// An errno for a client, which has no use for the message.
-int errno_of(const Error& error) noexcept { return error.system == 0 ? EIO : error.system; }
-
-bool pass(Result<OwnFd> descriptor, Answer& answer) {
-    if (!descriptor) {
-        refuse(answer, errno_of(descriptor.error()));
-        return false;
-    }
-    answer.descriptors.push_back(std::move(*descriptor));
-    return true;
-}
-
 Result<OwnFd> document_of(const std::string& text) {
     OwnFd fd{::memfd_create("forebay-status", MFD_CLOEXEC)};
     if (!fd.valid() ||
@@ -161,14 +144,14 @@ Answer Desk::answer(Session& session, const wire::Question& question,
             if (known) {
                 open(session, question, std::move(descriptors), answer);
             } else {
-                refuse(answer, ENOTCONN);
+                answer.refuse(ENOTCONN);
             }
             break;
         case Ask::close:
             if (known) {
                 pool_.close(*session.client, question.slot, question.generation);
             } else {
-                refuse(answer, ENOTCONN);
+                answer.refuse(ENOTCONN);
             }
             break;
         case Ask::sync:
@@ -178,7 +161,7 @@ Answer Desk::answer(Session& session, const wire::Question& question,
         case Ask::settle: settle(session, question, answer); break;
         case Ask::lend:
             if (!known || !memory_.lend(*session.client, question.group)) {
-                refuse(answer, known ? EEXIST : ENOTCONN);
+                answer.refuse(known ? EEXIST : ENOTCONN);
             }
             break;
         case Ask::borrow: pass_lent_log(question, answer); break;
@@ -187,72 +170,10 @@ Answer Desk::answer(Session& session, const wire::Question& question,
     return answer;
 }
 
-void Desk::pass_directory(Answer& answer) const {
-    if (pass(area_.for_reading(), answer)) {
-        answer.reply.number = static_cast<std::int64_t>(sizeof(pool::Directory));
-    }
-}
-
-void Desk::hello(Session& session, const wire::Question& question, Answer& answer) {
-    if (session.client) {
-        refuse(answer, EALREADY);
-        return;
-    }
-    OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
-    Result<pool::Log> log = memory_.prepare();
-    if (!client_bell.valid() || !log) {
-        refuse(answer, log ? EMFILE : errno_of(log.error()));
-        return;
-    }
-    const auto process = session.process() > 0 ? session.process() : question.number;
-    const auto client = pool_.admit(static_cast<std::uint64_t>(process), *log);
-    if (!client) {
-        memory_.discard();
-        // One comes free once what a program left behind is drained.
-        refuse(answer, departing_.empty() ? EUSERS : EAGAIN);
-        return;
-    }
-    memory_.assign(*client);
-    session.client = client;
-    session.bell = std::move(bell);
-    answer.reply.client = *client;
-    pass_directory(answer);
-    if (answer.reply.error == 0 && pass(memory_.area(*client).for_writing(), answer)) {
-        answer.descriptors.push_back(std::move(client_bell));
-        if (clean_.area().made()) {
-            pass(clean_.area().for_reading(), answer);
-        }
-    }
-    if (answer.reply.error != 0) {
-        leave(session);
-    }
-}
-
-void Desk::pass_log(const wire::Question& question, Answer& answer) const {
-    const auto client = static_cast<std::uint32_t>(question.number);
-    const Area& area = memory_.area(client);
-    answer.reply.client = client;
-    if (!area.made()) {
-        refuse(answer, ENOENT);
-        return;
-    }
-    pass(area.for_reading(), answer);
-}
-
-void Desk::pass_lent_log(const wire::Question& question, Answer& answer) const {
-    const Area* const area = memory_.lent(question.group);
-    if (area == nullptr || !area->made()) {
-        refuse(answer, ENOENT);
-        return;
-    }
-    pass(area->for_writing(), answer);
-}
-
 void Desk::open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
                 Answer& answer) {
     if (descriptors.size() != 1) {
-        refuse(answer, EBADF);
+        answer.refuse(EBADF);
         return;
     }
     const bool writes = (question.flags & wire::for_writing) != 0;
@@ -289,7 +210,7 @@ void Desk::knock(Session& session, Answer& answer, std::uint64_t ticket) {
         return;
     }
     if (admission == registry::Admission::refused) {
-        refuse(answer, EREMOTEIO);
+        answer.refuse(EREMOTEIO);
         return;
     }
     answer.admitted = true;
@@ -330,7 +251,7 @@ void Desk::begin_opening(Session& session, Answer& answer) {
 
 // The file that is being opened will not be.
 void Desk::turn_away(Answer& answer, int error) {
-    refuse(answer, error);
+    answer.refuse(error);
     if (answer.admitted) {
         companions_->not_entered(*answer.file);
     }
@@ -402,11 +323,11 @@ void Desk::enter(Session& session, Answer& answer) {
 
 void Desk::ask(const Session& session, const wire::Question& question, Answer& answer) {
     if (!session.client) {
-        refuse(answer, ENOTCONN);
+        answer.refuse(ENOTCONN);
         return;
     }
     if (question.ask == Ask::truncate && !may_write(session, question)) {
-        refuse(answer, EBADF);
+        answer.refuse(EBADF);
         return;
     }
     answer.ticket = pool_.ask(question.slot, question.generation, task_of(question));
@@ -416,7 +337,7 @@ void Desk::ask(const Session& session, const wire::Question& question, Answer& a
 void Desk::settle(const Session& session, const wire::Question& question, Answer& answer) {
     const pool::FileSlot& file = directory_.files[question.slot];
     if (!session.client || file.generation.load(relaxed) != question.generation) {
-        refuse(answer, session.client ? ENOENT : ENOTCONN);
+        answer.refuse(session.client ? ENOENT : ENOTCONN);
         return;
     }
     if (!companions_) {
@@ -433,13 +354,13 @@ void Desk::settle(Answer& answer, std::uint64_t ticket) {
         coming_[ticket] = {*answer.file, false};
         answer.ticket = ticket;
     } else if (settled == registry::Admission::refused) {
-        refuse(answer, EREMOTEIO);
+        answer.refuse(EREMOTEIO);
     }
 }
 
 void Desk::adjust(const Session& session, const wire::Question& question, Answer& answer) {
     if (!session.client || !may_write(session, question)) {
-        refuse(answer, session.client ? EBADF : ENOTCONN);
+        answer.refuse(session.client ? EBADF : ENOTCONN);
         return;
     }
     // Where everything is written through, nothing comes back.
@@ -449,14 +370,14 @@ void Desk::adjust(const Session& session, const wire::Question& question, Answer
                           : pool_.adjust(question.slot, question.generation,
                                          {.window = Length{question.number}, .back = back});
     if (error != 0) {
-        refuse(answer, error);
+        answer.refuse(error);
     }
 }
 
 // The kernel runs no program that somebody can write to.
 void Desk::run(const Session& session, const wire::Question& question, Answer& answer) {
     if (!session.client) {
-        refuse(answer, ENOTCONN);
+        answer.refuse(ENOTCONN);
         return;
     }
     answer.program = ports::Identity{.device = static_cast<std::uint64_t>(question.number),
@@ -502,7 +423,7 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
     if (answer.opening) {
         if (!session.client) {
             nobody_wants(ticket);
-            refuse(answer, ENOTCONN);
+            answer.refuse(ENOTCONN);
         } else {
             coming_.erase(ticket);
             if (answer.file && !answer.admitted) {
@@ -522,6 +443,10 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
             return;
         }
     }
+    if (answer.refused != 0) {
+        answer.refuse(answer.refused);
+        return;
+    }
     if (answer.program) {
         await_closing(answer);
         return;
@@ -538,7 +463,7 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
 
 void Desk::tell_status(Answer& answer) {
     const std::string text = status(false);
-    if (pass(document_of(text), answer)) {
+    if (answer.pass(document_of(text))) {
         answer.reply.number = static_cast<std::int64_t>(text.size());
     }
 }

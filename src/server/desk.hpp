@@ -120,6 +120,8 @@ private:
          const Clocks& clocks, Post* post);
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
+    // The client, when everything is drained.
+    void turn_away(Answer& answer, int error, const std::string& why);
     void pass_log(const wire::Question& question, Answer& answer) const;
     void pass_lent_log(const wire::Question& question, Answer& answer) const;
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,

@@ -136,7 +136,7 @@ Visitor Door::next() {
         spare_ = OwnFd{};
         const OwnFd sent_away{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
         spare_ = spare_descriptor();
-        return {.refused = "no descriptors are left"};
+        return {.refused = "no descriptors are left", .no_room = true};
     }
     if (!socket.valid()) {
         return {};

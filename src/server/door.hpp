@@ -16,6 +16,7 @@ struct Visitor {
     OwnFd socket = {};  // not valid: nobody was there, or who was there was sent away
     std::int64_t process = 0;
     std::string refused = {};  // why somebody was sent away; empty: nobody was
+    bool no_room = false;      // which is why
 };
 
 class Door {

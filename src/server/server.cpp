@@ -243,10 +243,13 @@ void Server::let_in() {
     for (std::size_t i = 0; i < visitors_at_once; ++i) {
         Visitor visitor = door_.next();
         if (visitor.socket.valid() && sessions_.size() >= sessions_max) {
-            visitor = {.refused = "too many processes are connected"};
+            visitor = {.refused = "too many processes are connected", .no_room = true};
         }
         if (!visitor.refused.empty()) {
             note("sent somebody away (" + visitor.refused + ").");
+        }
+        if (visitor.no_room) {
+            desk_->close_down(pool::Reason::full);  // who was sent away sees nothing that is pooled
         }
         if (!visitor.socket.valid()) {
             return;

@@ -28,7 +28,7 @@ struct ServerOptions {
 
 class Server {
 public:
-    static constexpr std::size_t sessions_max = 1024;
+    static constexpr std::size_t sessions_max = 8 * pool::clients_max;  // who only asks, too
 
     // The clocks outlive it.
     // `peers`, where there are other daemons, have joined; they outlive it, too.

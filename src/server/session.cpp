@@ -4,9 +4,26 @@
 #include "server/socket.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <span>
 
 namespace forebay::server {
+
+int errno_of(const Error& error) noexcept { return error.system == 0 ? EIO : error.system; }
+
+void Answer::refuse(int error) noexcept {
+    reply.error = error;
+    descriptors.clear();
+}
+
+bool Answer::pass(Result<OwnFd> descriptor) {
+    if (!descriptor) {
+        refuse(errno_of(descriptor.error()));
+        return false;
+    }
+    descriptors.push_back(std::move(*descriptor));
+    return true;
+}
 
 Answer* Session::waiting_for(std::uint64_t ticket) noexcept {
     const auto found = std::ranges::find_if(

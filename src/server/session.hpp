@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/own_fd.hpp"
+#include "base/result.hpp"
 #include "pool/shared/directory.hpp"
 #include "ports/storage.hpp"
 #include "registry/token.hpp"
@@ -35,7 +36,14 @@ struct Answer {
     std::uint64_t group = 0;                   // of ranks that open it together
     bool admitted = false;                     // by the other daemons
     std::optional<ports::Identity> program;    // that is to be run
+    int refused = 0;                           // errno of the reply, whatever the ticket's is
+
+    void refuse(int error) noexcept;
+    // False: there is no such descriptor, and the answer says so.
+    bool pass(Result<OwnFd> descriptor);
 };
+// For a client, which has no use for the message.
+[[nodiscard]] int errno_of(const Error& error) noexcept;
 
 class Session {
 public:

@@ -46,6 +46,8 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::other_nodes: return "other_nodes";
         case pool::Reason::node_lost: return "node_lost";
         case pool::Reason::no_journal: return "no_journal";
+        case pool::Reason::full: return "full";
+        case pool::Reason::unmapped: return "unmapped";
         case pool::Reason::none: break;
     }
     return "";

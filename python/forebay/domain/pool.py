@@ -40,6 +40,8 @@ REASONS: Mapping[str, str] = {
     "node_lost": "the daemon of another node had gone",
     "no_room": "the file system had less room than what was in the pool",
     "no_journal": "the journal could not be written",
+    "full": "the pool had no room for so many processes",
+    "unmapped": "a process could not map the pool's memory",
 }
 
 

@@ -48,6 +48,12 @@ void close_if_open(int fd) noexcept {
     }
 }
 
+void unmapped(const void* at, std::size_t bytes) noexcept {
+    if (at != nullptr) {
+        kernel::munmap(const_cast<void*>(at), bytes);
+    }
+}
+
 struct Room {
     std::size_t bytes = 0;
     int protection = PROT_READ;
@@ -188,25 +194,41 @@ bool Connection::settled_with(bool patience) noexcept {
     if (state_.load(relaxed) != State::none) {
         return true;
     }
-    const char* const problem = connect_and_greet();
+    Received greeting;
+    const char* problem = connect_and_greet(greeting);
+    State found = State::unreachable;
+    const char* hint = "See with `forebay pool status` whether the daemon lives.";
+    if (problem != nullptr && greeting.came) {
+        hint = "Nothing is in the pool any more. See `forebay pool status`.";
+    }
+    if (problem == nullptr) {
+        problem = map(greeting);
+        for (const int fd : greeting.descriptors) {
+            close_if_open(fd);
+        }
+        found = problem == nullptr ? State::reached : State::out;
+        hint =
+            "Files that it opens leave the pool. See whether its address space is limited "
+            "(`ulimit -v`).";
+    }
     if (problem != nullptr) {
-        disconnect();
-        if (errno == EAGAIN && patience) {
+        const int error = errno;
+        unmap();
+        disconnect(found == State::out);
+        if (error == EAGAIN && patience) {
             return false;
         }
         std::array<char, 256> why;
         std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
-                      errno);
-        say("this program does without the pool", why.data(),
-            "See with `forebay pool status` whether the daemon lives.");
+                      error);
+        say("this program does without the pool", why.data(), hint);
     }
-    state_.store(problem == nullptr ? State::reached : State::unreachable,
-                 std::memory_order_release);
+    state_.store(found, std::memory_order_release);
     return true;
 }
 
 // Null, or what went wrong, with errno.
-const char* Connection::connect_and_greet() noexcept {
+const char* Connection::connect_and_greet(Received& greeting) noexcept {
     const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (made < 0) {
         return "no socket can be made";
@@ -218,19 +240,15 @@ const char* Connection::connect_and_greet() noexcept {
     }
     wire::Question hello;
     hello.number = process_;
-    Received greeting = exchange(hello, -1);
+    greeting = exchange(hello, -1);
     if (!greeting.came) {
         return "the daemon does not answer";
     }
     if (greeting.reply.error != 0) {
         errno = greeting.reply.error;
-        return "the daemon refuses";
+        return "the daemon has no room for it";
     }
-    const char* const problem = map(greeting);
-    for (const int fd : greeting.descriptors) {
-        close_if_open(fd);
-    }
-    return problem;
+    return nullptr;
 }
 
 const char* Connection::map(Received& greeting) noexcept {
@@ -266,45 +284,43 @@ const char* Connection::map(Received& greeting) noexcept {
     return nullptr;
 }
 
-void Connection::disconnect() noexcept {
+void Connection::disconnect(bool but_for_the_socket) noexcept {
     const int before = errno;
-    close_if_open(socket_.exchange(-1, relaxed));
+    if (!but_for_the_socket) {
+        close_if_open(socket_.exchange(-1, relaxed));
+    }
     close_if_open(bell_.exchange(-1, relaxed));
     log_file_.close();
     errno = before;
+}
+
+// What was mapped for this process.
+void Connection::unmap() noexcept {
+    unmapped(directory_, sizeof(pool::Directory));
+    unmapped(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
+    unmapped(clean_, clean_bytes_);
+    directory_ = nullptr;
+    log_ = pool::Log{};
+    clean_ = nullptr;
 }
 
 void Connection::forget() noexcept {
     const int before = errno;
     disconnect();
     const bool over = life() == Life::ended;
-    const auto unmap = [](const void* at, std::size_t bytes) {
-        if (at != nullptr) {
-            kernel::munmap(const_cast<void*>(at), bytes);
-        }
-    };
-    if (reached()) {
-        unmap(directory_, sizeof(pool::Directory));
-        unmap(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
-        unmap(clean_, clean_bytes_);
-    }
+    unmap();
+    others_mapped_.store(0, relaxed);
     for (OtherLog& other : others_) {
-        if (other.base.load(relaxed) != nullptr) {
-            unmap(other.base.exchange(nullptr, relaxed), pool::LogShape::bytes);
-        }
+        unmapped(other.base.exchange(nullptr, relaxed), pool::LogShape::bytes);
     }
     for (std::byte*& old : retired_) {
-        unmap(old, pool::LogShape::bytes);
-        old = nullptr;
+        unmapped(std::exchange(old, nullptr), pool::LogShape::bytes);
     }
     for (LentLog& lent : lent_logs_) {
-        unmap(lent.base, pool::LogShape::bytes);
+        unmapped(lent.base, pool::LogShape::bytes);
         lent = {};
     }
     own_name_.store(0, relaxed);
-    directory_ = nullptr;
-    log_ = pool::Log{};
-    clean_ = nullptr;
     depositor_.reset();
     reader_.reset();
     readings_.store(0, relaxed);
@@ -338,7 +354,7 @@ Connection::Received Connection::exchange(const wire::Question& question, int de
 
 std::optional<wire::Reply> Connection::ask(const wire::Question& question,
                                            int descriptor) noexcept {
-    if (!reached() || kernel::getpid() != process_) {
+    if ((!reached() && !stays_out()) || kernel::getpid() != process_) {
         return std::nullopt;
     }
     const int before = errno;
@@ -455,6 +471,15 @@ pool::Log Connection::log_of(std::uint32_t client) noexcept {
     return mapped == nullptr ? pool::Log{} : pool::Log{mapped};
 }
 
+bool Connection::sees(std::uint32_t client) noexcept {
+    const OtherLog& other = others_[client];
+    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
+    const bool mapped = other.base.load(std::memory_order_acquire) != nullptr &&
+                        other.number.load(std::memory_order_acquire) == number;
+    return client == client_ || number == 0 || mapped ||
+           (others_mapped_.load(relaxed) < pool::logs_watched_max && map_log(client) != nullptr);
+}
+
 std::byte* Connection::map_log(std::uint32_t client) noexcept {
     const int before = errno;
     wire::Question question;
@@ -472,7 +497,9 @@ std::byte* Connection::map_log(std::uint32_t client) noexcept {
         for (const int fd : received.descriptors) {
             close_if_open(fd);
         }
+        others_mapped_.fetch_add(fresh != nullptr ? 1 : 0, relaxed);
         if (base != nullptr) {
+            others_mapped_.fetch_sub(1, relaxed);
             retire(base);
         }
         base = fresh;

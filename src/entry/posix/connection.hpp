@@ -37,6 +37,11 @@ public:
     [[nodiscard]] bool reached() const noexcept {
         return state_.load(std::memory_order_acquire) == State::reached;
     }
+    // The daemon answers, but its memory cannot be mapped here: it is asked to keep the files that
+    // this process opens out of the pool.
+    [[nodiscard]] bool stays_out() const noexcept {
+        return state_.load(std::memory_order_acquire) == State::out;
+    }
     // Another one for each connection of this process and of those that it was forked from.
     [[nodiscard]] std::uint32_t number() const noexcept {
         return number_.load(std::memory_order_relaxed);
@@ -54,8 +59,9 @@ public:
     [[nodiscard]] pool::Depositor& depositor() noexcept { return *depositor_; }
     [[nodiscard]] pool::Reader& reader() noexcept { return *reader_; }
 
-    // nullopt: the daemon is not there any more, which is told once if it is dead. Blocks signals:
-    // a handler may ask, too. `descriptor` travels with the question.
+    // Where it was reached, or stays out. nullopt: the daemon is not there any more, which is told
+    // once if it is dead. Blocks signals: a handler may ask, too. `descriptor` travels with the
+    // question.
     [[nodiscard]] std::optional<wire::Reply> ask(const wire::Question& question,
                                                  int descriptor = -1) noexcept;
     // Tells once that the daemon is dead.
@@ -79,6 +85,7 @@ public:
     void kick() noexcept override;
     void wait(const pool::Word& word, std::uint32_t seen) noexcept override;
     [[nodiscard]] pool::Log log_of(std::uint32_t client) noexcept override;
+    [[nodiscard]] bool sees(std::uint32_t client) noexcept override;
     void prepare(std::byte* begin, std::size_t bytes) noexcept override;
     [[nodiscard]] bool fill(std::byte* to, std::span<const std::byte> bytes) noexcept override;
 
@@ -103,7 +110,7 @@ public:
     };
 
 private:
-    enum class State : std::uint32_t { none, reached, unreachable, ended };
+    enum class State : std::uint32_t { none, reached, out, unreachable, ended };
     class Turn;
 
     // Descriptors that came with a reply; all are closed, but one that was taken out.
@@ -125,9 +132,10 @@ private:
     static constexpr std::size_t lent_logs_max = 64;
 
     [[nodiscard]] bool settled_with(bool patience) noexcept;
-    [[nodiscard]] const char* connect_and_greet() noexcept;
+    [[nodiscard]] const char* connect_and_greet(Received& greeting) noexcept;
     [[nodiscard]] const char* map(Received& greeting) noexcept;
-    void disconnect() noexcept;
+    void disconnect(bool but_for_the_socket = false) noexcept;
+    void unmap() noexcept;
     [[nodiscard]] Received exchange(const wire::Question& question, int descriptor) noexcept;
     [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
     void retire(std::byte* log) noexcept;
@@ -150,6 +158,7 @@ private:
     std::optional<pool::Depositor> depositor_;
     std::optional<pool::Reader> reader_;
     std::array<OtherLog, pool::clients_max> others_{};
+    std::atomic<std::size_t> others_mapped_{0};
     std::atomic<std::uint32_t> readings_{0};
     std::array<std::byte*, 16> retired_{};
     std::atomic<std::uint64_t> own_name_{0};          // by which the own log is lent

@@ -219,6 +219,20 @@ int make_empty(Place place) noexcept {
 
 }  // namespace
 
+namespace {
+
+// This process would neither see deposits of the file nor keep out of their way.
+Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
+    Description spare{};
+    const Place place{spare, fd};
+    place.file.flags.store(opening.flags, relaxed);
+    const bool refused = introduce(place, path, pool::Reason::unmapped) == Introduced::refused;
+    errno = refused ? EREMOTEIO : errno;
+    return refused ? Taken::failed : Taken::no;
+}
+
+}  // namespace
+
 Taken take_on(int fd, const Opening& opening) noexcept {
     if (static_cast<unsigned>(fd) < descriptors_max && descriptors.captured(fd)) {
         Description* const stale = descriptors.take(fd);  // closed where nobody could see it
@@ -229,8 +243,11 @@ Taken take_on(int fd, const Opening& opening) noexcept {
     PathBuffer buffer;
     std::string_view path;
     if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE ||
-        !regular_and_pooled(fd, buffer, path) || !connection.reach()) {
+        !regular_and_pooled(fd, buffer, path)) {
         return Taken::no;
+    }
+    if (!connection.reach()) {
+        return connection.stays_out() ? keep_out(fd, opening, path) : Taken::no;
     }
     Description* const made = fd < descriptors_max ? descriptors.make() : nullptr;
     Description spare{};  // one that is never closed

@@ -26,6 +26,9 @@ public:
     virtual void wait(const Word& word, std::uint32_t seen) noexcept = 0;
     // The log of another client, to read it; not mapped where that cannot be had.
     [[nodiscard]] virtual Log log_of(std::uint32_t client) noexcept = 0;
+    // What it has committed can be seen in its log, which is mapped or may be; else a round of the
+    // daemon has to be waited for.
+    [[nodiscard]] virtual bool sees(std::uint32_t /*client*/) noexcept { return true; }
     // These bytes of the own log will be written for the first time.
     virtual void prepare(std::byte* begin, std::size_t bytes) noexcept = 0;
     // The same for these bytes, and writes them: new memory that is not mapped first costs half as

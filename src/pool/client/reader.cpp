@@ -69,18 +69,41 @@ bool Reader::catch_up_with(std::uint32_t client) noexcept {
     }
 }
 
+// A round that has begun may have passed by what was committed since: the next one has not.
+bool Reader::catch_up_with_all() noexcept {
+    const DirectoryHeader& header = directory_.header;
+    const std::uint32_t next = header.round.load(std::memory_order_seq_cst) + 1;
+    for (;;) {
+        const std::uint32_t seen = header.taken_round.load(std::memory_order_acquire);
+        if (static_cast<std::int32_t>(seen - next) >= 0) {
+            return true;
+        }
+        if (!daemon_.alive()) {
+            return false;
+        }
+        daemon_.kick();
+        daemon_.wait(header.taken_round, seen);
+    }
+}
+
 bool Reader::catch_up(const FileSlot& slot) noexcept {
-    std::uint64_t writers = slot.writers.load(std::memory_order_acquire);
-    while (writers != 0) {
-        const auto bit = static_cast<std::uint32_t>(__builtin_ctzll(writers));
-        writers &= writers - 1;
-        for (std::uint32_t client = bit; client < clients_max; client += 64) {
-            if (directory_.clients[client].used.load(relaxed) != 0 && !catch_up_with(client)) {
+    bool seen_all = true;
+    for (std::uint32_t first = 0; first < clients_max; first += 64) {
+        std::uint64_t writers = slot.writers[first / 64].load(std::memory_order_acquire);
+        for (; writers != 0; writers &= writers - 1) {
+            const std::uint32_t client =
+                first + static_cast<std::uint32_t>(__builtin_ctzll(writers));
+            if (directory_.clients[client].used.load(relaxed) == 0) {
+                continue;
+            }
+            if (!daemon_.sees(client)) {
+                seen_all = false;
+            } else if (!catch_up_with(client)) {
                 return false;
             }
         }
     }
-    return true;
+    return seen_all || catch_up_with_all();
 }
 
 bool Reader::copy(const Deposit& deposit, std::byte* to) noexcept {

@@ -63,6 +63,7 @@ public:
 private:
     [[nodiscard]] bool catch_up(const FileSlot& slot) noexcept;
     [[nodiscard]] bool catch_up_with(std::uint32_t client) noexcept;
+    [[nodiscard]] bool catch_up_with_all() noexcept;
     // One file, and who reads it.
     struct Source {
         FileId file;

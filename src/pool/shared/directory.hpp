@@ -40,7 +40,7 @@ enum class Durability : std::uint32_t {
     files,    // the journal has failed: the file has it, unless it cannot be drained
 };
 
-// Why a file is not pooled; told in the report.
+// Why a file is not pooled; told in the report. What processes say is not beyond `closing`.
 enum class Reason : std::uint32_t {
     none,
     mapped,     // mmap
@@ -53,6 +53,7 @@ enum class Reason : std::uint32_t {
     async,      // aio, io_uring
     asked,      // by the program or the user
     switched,   // by the program, which may switch it on again
+    unmapped,   // a process that has it open cannot map the pool's memory
     no_room,    // the file system has less room than what is deposited
     closing,    // the pool ends
     no_memory,  // none comes free: what fills it cannot be drained
@@ -62,6 +63,7 @@ enum class Reason : std::uint32_t {
     no_journal,   // its device has failed
     other_nodes,  // several nodes have it open, and one of them writes
     node_lost,    // a daemon of another node has gone
+    full,         // there are more processes than the pool has room for
 };
 
 inline constexpr std::size_t levels = 6;
@@ -88,11 +90,11 @@ struct alignas(64) FileSlot {
     Word progress;                        // changes when anything of the file is drained
     std::atomic<std::int64_t> waited_ns;  // what its writers say that they waited for room
     std::atomic<std::int64_t> high;       // most that was deposited and not drained
-    // Clients that may have deposits of it on their way: bit c % 64 of client c.
-    std::atomic<std::uint64_t> writers;
     std::atomic<std::uint32_t> clean;     // blocks that were, or are being, read ahead
     std::atomic<std::uint32_t> fetch_us;  // that reading a whole one took, lately; 0: none was
-    std::array<char, path_bytes> path;    // as it was opened; for messages
+    // Clients that may have deposits of it on their way: bit c % 64 of word c / 64 for client c.
+    std::array<std::atomic<std::uint64_t>, clients_max / 64> writers;
+    std::array<char, path_bytes> path;  // as it was opened; for messages
 };
 
 struct alignas(64) ClientSlot {
@@ -161,6 +163,10 @@ struct DirectoryHeader {
     std::atomic<std::uint32_t> nodes;    // of the job, with a daemon each
     std::atomic<std::uint32_t> readers;  // nodes that read a file for all; 0: each for itself
     std::atomic<std::uint32_t> extents_used;
+    // Rounds in which the daemon takes what clients have committed: the last that has begun, and
+    // the last that has taken all that was committed before it began.
+    std::atomic<std::uint32_t> round;
+    Word taken_round;
     // There are writers for all processors: the less work the better, whoever does it.
     std::atomic<std::uint32_t> crowded;
     std::atomic<Consistency> consistency;

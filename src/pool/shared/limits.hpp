@@ -7,12 +7,15 @@
 
 namespace forebay::pool {
 
-inline constexpr std::uint64_t format = 0x666f72656261790c;  // "forebay", 12
+inline constexpr std::uint64_t format = 0x666f72656261790d;  // "forebay", 13
 
 inline constexpr std::size_t block_bytes = std::size_t{1}
                                            << 20;  // what a client is leased at a time
+// Of so many other clients a client maps the log to see what they have committed. To map each
+// other's would cost memory and messages by the square of their number.
+inline constexpr std::size_t logs_watched_max = 64;
 inline constexpr std::size_t blocks_max = std::size_t{1} << 14;   // of one client: 16 GiB
-inline constexpr std::size_t clients_max = 256;                   // of one daemon, at a time
+inline constexpr std::size_t clients_max = 1024;                  // of one daemon, at a time
 inline constexpr std::size_t files_max = std::size_t{1} << 14;    // known to one daemon, at a time
 inline constexpr std::size_t extents_max = std::size_t{1} << 21;  // of all files together
 inline constexpr std::size_t clean_max = std::size_t{1} << 12;    // clean blocks: 4 GiB
