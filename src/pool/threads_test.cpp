@@ -39,6 +39,8 @@ public:
     [[nodiscard]] Log log_of(std::uint32_t client) noexcept override {
         return client < logs_.size() ? Log{logs_[client].begin()} : Log{};
     }
+    // What one of them has committed is seen in its log, for the others a round is waited for.
+    [[nodiscard]] bool sees(std::uint32_t client) noexcept override { return client == 0; }
     void prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept override {}
 
 private:
