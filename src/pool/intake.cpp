@@ -96,7 +96,7 @@ bool Intake::round() {
     }
     if (all) {
         header.taken_round.store(round, std::memory_order_release);
-        if (ledger_.admitted.size() > logs_watched_max) {
+        if (ledger_.admitted.size() > 1) {
             ledger_.ports.sleepers.wake(header.taken_round);
         }
     }

@@ -69,6 +69,9 @@ public:
     }
     [[nodiscard]] pool::Log log_of(std::uint32_t) noexcept override { return {}; }
     void prepare(std::byte*, std::size_t) noexcept override {}
+    [[nodiscard]] bool sees(std::uint32_t) noexcept override { return sees_others; }
+
+    bool sees_others = true;
 
 private:
     const pool::Directory& directory_;
@@ -246,6 +249,21 @@ public:
 private:
     std::string path_;
 };
+
+// It does not see what the other one commits, and waits for the daemon's rounds.
+TEST(Deposits, ADaemonThatEndsLeavesNoReaderWaiting) {
+    Running daemon;
+    Client writer{daemon, "file"};
+    Client other{daemon, "file"};
+    other.line.sees_others = false;
+    pool::Reader reader{other.greeted.directory(), other.line, {}};
+    daemon.start();
+    EXPECT_EQ(writer.write(0, pattern(100, 1)).taken, 100U);
+    EXPECT_EQ(reader.deposited_size(other.file), 100);
+    EXPECT_EQ(daemon.end(), 0);
+    daemon.world.end();
+    EXPECT_GE(reader.deposited_size(other.file), 0);
+}
 
 TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
     DeskOptions desk;

@@ -187,6 +187,7 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
         answer.leaves = pool::Reason::asked;
     } else if ((question.flags & wire::through_only) != 0) {
         answer.leaves = static_cast<pool::Reason>(question.number);
+        answer.outside = answer.leaves == pool::Reason::unmapped;
     }
     if (companions_) {
         answer.file = registry::FileKey{question.inode};
@@ -275,7 +276,11 @@ void Desk::enter(Session& session, Answer& answer) {
     const std::shared_ptr<Opening> opening = std::exchange(answer.opening, {});
     Result<pool::OpenFile> file = opening->take();
     if (!file) {
-        turn_away(answer, errno_of(file.error()));
+        const int error = errno_of(file.error());
+        turn_away(answer, error);
+        if (error == EMFILE) {
+            send_away(answer, error, "There is no descriptor for one more file of the pool.");
+        }
         return;
     }
     if (answer.admitted && file->identity.inode != answer.file->inode) {
@@ -293,6 +298,12 @@ void Desk::enter(Session& session, Answer& answer) {
     }
     history_.look();  // what is over: its slot may be this file's
     const ports::Identity identity = file->identity;
+    if (answer.outside) {
+        outside_.emplace(identity.device, identity.inode);
+    } else if (answer.leaves == pool::Reason::none &&
+               outside_.contains({identity.device, identity.inode})) {
+        answer.leaves = pool::Reason::unmapped;
+    }
     std::shared_ptr<Meter> meter = history_.meter_of(identity);
     if (file->storage) {
         file->storage = std::make_unique<MeteredStorage>(std::move(file->storage), meter, clock_);
@@ -408,6 +419,11 @@ std::vector<pool::Done> Desk::done() {
         --opening_;
         done.push_back({ended.ticket, 0});
     }
+    if (!sent_away_.empty() && everything_has_left()) {
+        for (const std::uint64_t ticket : std::exchange(sent_away_, {})) {
+            done.push_back({ticket, 0});
+        }
+    }
     std::erase_if(running_, [&](const auto& one) {
         const bool closed = !pool_.lets_go(one.second);
         if (closed) {
@@ -446,6 +462,11 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
     if (answer.refused != 0) {
         answer.refuse(answer.refused);
         return;
+    }
+    if (answer.outside && !companions_ && session.client) {
+        // Nobody opens it into the pool any more: the process need not say when it closes it.
+        pool_.close(*session.client, answer.reply.slot, answer.reply.generation);
+        session.writes.erase(answer.reply.slot);
     }
     if (answer.program) {
         await_closing(answer);

@@ -120,8 +120,8 @@ private:
          const Clocks& clocks, Post* post);
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
-    // The client, when everything is drained.
-    void turn_away(Answer& answer, int error, const std::string& why);
+    void send_away(Answer& answer, int error, const std::string& why);
+    [[nodiscard]] bool everything_has_left();
     void pass_log(const wire::Question& question, Answer& answer) const;
     void pass_lent_log(const wire::Question& question, Answer& answer) const;
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
@@ -177,6 +177,9 @@ private:
     };
     std::map<std::uint64_t, Coming> coming_;
     std::map<std::uint64_t, ports::Identity> running_;  // programs that are being closed, by ticket
+    std::vector<std::uint64_t> sent_away_;              // tickets that wait until all has left
+    // Files of processes that cannot map the pool's memory.
+    std::set<std::pair<std::uint64_t, std::uint64_t>> outside_;
 };
 
 }  // namespace forebay::server

@@ -2,6 +2,7 @@
 #include "base/atomics.hpp"
 #include "server/desk.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <string>
@@ -9,6 +10,13 @@
 #include <utility>
 
 namespace forebay::server {
+
+namespace {
+
+constexpr const char* no_means =
+    "There is no memory, or no descriptor, for one more process that uses the pool.";
+
+}  // namespace
 
 void Desk::pass_directory(Answer& answer) const {
     if (answer.pass(area_.for_reading())) {
@@ -25,19 +33,18 @@ void Desk::hello(Session& session, const wire::Question& question, Answer& answe
     OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
     Result<pool::Log> log = memory_.prepare();
     if (!client_bell.valid() || !log) {
-        turn_away(answer, log ? EMFILE : errno_of(log.error()),
-                  "There is no memory, or no descriptor, for one more process that uses the pool.");
+        send_away(answer, log ? EMFILE : errno_of(log.error()), no_means);
         return;
     }
     const auto process = session.process() > 0 ? session.process() : question.number;
     const auto client = pool_.admit(static_cast<std::uint64_t>(process), *log);
     if (!client) {
         memory_.discard();
-        if (!departing_.empty()) {
+        if (!departing_.empty() && (question.flags & wire::last_try) == 0) {
             answer.refuse(EAGAIN);  // a place comes free once what a program left is drained
             return;
         }
-        turn_away(answer, EUSERS,
+        send_away(answer, EUSERS,
                   "More than " + std::to_string(pool::clients_max) +
                       " processes use the pool at a time.");
         return;
@@ -55,6 +62,7 @@ void Desk::hello(Session& session, const wire::Question& question, Answer& answe
     }
     if (answer.reply.error != 0) {
         leave(session);
+        send_away(answer, answer.reply.error, no_means);
     }
 }
 
@@ -79,13 +87,25 @@ void Desk::pass_lent_log(const wire::Question& question, Answer& answer) const {
 }
 
 // It would not see what is in the pool, and would write past it: so nothing may be there.
-void Desk::turn_away(Answer& answer, int error, const std::string& why) {
+void Desk::send_away(Answer& answer, int error, const std::string& why) {
     if (directory_.header.closing.load(relaxed) == 0) {
         close_down(pool::Reason::full);
         journal_.notes.push_back(why + " From now on all is written through.");
     }
     answer.refused = error;
-    answer.ticket = pool_.drain_all();
+    answer.ticket = next_opening_++;
+    sent_away_.push_back(*answer.ticket);
+}
+
+// But for what cannot be drained.
+bool Desk::everything_has_left() {
+    history_.look();
+    return std::ranges::all_of(history_.slots(), [this](std::uint32_t slot) {
+        const pool::FileSlot& file = directory_.files[slot];
+        const pool::FileState state = file.state.load(relaxed);
+        return state == pool::FileState::through || state == pool::FileState::free ||
+               file.error.load(relaxed) != 0;
+    });
 }
 
 }  // namespace forebay::server

@@ -34,6 +34,8 @@ void end_life(pool::DirectoryHeader& header, Ending ending) noexcept {
         word.store(dead);
         return;
     }
+    // There is no other round for which anybody could wait.
+    header.taken_round.store(header.round.load() + 1);
     ::pthread_mutex_unlock(&header.alive);
 }
 

@@ -4,7 +4,7 @@
 // memory. Needs nothing of the C++ library at run time.
 //
 //   question    carries                                  reply carries
-//   hello       number: the process                      client; the directory (read-only), the own
+//   hello       number: the process; flags               client; the directory (read-only), the own
 //                                                        log, the bell: an eventfd, and clean
 //                                                        blocks (read-only), if there are any
 //   watch       nothing                                  the directory (read-only)
@@ -63,6 +63,7 @@ enum class Ask : std::uint32_t {
 // Bits of Question::flags.
 inline constexpr std::uint32_t for_writing = 1;   // open: the descriptor may write
 inline constexpr std::uint32_t through_only = 2;  // open: the file is to leave; number: the Reason
+inline constexpr std::uint32_t last_try = 1;      // hello: it will not ask again
 inline constexpr std::uint32_t to_storage = 1;    // sync: fsync as well, not only drain
 inline constexpr std::uint32_t comes_back = 1;    // adjust: pooled again, after Reason::switched
 

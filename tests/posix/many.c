@@ -1,5 +1,6 @@
-// Many processes write a piece of one file each, meet, and each reads the piece of another one:
-//   many FILE PROCESSES
+// Many processes write a piece of one file each, and each reads the piece of another one. Those
+// beyond FIRST begin when the first ones have written, and read a piece of theirs before anything.
+//   many FILE PROCESSES FIRST
 #define _GNU_SOURCE
 #include "common.h"
 
@@ -9,41 +10,67 @@
 
 enum { piece = 4096 };
 
-static pthread_barrier_t* barrier;
+struct meeting {
+    pthread_barrier_t first_have_written, all_have_written, all_have_read;
+};
 
-static int write_and_read(const char* name, int self, int count) {
-    unsigned char mine[piece], there[piece];
-    const int other = (self + count / 2) % count;
-    const int fd = open(name, O_RDWR);
-    need(fd >= 0, name);
-    fill(mine, piece, (size_t)self * piece, 0);
-    pthread_barrier_wait(barrier);
-    need(pwrite(fd, mine, piece, (off_t)self * piece) == piece, "write");
-    pthread_barrier_wait(barrier);
-    const ssize_t got = pread(fd, there, piece, (off_t)other * piece);
-    fill(mine, piece, (size_t)other * piece, 0);
-    pthread_barrier_wait(barrier);
-    close(fd);
-    return got == piece && memcmp(mine, there, piece) == 0;
-}
+static struct meeting* meeting;
 
-int main(int argc, char** argv) {
-    need(argc == 3, "many FILE PROCESSES");
-    const int count = atoi(argv[2]);
+static void meet(pthread_barrier_t* barrier, int count) {
     pthread_barrierattr_t shared;
     pthread_barrierattr_init(&shared);
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
-    barrier =
-        mmap(NULL, sizeof *barrier, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    need(barrier != MAP_FAILED, "mmap");
-    pthread_barrier_init(barrier, &shared, (unsigned)count);
+    need(pthread_barrier_init(barrier, &shared, (unsigned)count) == 0, "a barrier");
+}
+
+static int reads(int fd, int of) {
+    unsigned char expected[piece], got[piece];
+    fill(expected, piece, (size_t)of * piece, 0);
+    return pread(fd, got, piece, (off_t)of * piece) == piece && memcmp(expected, got, piece) == 0;
+}
+
+static int write_and_read(const char* name, int self, int count, int first) {
+    unsigned char bytes[piece];
+    int right = 1;
+    const int fd = open(name, O_RDWR);
+    need(fd >= 0, name);
+    if (self >= first) {
+        right = reads(fd, self % first);
+    }
+    fill(bytes, piece, (size_t)self * piece, 0);
+    need(pwrite(fd, bytes, piece, (off_t)self * piece) == piece, "write");
+    if (self < first) {
+        pthread_barrier_wait(&meeting->first_have_written);
+    }
+    pthread_barrier_wait(&meeting->all_have_written);
+    right = reads(fd, (self + count / 2) % count) && right;
+    pthread_barrier_wait(&meeting->all_have_read);
+    close(fd);
+    return right;
+}
+
+int main(int argc, char** argv) {
+    need(argc == 4, "many FILE PROCESSES FIRST");
+    const int count = atoi(argv[2]), first = atoi(argv[3]);
+    meeting =
+        mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    need(meeting != MAP_FAILED, "mmap");
+    meet(&meeting->first_have_written, first + 1);
+    meet(&meeting->all_have_written, count);
+    meet(&meeting->all_have_read, count);
     close(open_new(argv[1]));
     for (int i = 0; i < count; ++i) {
+        if (i == first) {
+            pthread_barrier_wait(&meeting->first_have_written);
+        }
         const pid_t child = fork();
         need(child >= 0, "fork");
         if (child == 0) {
-            _exit(write_and_read(argv[1], i, count) ? 0 : 1);
+            _exit(write_and_read(argv[1], i, count, first) ? 0 : 1);
         }
+    }
+    if (first == count) {
+        pthread_barrier_wait(&meeting->first_have_written);
     }
     long wrong = 0;
     for (int i = 0; i < count; ++i) {

@@ -3,15 +3,13 @@
 #include "entry/posix/connection.hpp"
 
 #include "base/atomics.hpp"
+#include "entry/posix/connection_parts.hpp"
 #include "entry/posix/message.hpp"
 #include "kernel/calls.hpp"
 
 #include <linux/futex.h>
 #include <sched.h>
-#include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -25,9 +23,10 @@ namespace forebay::entry {
 
 namespace {
 
-constexpr timespec nap{.tv_sec = 0, .tv_nsec = 10'000'000};
 // Naps, while the daemon has as many programs as it can have, and some of them have ended.
 constexpr int tries_max = 6000;
+// The same where it ends the connection before it has said anything.
+constexpr int tries_unanswered_max = 200;
 // Descriptors of ours lie here, where programs rarely look, or as high as the limit lets them.
 constexpr std::array<long, 3> high_numbers{512, 100, 3};
 
@@ -40,38 +39,6 @@ int moved_up(int fd) noexcept {
         }
     }
     return fd;
-}
-
-void close_if_open(int fd) noexcept {
-    if (fd >= 0) {
-        kernel::close(fd);
-    }
-}
-
-void unmapped(const void* at, std::size_t bytes) noexcept {
-    if (at != nullptr) {
-        kernel::munmap(const_cast<void*>(at), bytes);
-    }
-}
-
-struct Room {
-    std::size_t bytes = 0;
-    int protection = PROT_READ;
-};
-
-std::byte* map_whole(int fd, const Room& room) noexcept {
-    struct stat found{};
-    if (fd < 0 || kernel::fstat(fd, &found) != 0 ||
-        static_cast<std::size_t>(found.st_size) < room.bytes) {
-        return nullptr;
-    }
-    void* const at =
-        kernel::mmap(nullptr, room.bytes, room.protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (at == MAP_FAILED) {
-        return nullptr;
-    }
-    kernel::madvise(at, room.bytes, MADV_DONTDUMP);
-    return static_cast<std::byte*>(at);
 }
 
 bool send_question(int socket, const wire::Question& question, int descriptor) noexcept {
@@ -134,33 +101,6 @@ ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors,
 
 }  // namespace
 
-// One question at a time, and no signal handler meanwhile.
-class Connection::Turn {
-public:
-    explicit Turn(Connection& connection) noexcept
-        : turn_{connection.turn_}, signals_{kernel::hold_signals()} {
-        std::uint32_t nobody = 0;
-        if (turn_.compare_exchange_strong(nobody, 1, std::memory_order_acquire)) {
-            return;
-        }
-        while (turn_.exchange(2, std::memory_order_acquire) != 0) {
-            kernel::futex_wait(turn_, 2, nap);
-        }
-    }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    ~Turn() {
-        if (turn_.exchange(0, std::memory_order_release) == 2) {
-            kernel::futex_wake(turn_, 1);
-        }
-        kernel::give_signals(signals_);
-    }
-
-private:
-    std::atomic<std::uint32_t>& turn_;
-    kernel::Signals signals_;
-};
-
 bool Connection::set_socket(const char* path) noexcept {
     const std::size_t bytes = std::strlen(path) + 1;
     if (bytes > sizeof address_.sun_path) {
@@ -180,7 +120,7 @@ bool Connection::reach() noexcept {
         return false;
     }
     const int before = errno;
-    for (int tried = 1; !settled_with(tried < tries_max); ++tried) {
+    for (int tried = 1; !settled_with(tried); ++tried) {
         const std::atomic<std::uint32_t> nobody{0};
         kernel::futex_wait(nobody, 0, nap);
     }
@@ -189,17 +129,17 @@ bool Connection::reach() noexcept {
 }
 
 // False: it cannot be told yet, since others have still to go.
-bool Connection::settled_with(bool patience) noexcept {
+bool Connection::settled_with(int tried) noexcept {
     const Turn turn{*this};
     if (state_.load(relaxed) != State::none) {
         return true;
     }
     Received greeting;
-    const char* problem = connect_and_greet(greeting);
+    const char* problem = connect_and_greet(greeting, tried == tries_max);
     State found = State::unreachable;
     const char* hint = "See with `forebay pool status` whether the daemon lives.";
     if (problem != nullptr && greeting.came) {
-        hint = "Nothing is in the pool any more. See `forebay pool status`.";
+        hint = "What could be drained is; `forebay pool status` says the rest.";
     }
     if (problem == nullptr) {
         problem = map(greeting);
@@ -215,7 +155,8 @@ bool Connection::settled_with(bool patience) noexcept {
         const int error = errno;
         unmap();
         disconnect(found == State::out);
-        if (error == EAGAIN && patience) {
+        const int tries = greeting.came ? tries_max : tries_unanswered_max;
+        if (found == State::unreachable && error == EAGAIN && tried < tries) {
             return false;
         }
         std::array<char, 256> why;
@@ -228,7 +169,7 @@ bool Connection::settled_with(bool patience) noexcept {
 }
 
 // Null, or what went wrong, with errno.
-const char* Connection::connect_and_greet(Received& greeting) noexcept {
+const char* Connection::connect_and_greet(Received& greeting, bool last_try) noexcept {
     const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (made < 0) {
         return "no socket can be made";
@@ -240,8 +181,11 @@ const char* Connection::connect_and_greet(Received& greeting) noexcept {
     }
     wire::Question hello;
     hello.number = process_;
+    hello.flags = last_try ? wire::last_try : 0;
     greeting = exchange(hello, -1);
     if (!greeting.came) {
+        // It had no descriptor for so much as an answer, and is making room.
+        errno = errno == ECONNRESET || errno == EPIPE ? EAGAIN : errno;
         return "the daemon does not answer";
     }
     if (greeting.reply.error != 0) {
@@ -369,7 +313,7 @@ std::optional<wire::Reply> Connection::ask(const wire::Question& question,
             reply.emplace(received.reply);
         }
     }
-    if (!reply && life() == Life::dead) {
+    if (!reply && reached() && life() == Life::dead) {
         mourn();
     }
     errno = before;
@@ -449,132 +393,6 @@ void Connection::prepare(std::byte* begin, std::size_t bytes) noexcept {
 
 bool Connection::fill(std::byte* to, std::span<const std::byte> bytes) noexcept {
     return log_file_.write(static_cast<std::size_t>(to - log_.base()), bytes);
-}
-
-pool::Log Connection::log_of(std::uint32_t client) noexcept {
-    if (client == client_) {
-        return log_;
-    }
-    OtherLog& other = others_[client];
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    std::byte* const base = other.base.load(std::memory_order_acquire);
-    // A client that has gone may have left deposits in its log. Looked at twice: number and base
-    // belong together.
-    if (base != nullptr && other.number.load(std::memory_order_acquire) == number &&
-        other.base.load(relaxed) == base) {
-        return pool::Log{base};
-    }
-    if (number == 0) {
-        return {};
-    }
-    std::byte* const mapped = map_log(client);
-    return mapped == nullptr ? pool::Log{} : pool::Log{mapped};
-}
-
-bool Connection::sees(std::uint32_t client) noexcept {
-    const OtherLog& other = others_[client];
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    const bool mapped = other.base.load(std::memory_order_acquire) != nullptr &&
-                        other.number.load(std::memory_order_acquire) == number;
-    return client == client_ || number == 0 || mapped ||
-           (others_mapped_.load(relaxed) < pool::logs_watched_max && map_log(client) != nullptr);
-}
-
-std::byte* Connection::map_log(std::uint32_t client) noexcept {
-    const int before = errno;
-    wire::Question question;
-    question.ask = wire::Ask::log;
-    question.number = client;
-    const Turn turn{*this};
-    OtherLog& other = others_[client];
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    std::byte* base = other.base.load(relaxed);
-    if (base == nullptr || other.number.load(relaxed) != number) {
-        const Received received = exchange(question, -1);
-        std::byte* const fresh = received.came && received.reply.error == 0
-                                     ? map_whole(received.descriptors[0], {pool::LogShape::bytes})
-                                     : nullptr;
-        for (const int fd : received.descriptors) {
-            close_if_open(fd);
-        }
-        others_mapped_.fetch_add(fresh != nullptr ? 1 : 0, relaxed);
-        if (base != nullptr) {
-            others_mapped_.fetch_sub(1, relaxed);
-            retire(base);
-        }
-        base = fresh;
-        other.base.store(nullptr, relaxed);
-        other.number.store(number, std::memory_order_release);
-        other.base.store(base, std::memory_order_release);
-    }
-    errno = before;
-    return base;
-}
-
-std::uint64_t Connection::lend_log() noexcept {
-    if (own_name_.load(std::memory_order_acquire) != 0) {
-        return own_name_.load(relaxed);
-    }
-    wire::Question question;
-    question.ask = wire::Ask::lend;
-    if (::getrandom(&question.group, sizeof question.group, 0) !=
-        static_cast<ssize_t>(sizeof question.group)) {
-        return 0;
-    }
-    question.group |= 1U;
-    const auto reply = ask(question);
-    // Another thread may have been first.
-    if (reply && reply->error == 0) {
-        own_name_.store(question.group, std::memory_order_release);
-    }
-    return own_name_.load(std::memory_order_acquire);
-}
-
-std::byte* Connection::reach_log(std::uint64_t name) noexcept {
-    if (name == own_name_.load(std::memory_order_acquire)) {
-        return name == 0 ? nullptr : log_.base();
-    }
-    const int before = errno;
-    const Turn turn{*this};
-    LentLog* room = nullptr;
-    for (LentLog& one : lent_logs_) {
-        if (one.name == name) {
-            return one.base;
-        }
-        room = room == nullptr && one.name == 0 ? &one : room;
-    }
-    if (room != nullptr) {
-        wire::Question question;
-        question.ask = wire::Ask::borrow;
-        question.group = name;
-        const Received received = exchange(question, -1);
-        std::byte* const base = received.came && received.reply.error == 0
-                                    ? map_whole(received.descriptors[0],
-                                                {pool::LogShape::bytes, PROT_READ | PROT_WRITE})
-                                    : nullptr;
-        for (const int fd : received.descriptors) {
-            close_if_open(fd);
-        }
-        if (base != nullptr) {
-            *room = {.name = name, .base = base};
-        }
-        errno = before;
-        return base;
-    }
-    return nullptr;
-}
-
-// Somebody may still copy from it: it stays mapped until nobody but the caller reads.
-void Connection::retire(std::byte* log) noexcept {
-    for (std::byte*& old : retired_) {
-        if (old != nullptr && readings_.load(std::memory_order_seq_cst) <= 1) {
-            kernel::munmap(old, pool::LogShape::bytes);
-            old = nullptr;
-        }
-        if (old == nullptr && log != nullptr) {
-            old = std::exchange(log, nullptr);
-        }
-    }
 }
 
 }  // namespace forebay::entry

@@ -131,11 +131,12 @@ private:
     };
     static constexpr std::size_t lent_logs_max = 64;
 
-    [[nodiscard]] bool settled_with(bool patience) noexcept;
-    [[nodiscard]] const char* connect_and_greet(Received& greeting) noexcept;
+    [[nodiscard]] bool settled_with(int tried) noexcept;
+    [[nodiscard]] const char* connect_and_greet(Received& greeting, bool last_try) noexcept;
     [[nodiscard]] const char* map(Received& greeting) noexcept;
     void disconnect(bool but_for_the_socket = false) noexcept;
     void unmap() noexcept;
+    void forget_logs_that_are_gone() noexcept;
     [[nodiscard]] Received exchange(const wire::Question& question, int descriptor) noexcept;
     [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
     void retire(std::byte* log) noexcept;

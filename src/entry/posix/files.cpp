@@ -39,8 +39,9 @@ int ask(const wire::Question& question) noexcept {
 
 enum class Introduced {
     yes,
-    no,       // the daemon will have none of it
-    refused,  // another node has bytes of it that cannot be had
+    no,         // the daemon will have none of it
+    refused,    // another node has bytes of it that cannot be had
+    undrained,  // it should have been, and could not be
 };
 
 // Tells the daemon of the file over the present connection.
@@ -70,7 +71,9 @@ Introduced introduce(Place place, std::string_view path, pool::Reason through) n
         return Introduced::refused;
     }
     if (!reply || reply->error != 0) {
-        return Introduced::no;
+        const int error = reply ? reply->error : 0;
+        const bool failed = error == EIO || error == ENOSPC || error == EDQUOT;
+        return through == pool::Reason::unmapped && failed ? Introduced::undrained : Introduced::no;
     }
     place.file.set_file({.slot = reply->slot, .generation = reply->generation});
     place.file.connection.store(connection.number(), std::memory_order_release);
@@ -226,9 +229,13 @@ Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
     Description spare{};
     const Place place{spare, fd};
     place.file.flags.store(opening.flags, relaxed);
-    const bool refused = introduce(place, path, pool::Reason::unmapped) == Introduced::refused;
-    errno = refused ? EREMOTEIO : errno;
-    return refused ? Taken::failed : Taken::no;
+    switch (introduce(place, path, pool::Reason::unmapped)) {
+        case Introduced::refused: errno = EREMOTEIO; return Taken::failed;
+        case Introduced::undrained: errno = EIO; return Taken::failed;
+        case Introduced::yes:
+        case Introduced::no: break;
+    }
+    return Taken::no;
 }
 
 }  // namespace
@@ -416,6 +423,15 @@ std::int64_t size_of(Place place) noexcept {
     }
     return kernel::fstat(place.fd, &found) == 0 ? std::max<std::int64_t>(deposited, found.st_size)
                                                 : -errno;
+}
+
+int drain_and_close(dev_t device, ino_t inode) noexcept {
+    wire::Question question;
+    question.ask = wire::Ask::run;
+    question.number = static_cast<std::int64_t>(device);
+    question.inode = inode;
+    const auto reply = connection.ask(question);
+    return reply ? reply->error : 0;
 }
 
 std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept {

@@ -93,6 +93,8 @@ int truncate(Place place, std::int64_t bytes) noexcept;
 
 // A file that the daemon knows; where it was reached.
 [[nodiscard]] std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept;
+// The daemon drains that file, and closes it unless clients have it open. 0 or an errno.
+[[nodiscard]] int drain_and_close(dev_t device, ino_t inode) noexcept;
 // All nodes have drained it. 0, or -1 and errno.
 int settle(pool::FileId file) noexcept;
 

@@ -76,7 +76,8 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
         return done;
     }
     if (!connection.reach() || connection.life() != Connection::Life::lives) {
-        return done;
+        return connection.stays_out() && drain_and_close(device, inode_of(*out)) == 0 ? ask()
+                                                                                      : done;
     }
     const auto file = known(device, inode_of(*out));
     const auto addition = file ? addition_of(*file) : std::nullopt;
@@ -109,9 +110,11 @@ int drain_path(int folder, const char* path, int flags) noexcept {
         !S_ISREG(found.st_mode)) {
         return 0;
     }
-    if ((!connection.reached() && !may_be_pooled(folder, path, found.st_dev)) ||
-        !connection.reach() || connection.life() != Connection::Life::lives) {
+    if (!connection.reached() && !may_be_pooled(folder, path, found.st_dev)) {
         return 0;
+    }
+    if (!connection.reach() || connection.life() != Connection::Life::lives) {
+        return connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
     }
     const auto file = known(found.st_dev, found.st_ino);
     if (!file) {

@@ -35,14 +35,10 @@ void drain_program(int folder, const char* path, int flags) noexcept {
         return;
     }
     if ((!connection.reached() && !may_be_pooled(folder, path, found.st_dev)) ||
-        !connection.reach() || connection.life() != Connection::Life::lives) {
+        (connection.reach() && connection.life() != Connection::Life::lives)) {
         return;
     }
-    wire::Question question;
-    question.ask = wire::Ask::run;
-    question.number = static_cast<std::int64_t>(found.st_dev);
-    question.inode = found.st_ino;
-    static_cast<void>(connection.ask(question));
+    static_cast<void>(drain_and_close(found.st_dev, found.st_ino));
 }
 
 void prepare(int folder, const char* path, int flags) noexcept {
