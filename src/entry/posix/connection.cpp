@@ -255,7 +255,9 @@ void Connection::forget() noexcept {
     unmap();
     others_mapped_.store(0, relaxed);
     for (OtherLog& other : others_) {
-        unmapped(other.base.exchange(nullptr, relaxed), pool::LogShape::bytes);
+        if (other.base.load(relaxed) != nullptr) {  // mostly nothing is written to, and copied
+            unmapped(other.base.exchange(nullptr, relaxed), pool::LogShape::bytes);
+        }
     }
     for (std::byte*& old : retired_) {
         unmapped(std::exchange(old, nullptr), pool::LogShape::bytes);
