@@ -159,6 +159,7 @@ def quickened(known: Portrait, factor: float) -> Choice:
         physical,
         call_time=physical.call_time / factor,
         request_time=physical.request_time / factor,
+        lock_time=physical.lock_time / factor,
         **{
             name: getattr(physical, name) * factor
             for name in ("process_rate", "node_rate", "target_rate", "system_rate")

@@ -15,7 +15,7 @@ from forebay.domain.tuning.quantity import parse_quantity, spell_rate, spell_sec
 from forebay.domain.tuning.response import NAMES, Physical, Response, Storm, Surface
 from forebay.domain.tuning.sample import Ask, Choice, Passage, Purpose, Sample
 
-_TIMES = {"call_time", "request_time"}
+_TIMES = {"call_time", "request_time", "lock_time"}
 _PLAIN = {"interference_per_stream", "streams_free"}
 _KIND = Kind(
     what="portrait",
@@ -188,11 +188,14 @@ def _portrait(document: Mapping[str, Any]) -> Portrait:
 def _choice(
     direction: Direction, table: Mapping[str, Any], space: Space, identity: Identity
 ) -> Choice:
-    values = {name: _quantity(table[name]["value"]) for name in NAMES}
+    known = [name for name in NAMES if name in table or name != "lock_time"]  # since 0.1.0
+    values = {name: _quantity(table[name]["value"]) for name in known}
     if any(value <= 0 for value in values.values()):
         raise ValueError(f"{direction}: a number is not above zero")
     uncertain = tuple(
         math.log(_quantity(table[name]["high"]) / _quantity(table[name]["low"])) / 4
+        if name in known
+        else 0.0
         for name in NAMES
     )
     surface = Surface(

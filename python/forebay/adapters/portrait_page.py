@@ -10,7 +10,7 @@ from forebay.domain.tuning.quantity import spell_rate, spell_seconds
 from forebay.domain.tuning.response import NAMES
 
 _TEMPLATE = Path(__file__).with_name("portrait_page.html.j2")
-_TIMES = {"call_time", "request_time"}
+_TIMES = {"call_time", "request_time", "lock_time"}
 _PLAIN = {"interference_per_stream", "streams_free"}
 
 

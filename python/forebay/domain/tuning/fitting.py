@@ -35,6 +35,7 @@ LOOSE = {
     "interference_per_stream": 2.0,
     "streams_free": 0.7,
     "system_rate": 1.5,
+    "lock_time": 1.5,
 }
 """How far, in logarithms, each number may be from the first guess before that counts against it
 as much as one probe being off by its scale."""
@@ -99,6 +100,8 @@ def asked_of_all(points: Iterable[Point], targets: int) -> Asked[Array]:
         busy=np.array([one.busy for one in several]),
         request=np.array([one.request for one in several]),
         streams=np.array([one.streams for one in several]),
+        locked=np.array([one.locked for one in several]),
+        balance=np.array([one.balance for one in several]),
     )
 
 
@@ -168,6 +171,7 @@ def first_guess(seen: Sequence[Seen], space: Space) -> Physical:
         interference_per_stream=3e-3,
         streams_free=16.0,
         system_rate=most([rate for _, rate in rates]) * 2,
+        lock_time=5e-4,
     )
 
 

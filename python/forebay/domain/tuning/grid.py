@@ -7,6 +7,7 @@ and no matrix of all points by all probes is ever made."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -127,8 +128,8 @@ def _near(place: Array) -> Array:
 
 
 def _asked(space: Space, levels: Places, targets: int) -> Asked[Array]:
-    """What a process moves altogether makes no difference to it: one level of that stands for
-    all."""
+    """What a process moves altogether makes no difference but to locks: one level of that stands
+    for all."""
     names = [one for one in COORDINATES if one != "process_bytes"]
     choices = [space.levels[name] for name in names]
     bytes_of_all = space.levels["process_bytes"][-1]
@@ -145,7 +146,22 @@ def _asked(space: Space, levels: Places, targets: int) -> Asked[Array]:
     axes = [at for at, name in enumerate(COORDINATES) if name in names]
     shape = (*map(len, choices), len(space.sharing))
     rows = np.ravel_multi_index(tuple(levels[:, [*axes, len(COORDINATES)]].T), shape)
-    return _taken(table, rows)
+    taken = _taken(table, rows)
+    return replace(taken, locked=_locked(space, levels, taken.streams))
+
+
+def _locked(space: Space, levels: Places, streams: Array) -> Array:
+    """As `modelled.lock_share` has it, of all points at once."""
+
+    def value(name: str) -> Array:
+        of_level: Array = np.array(space.levels[name], dtype=np.float64)
+        return of_level[levels[:, COORDINATES.index(name)]]
+
+    shared = np.array(space.sharing)[levels[:, len(COORDINATES)]]
+    inner = np.maximum(1.0, value("process_bytes") / value("stripe_bytes"))
+    asked = np.minimum(1.0, value("transfer_bytes") / value("stripe_bytes"))
+    found: Array = np.where(shared & (streams > 1), asked / inner, 0.0)
+    return found
 
 
 def _taken(asked: Asked[Array], at: Places) -> Asked[Array]:
@@ -156,4 +172,6 @@ def _taken(asked: Asked[Array], at: Places) -> Asked[Array]:
         busy=asked.busy[at],
         request=asked.request[at],
         streams=asked.streams[at],
+        locked=asked.locked[at],
+        balance=asked.balance[at],
     )

@@ -102,9 +102,9 @@ def moving_rate(platform: Platform, point: Point, direction: Direction) -> float
         1 + platform.interference_per_stream * beyond
     )
     if point.shared and direction is Direction.WRITE:
-        service += platform.lock_time * _lock_share(point, streams)
+        service += platform.lock_time * lock_share(point, streams)
     busy = min(used, point.processes * width)
-    targets = busy * request / service * _balance(platform, point, used)
+    targets = busy * request / service * balance(point, platform.targets, used)
     # A process waits for its call: copying into the client, and the storage behind it.
     alone = transfer / platform.client_rate + platform.call_time
     if direction is Direction.READ:
@@ -120,19 +120,19 @@ def softly_least(limits: tuple[float, ...]) -> float:
     return least * math.pow(math.fsum((least / one) ** SOFTNESS for one in limits), -1 / SOFTNESS)
 
 
-def _lock_share(point: Point, streams: float) -> float:
-    """Of requests that find their stripe in another client's hands."""
+def lock_share(point: Point, streams: float) -> float:
+    """Of requests of a shared file that find their stripe in another client's hands."""
     if streams <= 1:
         return 0.0
     inner = max(1.0, point.process_bytes / point.stripe_bytes)
     return min(1.0, 1.0 / inner) * min(1.0, point.transfer_bytes / point.stripe_bytes)
 
 
-def _balance(platform: Platform, point: Point, used: int) -> float:
+def balance(point: Point, targets: int, used: int) -> float:
     """Files of their own fall on targets by chance: the fullest one is waited for."""
-    if point.shared or used < platform.targets:
+    if point.shared or used < targets:
         return 1.0
-    each = point.processes * point.stripe_count / platform.targets
+    each = point.processes * point.stripe_count / targets
     return 1.0 / (1.0 + 0.35 / math.sqrt(each))
 
 

@@ -12,7 +12,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from forebay.domain.frozen import frozen
-from forebay.domain.tuning.modelled import SOFTNESS
+from forebay.domain.tuning.modelled import SOFTNESS, balance, lock_share
 from forebay.domain.tuning.point import Direction, Point, Space, scaled
 from forebay.domain.tuning.robust import huber, robust_scale
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Real = TypeVar("Real", float, "NDArray[np.float64]")
 """Of one point, or of many at a time."""
 
+LOCK_TIME_LEAST = 1e-9
+"""Where nothing is known of locks; not 0, since numbers are fitted as logarithms."""
 _STRUCTURE_LEAST = 0.3
 """Of the variance that a fit has to explain of probes that it has not seen (Q²), or there is no
 structure to be found."""
@@ -40,7 +42,8 @@ class Seen:
 @frozen
 class Asked(Generic[Real]):
     """What a point asks of a system. `together`: bytes of one call of every process; `busy`: bytes
-    that targets move at a time; `streams`: at each target."""
+    that targets move at a time; `streams`: at each target; `locked`: the share of requests that
+    find their stripe in another client's hands; `balance`: what chance leaves of the targets."""
 
     together: Real
     transfer: Real
@@ -48,6 +51,8 @@ class Asked(Generic[Real]):
     busy: Real
     request: Real
     streams: Real
+    locked: Real
+    balance: Real
 
 
 def asked_of(point: Point, targets: int) -> Asked[float]:
@@ -57,13 +62,16 @@ def asked_of(point: Point, targets: int) -> Asked[float]:
     used = count if point.shared else min(targets, point.processes * count)
     request = min(point.transfer_bytes, point.stripe_bytes)
     on_node = math.ceil(point.processes / point.nodes)
+    streams = point.processes * width / used
     return Asked(
         together=float(point.nodes * on_node * point.transfer_bytes),
         transfer=float(point.transfer_bytes),
         nodes=float(point.nodes),
         busy=float(min(used, point.processes * width) * request),
         request=float(request),
-        streams=point.processes * width / used,
+        streams=streams,
+        locked=lock_share(point, streams) if point.shared else 0.0,
+        balance=balance(point, targets, used),
     )
 
 
@@ -79,6 +87,7 @@ class Physical:
     interference_per_stream: float
     streams_free: float
     system_rate: float
+    lock_time: float = LOCK_TIME_LEAST
 
     def rate(self, point: Point, targets: int) -> float:
         """Bytes per second of all processes together."""
@@ -107,7 +116,8 @@ class Physical:
         copying = asked.transfer / self.process_rate
         called = self.call_time / (copying + self.call_time)
         moving, crowded = self._moving(asked)
-        service = self.request_time + moving + crowded
+        locked = asked.locked * self.lock_time
+        service = self.request_time + moving + crowded + locked
         free = moving * self.interference_per_stream * self.streams_free * (crowded > 0)
         return (
             processes * (1 - called),
@@ -118,15 +128,17 @@ class Physical:
             -targets * crowded / service,
             targets * free / service,
             system,
+            -targets * locked / service,
         )
 
     def _seconds(self, asked: Asked[Real]) -> tuple[Real, Real, Real, Real]:
         """Of a byte, by what processes, nodes, targets and the system could carry alone."""
         moving, crowded = self._moving(asked)
+        service = self.request_time + moving + crowded + asked.locked * self.lock_time
         return (
             (asked.transfer / self.process_rate + self.call_time) / asked.together,
             1 / (asked.nodes * self.node_rate),
-            (self.request_time + moving + crowded) / asked.busy,
+            service / (asked.busy * asked.balance),
             1 / (asked.nodes * 0 + self.system_rate),
         )
 
