@@ -13,7 +13,7 @@ from forebay.application.modelled_system import ModelledSystem
 from forebay.domain.tuning.belief import Belief, first_belief, further
 from forebay.domain.tuning.fitting import asked_of_all, fit
 from forebay.domain.tuning.grid import grid_of
-from forebay.domain.tuning.modelled import Platform, Weather, expected
+from forebay.domain.tuning.modelled import SOFTNESS, Platform, Weather, expected
 from forebay.domain.tuning.outlook import most_contested, most_telling
 from forebay.domain.tuning.point import (
     COORDINATES,
@@ -254,13 +254,32 @@ def test_a_space_with_fewer_points_than_probes_is_searched_to_the_end() -> None:
 
 
 def test_slopes_are_what_a_small_step_makes_of_the_rate() -> None:
-    physical = replace(TRUTH, call_time=2e-4)
+    physical = replace(TRUTH, call_time=2e-4, lock_time=1e-3)
     for one in spread_points(space_of(), 40, seed=4, tries=1):
         here = math.log(physical.rate(one, 16))
         for name, slope in zip(NAMES, physical.slopes(asked_of(one, 16)), strict=True):
             stepped = replace(physical, **{name: getattr(physical, name) * math.exp(1e-6)})
             there = math.log(stepped.rate(one, 16))
             assert slope == pytest.approx((there - here) / 1e-6, abs=1e-4)
+
+
+def test_the_physical_part_has_all_terms_of_the_modelled_machines() -> None:
+    """But that a process is limited by its node's link sharply there, and softly here."""
+    known = Physical(
+        process_rate=MACHINE.client_rate,
+        call_time=MACHINE.call_time,
+        node_rate=MACHINE.link_rate,
+        target_rate=MACHINE.target_rate,
+        request_time=MACHINE.request_time,
+        interference_per_stream=MACHINE.interference_per_stream,
+        streams_free=MACHINE.streams_free,
+        system_rate=MACHINE.servers * MACHINE.server_link_rate,
+        lock_time=MACHINE.lock_time,
+    )
+    softened = 2 ** (1 / SOFTNESS)
+    for one in spread_points(space_of(), 200, seed=5, tries=1):
+        there = one.bytes / expected(MACHINE, one, Direction.WRITE).seconds_moving
+        assert 1 <= there / known.rate(one, MACHINE.targets) * (1 + 1e-9) <= softened * (1 + 2e-9)
 
 
 def test_a_grid_has_the_points_of_its_space_in_their_order() -> None:
