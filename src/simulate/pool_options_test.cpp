@@ -19,7 +19,7 @@ TEST(WordsOfThePool, AreRefusedWithTheReason) {
         Wrong{"pool_cap=1", "from"}, Wrong{"pool_age=0", "from 1 to"},
         Wrong{"touch_rate=0", "from 1 to"}, Wrong{"burst_bytes=1024TiB", "64 TB"},
         Wrong{"burst_bytes=100", "at least a byte"}, Wrong{"input_bytes=1000", "multiple of"},
-        Wrong{"ranks_per_node=257", "256 on each"}, Wrong{"nodes=5000", "1024 nodes"},
+        Wrong{"ranks_per_node=1025", "1024 on each"}, Wrong{"nodes=5000", "1024 nodes"},
         Wrong{"region_bytes=1", "no such key"}, Wrong{"interval", "not key=value"},
         Wrong{"nodes=many", "it is no number"});
 }

@@ -235,7 +235,9 @@ Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
         case Introduced::yes:
         case Introduced::no: break;
     }
-    return Taken::no;
+    // What was drained now has come back to a file that libc may have emptied before.
+    const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
+    return failed ? Taken::failed : Taken::no;
 }
 
 }  // namespace

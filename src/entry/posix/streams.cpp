@@ -73,9 +73,7 @@ bool taken_on(FILE* stream, const char* mode) noexcept {
     const Opening opening{.flags = flags < 0 ? O_RDWR : flags,
                           .through = appends ? pool::Reason::append : pool::Reason::stream,
                           .empties = empties};
-    const Taken taken = take_on(fd, opening);
-    if (taken == Taken::failed ||
-        (taken == Taken::no && empties && kernel::ftruncate(fd, 0) != 0)) {
+    if (take_on(fd, opening) == Taken::failed) {
         return false;
     }
     // libc has looked for the end before the file was drained.
