@@ -227,8 +227,7 @@ bool Credit::any_comes_free() const {
 // write to leave the pool: these are not to wait until some other file's storage heals.
 void Credit::let_waiting_files_leave() {
     const std::int64_t now = ledger_.now_ns();
-    const bool getting_more = touches_left_ == 0;  // there is memory, and it takes its time
-    if (!wanting_ || getting_more || any_comes_free()) {
+    if (!wanting_ || any_comes_free()) {
         dry_since_ns_ = never_ns;
         return;
     }
