@@ -120,6 +120,7 @@ private:
          const Clocks& clocks, Post* post);
 
     void hello(Session& session, const wire::Question& question, Answer& answer);
+    // The process goes on without the pool once all files have left it.
     void send_away(Answer& answer, int error, const std::string& why);
     [[nodiscard]] bool everything_has_left();
     void pass_log(const wire::Question& question, Answer& answer) const;

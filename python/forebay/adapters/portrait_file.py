@@ -188,7 +188,8 @@ def _portrait(document: Mapping[str, Any]) -> Portrait:
 def _choice(
     direction: Direction, table: Mapping[str, Any], space: Space, identity: Identity
 ) -> Choice:
-    known = [name for name in NAMES if name in table or name != "lock_time"]  # since 0.1.0
+    # Older portraits have no time of locks.
+    known = [name for name in NAMES if name in table or name != "lock_time"]
     values = {name: _quantity(table[name]["value"]) for name in known}
     if any(value <= 0 for value in values.values()):
         raise ValueError(f"{direction}: a number is not above zero")

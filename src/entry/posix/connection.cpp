@@ -23,10 +23,9 @@ namespace forebay::entry {
 
 namespace {
 
-// Naps, while the daemon has as many programs as it can have, and some of them have ended.
+// Naps, while the daemon has as many programs as it can have, and some of them have ended; or while
+// it ends connections before it has said anything, for want of descriptors.
 constexpr int tries_max = 6000;
-// The same where it ends the connection before it has said anything.
-constexpr int tries_unanswered_max = 200;
 // Descriptors of ours lie here, where programs rarely look, or as high as the limit lets them.
 constexpr std::array<long, 3> high_numbers{512, 100, 3};
 
@@ -155,8 +154,7 @@ bool Connection::settled_with(int tried) noexcept {
         const int error = errno;
         unmap();
         disconnect(found == State::out);
-        const int tries = greeting.came ? tries_max : tries_unanswered_max;
-        if (found == State::unreachable && error == EAGAIN && tried < tries) {
+        if (found == State::unreachable && error == EAGAIN && tried < tries_max) {
             return false;
         }
         std::array<char, 256> why;

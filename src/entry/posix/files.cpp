@@ -220,10 +220,6 @@ int make_empty(Place place) noexcept {
     return kernel::ftruncate(place.fd, 0) == 0 ? 0 : errno;
 }
 
-}  // namespace
-
-namespace {
-
 // This process would neither see deposits of the file nor keep out of their way.
 Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
     Description spare{};
