@@ -1,7 +1,9 @@
 """Applying, verifying, reporting, and the pages."""
 
+import importlib
 import os
 import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from forebay.adapters.darshan_log import DarshanLogs, read_log
+from forebay.adapters.darshan_reader import load_late
 from forebay.adapters.folders import RealFolders
 from forebay.adapters.processes import ForegroundProcesses
 from forebay.adapters.record_file import RecordFiles
@@ -544,6 +547,17 @@ def test_a_log_that_was_cut_off_is_a_clear_error(tmp_path: Path, count: int) -> 
     path.write_bytes(log("sample.darshan").read_bytes()[:count])
     with pytest.raises(EvidenceError, match="cannot read the log"):
         read_log(path)
+
+
+def test_a_module_that_is_loaded_late_is_there_once_it_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    load_late("colorsys")
+    late = importlib.import_module("colorsys")
+    assert "rgb_to_hls" not in vars(late)
+    assert late.rgb_to_hls(0, 0, 0) == (0, 0, 0)
+    assert "rgb_to_hls" in vars(importlib.import_module("colorsys"))
 
 
 def test_the_pages_hold_what_the_texts_say() -> None:

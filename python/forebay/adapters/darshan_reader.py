@@ -5,10 +5,12 @@ each into a row of an array: PyDarshan's own ways make an object of each, which 
 everything else together. Files beyond so many with most bytes are put together by rank."""
 
 import datetime
+import gc
 import importlib
 import json
 import math
 import sys
+import types
 from typing import Any
 
 MISSING = 3
@@ -19,6 +21,8 @@ _SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")
 
 def main(path: str, files_max: int) -> int:
     """Reads and prints."""
+    gc.disable()  # it makes many objects and no garbage
+    load_late("pandas")
     try:
         darshan: Any = importlib.import_module("darshan")
     except ImportError:
@@ -56,6 +60,19 @@ def main(path: str, files_max: int) -> int:
     }
     print(json.dumps(document))
     return 0
+
+
+def load_late(name: str) -> None:
+    """PyDarshan imports it for tables that nobody asks for here: it is loaded when it is used."""
+
+    def load(attribute: str) -> Any:
+        if sys.modules.get(name) is late:
+            del sys.modules[name]
+        return getattr(importlib.import_module(name), attribute)
+
+    late: Any = types.ModuleType(name)
+    late.__getattr__ = load
+    sys.modules[name] = late
 
 
 def _time(job: Any) -> str:
@@ -166,14 +183,16 @@ def _rest(report: Any, table: _Table, names: dict[int, str], ranks: int) -> list
     numpy: Any = importlib.import_module("numpy")
     told = set(names)
     if table.module == "STDIO":
-        others = set(table.rows["id"].tolist()) - told
-        found_names = _names_of(report, others)
-        told |= {key for key in others if _is_no_file(found_names[key], "STDIO")}
-    left = table.rows[~numpy.isin(table.rows["id"], numpy.array(sorted(told), dtype="u8"))]
-    left = left[numpy.argsort(left["rank"], kind="stable")]
-    of_rank, begins, counts = numpy.unique(left["rank"], return_index=True, return_counts=True)
-    if not len(left):
+        untold = set(table.rows["id"].tolist()) - told
+        found_names = _names_of(report, untold)
+        told |= {key for key in untold if _is_no_file(found_names[key], "STDIO")}
+    others = numpy.isin(table.rows["id"], numpy.array(sorted(told), dtype="u8"), invert=True)
+    (which,) = numpy.nonzero(others)
+    if not len(which):
         return []
+    which = which[numpy.argsort(table.rows["rank"][which], kind="stable")]
+    left = table.rows[which]
+    of_rank, begins, counts = numpy.unique(left["rank"], return_index=True, return_counts=True)
     sums = numpy.add.reduceat(left["counters"].clip(0), begins)
     times = left["times"].clip(0)
     seconds = numpy.add.reduceat(times, begins)
@@ -305,18 +324,16 @@ def _layouts(report: Any, files: dict[int, Any]) -> dict[int, dict[str, Any]]:
     names = backend.counter_names("LUSTRE_COMP")
     number = report.modules["LUSTRE"]["idx"]
     into = backend.ffi.new("struct darshan_lustre_record **")
+    untyped = backend.ffi.cast("void **", into)
+    handle, nothing = report.log["handle"], backend.ffi.NULL
+    next_record, free = backend.libdutil.darshan_log_get_record, backend.libdutil.darshan_free
     found: dict[int, dict[str, Any]] = {}
-    while (
-        backend.libdutil.darshan_log_get_record(
-            report.log["handle"], number, backend.ffi.cast("void **", into)
-        )
-        > 0
-    ):
+    while next_record(handle, number, untyped) > 0:
         one = into[0]
         if one.base_rec.id in files:
             found.update(_layout(backend.ffi, one, names))
-        backend.libdutil.darshan_free(one)
-        into[0] = backend.ffi.NULL
+        free(one)
+        into[0] = nothing
     return found
 
 
