@@ -473,7 +473,7 @@ static void start_giving(struct shared* shared, int ranks, size_t bytes) {
     for (int rank = 0; rank < ranks; ++rank) {
         make_gift(&shared->gifts[rank], bytes);
     }
-    if (fork() == 0) {
+    if (fork_rank() == 0) {
         pthread_barrier_wait(&shared->barrier);
         give_all(shared->gifts, ranks, bytes);
         exit(0);
@@ -559,7 +559,7 @@ int main(int argc, char** argv) {
         start_giving(shared, ranks, strtoul(argv[4], NULL, 10));
     }
     for (int rank = 0; rank < ranks; ++rank) {
-        if (fork() == 0) {
+        if (fork_rank() == 0) {
             bursts        ? burst(shared, rank, argv)
             : reads_once  ? once(shared, rank, argv)
             : only_copies ? copy_all(shared, rank, argv)

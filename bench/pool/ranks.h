@@ -2,10 +2,13 @@
 #pragma once
 
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static inline double now(void) {
     struct timespec time;
@@ -33,7 +36,17 @@ static inline void make_barrier(pthread_barrier_t* barrier, int count) {
     pthread_barrier_init(barrier, &attributes, (unsigned)count);
 }
 
-/* Whether so many of them have ended, and well. */
+/* As fork; they end with the one that made them, for they might wait for one that has failed. */
+static inline pid_t fork_rank(void) {
+    const pid_t made = fork();
+    if (made == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
+    return made;
+}
+
+/* Whether so many of them have ended, and well; it does not wait for others than the first that has
+ * not. */
 static inline int all_ended(int count) {
     for (int i = 0; i < count; ++i) {
         int status = 0;

@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
     double* const took = mapped(count * (size_t)writers * sizeof *took);
     make_barrier(&shared->barrier, writers);
     for (int writer = 0; writer < writers; ++writer) {
-        if (fork() == 0) {
+        if (fork_rank() == 0) {
             write_file(shared, writer, argv, took + (size_t)writer * count);
             exit(0);
         }
