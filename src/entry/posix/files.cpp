@@ -220,6 +220,17 @@ int make_empty(Place place) noexcept {
     return kernel::ftruncate(place.fd, 0) == 0 ? 0 : errno;
 }
 
+// Of a file that was closed where nobody could see it.
+void let_go_stale(int fd) noexcept {
+    if (static_cast<unsigned>(fd) >= descriptors_max || !descriptors.captured(fd)) {
+        return;
+    }
+    Description* const stale = descriptors.take(fd);
+    if (stale != nullptr) {
+        let_go(*stale);
+    }
+}
+
 // This process would neither see deposits of the file nor keep out of their way.
 Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
     Description spare{};
@@ -239,12 +250,7 @@ Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
 }  // namespace
 
 Taken take_on(int fd, const Opening& opening) noexcept {
-    if (static_cast<unsigned>(fd) < descriptors_max && descriptors.captured(fd)) {
-        Description* const stale = descriptors.take(fd);  // closed where nobody could see it
-        if (stale != nullptr) {
-            let_go(*stale);
-        }
-    }
+    let_go_stale(fd);
     PathBuffer buffer;
     std::string_view path;
     if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE ||

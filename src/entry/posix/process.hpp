@@ -38,9 +38,11 @@ struct State {
 };
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
+// NOLINTBEGIN(bugprone-dynamic-static-initializers): process.cpp has them constinit
 extern State state;
 extern Descriptors descriptors;
 extern Connection connection;
+// NOLINTEND(bugprone-dynamic-static-initializers)
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 // What a thread opens belongs to a group; see pool/client/calls.hpp.
