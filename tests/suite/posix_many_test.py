@@ -136,6 +136,30 @@ limited('print(sum(len(open(f"f{i}").read()) for i in range(300) for _ in range(
 }
 
 
+SENT_AWAY = """
+import resource
+f = file("y")
+daemon = int(sys.argv[1])
+most, hard = resource.prlimit(daemon, resource.RLIMIT_NOFILE)
+taken = max(int(one) for one in os.listdir(f"/proc/{daemon}/fd")) + 1
+resource.prlimit(daemon, resource.RLIMIT_NOFILE, (taken, hard))
+script = '''from ctypes import CDLL, c_void_p; c = CDLL(None); c.fopen.restype = c_void_p
+s = c_void_p(c.fopen(sys.argv[1].encode(), b"wm")); c.fputs(b"short", s); c.fclose(s)'''
+words = [sys.executable, "-I", "-c", "import sys\\n" + script, os.path.abspath("y")]
+ended = subprocess.run(words, cwd="/", capture_output=True, text=True)  # meets the pool there
+resource.prlimit(daemon, resource.RLIMIT_NOFILE, (most, hard))
+print("without the pool" in ended.stderr, os.pread(f, 10, 0), os.fstat(f).st_size)
+"""
+
+
+def test_what_a_process_that_is_sent_away_begins_anew(folder: Path) -> None:
+    """Its libc has emptied the file before the deposits of others were drained to it."""
+    with pooled.pool(folder, ROOM) as served:
+        words = [sys.executable, "-c", KEEPER + SENT_AWAY, served.process.pid]
+        said = pooled.run(words, served.folder, served.environment())
+        ensure(said == "True b'short' 5\n", said)
+
+
 @pytest.mark.parametrize("case", LIMITED_CASES)
 def test_a_process_that_cannot_map_the_pool(case: str, folder: Path) -> None:
     """It reads what others have deposited, and they read what it writes."""

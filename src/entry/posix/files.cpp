@@ -231,6 +231,12 @@ void let_go_stale(int fd) noexcept {
     }
 }
 
+// What was drained meanwhile has come back to a file that libc may have emptied before.
+Taken not_taken(int fd, const Opening& opening) noexcept {
+    const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
+    return failed ? Taken::failed : Taken::no;
+}
+
 // This process would neither see deposits of the file nor keep out of their way.
 Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
     Description spare{};
@@ -242,9 +248,7 @@ Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
         case Introduced::yes:
         case Introduced::no: break;
     }
-    // What was drained now has come back to a file that libc may have emptied before.
-    const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
-    return failed ? Taken::failed : Taken::no;
+    return not_taken(fd, opening);
 }
 
 }  // namespace
@@ -258,7 +262,7 @@ Taken take_on(int fd, const Opening& opening) noexcept {
         return Taken::no;
     }
     if (!connection.reach()) {
-        return connection.stays_out() ? keep_out(fd, opening, path) : Taken::no;
+        return connection.stays_out() ? keep_out(fd, opening, path) : not_taken(fd, opening);
     }
     Description* const made = fd < descriptors_max ? descriptors.make() : nullptr;
     Description spare{};  // one that is never closed
@@ -278,7 +282,7 @@ Taken take_on(int fd, const Opening& opening) noexcept {
             let_go(*made);
         }
         errno = introduced == Introduced::refused ? EREMOTEIO : errno;
-        return introduced == Introduced::refused ? Taken::failed : Taken::no;
+        return introduced == Introduced::refused ? Taken::failed : not_taken(fd, opening);
     }
     const int error = opening.empties ? make_empty(place) : 0;
     if (error != 0) {
