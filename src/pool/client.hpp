@@ -17,6 +17,9 @@ namespace forebay::pool {
 struct OpenEntry {
     std::uint64_t number = 0;
     std::int64_t time_ns = 0;
+    // It cannot be committed any more; its client may still be copying, and will say when it is
+    // done.
+    bool revoked = false;
 };
 
 // So many commits are durable when the journal has so many entries.
@@ -44,6 +47,9 @@ struct Client {
     std::uint64_t entries = 0;    // all below are done with: as published
     std::uint64_t commits = 0;    // as the log's header said before the look
     bool behind = false;          // something that `commits` counts is not taken yet
+    // Since when its log is sealed (pool/shared/log.hpp), and how many numbers it gave out before.
+    std::optional<std::int64_t> sealed_ns;
+    std::uint64_t sealed_numbers = 0;
 
     std::deque<Awaited> awaited;  // where there is a journal
 

@@ -135,6 +135,7 @@ struct File {
     // Leaving: a look at the logs that began after round `left_in` must find no reserved entry.
     std::uint64_t left_in = 0;
     std::uint64_t reserved_in = 0;  // the last round that found one
+    std::int64_t left_ns = 0;       // when it began to leave
 
     std::vector<plan::Throttle> throttles;
     std::unique_ptr<transfer::Gate> gate;

@@ -16,8 +16,34 @@ constexpr std::uint64_t waiting_max = std::uint64_t{1} << 24;
 constexpr std::uint64_t reserved_max = std::uint64_t{1} << 48;
 // Extents that draining may need.
 constexpr std::size_t extents_kept = 64;
+// Where a file leaves, or the pool ends, a write that was begun before is waited for so long. A
+// process that is suspended may take any time; one that is only slow copies once more.
+constexpr std::int64_t suspended_ns = 100'000'000;
+// Of those that were given up, so many are told by name.
+constexpr std::size_t given_up_max = 64;
+// Rounds at the end, where there is no room for what was committed.
+constexpr int vain_rounds_max = 3;
 // What one write may say that it waited.
 constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
+
+// How many numbers the client's log has given out; who asks once it is sealed gets none.
+std::uint64_t numbers_of(const Client& client) noexcept {
+    const std::uint64_t numbers =
+        client.log.header().entries.load(std::memory_order_seq_cst) & ~log_sealed;
+    return client.sealed_ns ? std::min(numbers, client.sealed_numbers) : numbers;
+}
+
+// One past the last of them that has a place in the ring.
+std::uint64_t numbers_end(const Client& client) noexcept {
+    return std::clamp(numbers_of(client), client.looked_at,
+                      std::max(client.looked_at, client.entries + entries_max));
+}
+
+// `seen` is what was read of the entry. False: its client has changed it since, and came first.
+bool revoke(Entry& entry, std::uint64_t number, std::uint64_t seen) noexcept {
+    return entry.state.compare_exchange_strong(seen, stated(number, EntryState::revoked),
+                                               std::memory_order_seq_cst);
+}
 
 }  // namespace
 
@@ -105,7 +131,7 @@ bool Intake::round() {
 
 bool Intake::sensible(const Client& client) const {
     const LogHeader& header = client.log.header();
-    const std::uint64_t entries = header.entries.load(std::memory_order_seq_cst);
+    const std::uint64_t entries = numbers_of(client);
     const std::uint64_t reserved = header.reserved.load(relaxed);
     return entries >= client.looked_at && entries - client.entries <= waiting_max &&
            reserved <= client.blocks.credit() + reserved_max;
@@ -116,9 +142,7 @@ void Intake::look_at(std::uint32_t number, Client& client) {
         ledger_.distrust(number);
         return;
     }
-    const std::uint64_t end =
-        std::clamp(client.log.header().entries.load(std::memory_order_seq_cst), client.looked_at,
-                   std::max(client.looked_at, client.entries + entries_max));
+    const std::uint64_t end = numbers_end(client);
     for (; client.looked_at < end; ++client.looked_at) {
         client.open.push_back({client.looked_at});
     }
@@ -140,17 +164,24 @@ Intake::Item Intake::read(const Entry& entry) {
 // True when the entry need not be looked at again.
 bool Intake::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open) {
     const bool leaving = client.standing == Client::Standing::leaving;
-    const Entry& entry = client.log.entry(open.number);
-    const EntryState state =
-        pool::state_of(open.number, entry.state.load(std::memory_order_seq_cst));
-    if (state == EntryState::none) {
+    Entry& entry = client.log.entry(open.number);
+    const std::uint64_t seen = entry.state.load(std::memory_order_seq_cst);
+    const EntryState state = pool::state_of(open.number, seen);
+    if (state == EntryState::none || state == EntryState::revoked) {
+        open.revoked =
+            state == EntryState::revoked || (client.sealed_ns && revoke(entry, open.number, seen));
         return leaving;
     }
     Item item = read(entry);
     item.client = number;
     item.number = open.number;
     if (state == EntryState::reserved) {
-        note_reserved(number, item);
+        if (takes_too_long(client, item) && revoke(entry, open.number, seen)) {
+            open.revoked = true;
+            give_up(client, item);
+        } else {
+            note_reserved(number, item);
+        }
         return leaving;
     }
     if (state == EntryState::abandoned) {
@@ -169,6 +200,70 @@ bool Intake::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open
     item.time_ns = std::min(item.time_ns, cutoff_ns_ - 1);
     items_.push_back(item);
     return true;
+}
+
+// Its client may be suspended, and somebody waits for it. What is revoked was not acknowledged.
+bool Intake::takes_too_long(const Client& client, const Item& item) const {
+    if (client.sealed_ns && cutoff_ns_ - *client.sealed_ns > suspended_ns) {
+        return true;
+    }
+    const File* const file = ledger_.file(item.slot, item.generation);
+    return file != nullptr && ledger_.state_of(*file) == FileState::leaving &&
+           cutoff_ns_ - file->left_ns > suspended_ns;
+}
+
+void Intake::give_up(const Client& client, const Item& item) {
+    ++ledger_.counts.revoked;
+    const File* const file = ledger_.file(item.slot, item.generation);
+    if (ledger_.closing && file != nullptr && ledger_.given_up.size() < given_up_max) {
+        ledger_.given_up.push_back({.process = client.process,
+                                    .path = file->open->path,
+                                    .offset = item.offset,
+                                    .bytes = item.length});
+    }
+}
+
+// What has a place in the ring and was not looked at since the last round was seen by it.
+Intake::Swept Intake::sweep(Client& client) {
+    Swept swept;
+    std::vector<std::uint64_t> numbers;
+    for (const OpenEntry& open : client.open) {
+        numbers.push_back(open.number);
+    }
+    for (std::uint64_t number = client.looked_at; number < numbers_end(client); ++number) {
+        numbers.push_back(number);
+    }
+    for (const std::uint64_t number : numbers) {
+        Entry& entry = client.log.entry(number);
+        std::uint64_t seen = entry.state.load(std::memory_order_seq_cst);
+        while (pool::state_of(number, seen) == EntryState::none ||
+               pool::state_of(number, seen) == EntryState::reserved) {
+            swept.revoked = revoke(entry, number, seen) || swept.revoked;
+            seen = entry.state.load(std::memory_order_seq_cst);
+        }
+        swept.committed = swept.committed || pool::state_of(number, seen) == EntryState::committed;
+    }
+    return swept;
+}
+
+// The sweep comes last: no number that it has not seen is given a place in the ring behind it.
+void Intake::refuse_all() {
+    for (int vain = 0; vain < vain_rounds_max;) {
+        const bool took = round();
+        Swept all;
+        for (const std::uint32_t number : ledger_.admitted) {
+            Client& client = *ledger_.clients[number];
+            if (client.standing == Client::Standing::here) {
+                const Swept swept = sweep(client);
+                all = {.revoked = all.revoked || swept.revoked,
+                       .committed = all.committed || swept.committed};
+            }
+        }
+        if (!all.revoked && !all.committed) {
+            return;
+        }
+        vain = took || all.revoked ? 0 : vain + 1;
+    }
 }
 
 // Who waits until the file has left the pool waits for this entry, too.

@@ -17,6 +17,8 @@ public:
 
     // True when anything was taken.
     bool round();
+    // Sealed logs: takes what is committed, and revokes all else at once.
+    void refuse_all();
 
 private:
     // A committed entry as it was when it was looked at: its client may change it afterwards.
@@ -35,6 +37,13 @@ private:
 
     void look_at(std::uint32_t number, Client& client);
     [[nodiscard]] bool look_at_entry(std::uint32_t number, Client& client, OpenEntry& open);
+    [[nodiscard]] bool takes_too_long(const Client& client, const Item& item) const;
+    void give_up(const Client& client, const Item& item);
+    struct Swept {
+        bool revoked = false;    // something was
+        bool committed = false;  // something is, and not taken yet
+    };
+    [[nodiscard]] Swept sweep(Client& client);
     void note_reserved(std::uint32_t number, const Item& item);
     static Item read(const Entry& entry);
     [[nodiscard]] bool sensible(const Client& client) const;

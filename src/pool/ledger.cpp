@@ -98,6 +98,9 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
         slot.log.fetch_add(1, std::memory_order_release);
         slot.used.store(process, std::memory_order_release);
         admitted.push_back(number);
+        if (closing) {
+            seal(number);
+        }
         return number;
     }
     return std::nullopt;
@@ -109,6 +112,17 @@ void Ledger::stop_listening(std::uint32_t number) {
     directory.clients[number].admission.store(0, std::memory_order_seq_cst);
     clients[number]->news = true;
     clients[number]->synced = true;
+}
+
+void Ledger::seal(std::uint32_t number) {
+    Client& client = *clients[number];
+    if (!client.sealed_ns) {
+        client.sealed_numbers =
+            client.log.header().entries.fetch_or(log_sealed, std::memory_order_seq_cst) &
+            ~log_sealed;
+        client.sealed_ns = now_ns();
+        client.news = true;  // who waits for its turn in the log need not
+    }
 }
 
 void Ledger::distrust(std::uint32_t number) {
@@ -281,6 +295,7 @@ void Ledger::leave(File& file, Reason reason) {
     // Before any look at entries that counts; a client looks in the other order.
     slot.state.store(FileState::leaving, std::memory_order_seq_cst);
     file.left_in = round;
+    file.left_ns = now_ns();
     clean.drop_all(file);
     stir(file);
     tell(file);
@@ -366,6 +381,21 @@ void Ledger::wake_all() {
             wake(directory.files[number].progress);
         }
     }
+}
+
+void Ledger::let_all_go() {
+    for (const std::uint32_t number : admitted) {
+        ClientSlot& slot = directory.clients[number];
+        slot.commits.store(all_commits, std::memory_order_release);
+        slot.durable.store(all_commits, std::memory_order_release);
+        wake(slot.progress);
+        wake(slot.synced);
+    }
+    for (const auto& [identity, slot] : slots) {
+        wake(directory.files[slot].progress);
+    }
+    directory.header.taken_round.store(directory.header.round.load() + 1);
+    ports.sleepers.wake(directory.header.taken_round);
 }
 
 }  // namespace forebay::pool

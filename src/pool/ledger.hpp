@@ -56,6 +56,9 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
     // What it commits from now on may not be taken; it is told so.
     void stop_listening(std::uint32_t client);
+    // Its log takes nothing more. After all files have begun to leave: what is not taken goes to
+    // the file system.
+    void seal(std::uint32_t client);
     // What is in its log makes no sense.
     void distrust(std::uint32_t client);
     [[nodiscard]] Result<File*> make_known(OpenFile& open);
@@ -81,6 +84,8 @@ public:
     void tell(File& file);
     // Wakes those who sleep on what has changed.
     void wake_all();
+    // At the end: whatever clients wait for has happened.
+    void let_all_go();
 
     std::array<std::unique_ptr<Client>, clients_max> clients;
     std::vector<std::uint32_t> admitted;  // numbers of clients that are not departed
@@ -88,6 +93,7 @@ public:
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots;  // by identity
     std::vector<std::uint32_t> busy;                                         // slots
     Clean clean;
+    std::vector<GivenUpWrite> given_up;    // for who asks
     std::vector<std::uint32_t> forgotten;  // slots, for who asks; only where `options.shared`
     std::vector<FailedClose> failed_closes;
     [[nodiscard]] bool closing_files() const noexcept { return !closes_.empty(); }

@@ -18,6 +18,11 @@
 namespace forebay::pool {
 
 class Oracle {
+    struct Cell {
+        std::array<unsigned char, 4> values{};  // those that it may have
+        bool any = false;                       // there are more
+    };
+
 public:
     // Files have no more bytes than so many.
     explicit Oracle(std::int64_t most) : cells_(static_cast<std::size_t>(most)) {}
@@ -34,7 +39,7 @@ public:
         Extent range;
         std::vector<Extent> met;
         std::vector<unsigned> met_ids;
-        std::vector<std::array<unsigned char, 4>> before;
+        std::vector<Cell> before;
         bool changes = false;  // something was under way at any time
         std::int64_t size = 0;
         bool sized = false;
@@ -77,7 +82,7 @@ public:
         read.sized = sized_;
         read.before.reserve(range.length.size());
         for (std::size_t i = 0; i < range.length.size(); ++i) {
-            read.before.push_back(cells_[range.begin.bytes() + i].values);
+            read.before.push_back(cells_[static_cast<std::size_t>(range.begin.bytes()) + i]);
         }
         reads_.push_back(std::move(read));
         return std::prev(reads_.end());
@@ -113,11 +118,6 @@ public:
     }
 
 private:
-    struct Cell {
-        std::array<unsigned char, 4> values{};  // those that it may have
-        bool any = false;                       // there are more
-    };
-
     void note_changes() {
         for (Read& read : reads_) {
             read.changes = true;
@@ -176,7 +176,8 @@ private:
     [[nodiscard]] bool may_be(const Read& read, std::size_t i, unsigned char seen) const {
         const std::int64_t at = read.range.begin.bytes() + static_cast<std::int64_t>(i);
         const Cell& cell = cells_[static_cast<std::size_t>(at)];
-        if (cell.any || among(cell.values, seen) || among(read.before[i], seen)) {
+        const Cell& before = read.before[i];
+        if (cell.any || before.any || among(cell.values, seen) || among(before.values, seen)) {
             return true;
         }
         for (std::size_t k = 0; k < read.met.size(); ++k) {

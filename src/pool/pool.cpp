@@ -215,7 +215,30 @@ void Pool::close_down(Reason why) {
     for (const auto& [identity, slot] : ledger.slots) {
         ledger.leave(*ledger.files[slot], ledger.closes_for);
     }
+    for (const std::uint32_t client : ledger.admitted) {
+        ledger.seal(client);
+    }
 }
+
+bool Pool::all_taken() const {
+    const Ledger& ledger = state_->ledger;
+    return std::ranges::all_of(ledger.admitted, [&](std::uint32_t number) {
+        const Client& client = *ledger.clients[number];
+        const bool over = client.standing == Client::Standing::gone ||
+                          client.standing == Client::Standing::departed ||
+                          client.standing == Client::Standing::distrusted;
+        return over || (client.sealed_ns && std::ranges::all_of(client.open, &OpenEntry::revoked));
+    });
+}
+
+void Pool::refuse_commits() {
+    close_down(Reason::closing);
+    state_->intake.refuse_all();
+}
+
+void Pool::end() { state_->ledger.let_all_go(); }
+
+std::vector<GivenUpWrite> Pool::given_up() { return std::exchange(state_->ledger.given_up, {}); }
 
 bool Pool::advance() {
     State& state = *state_;
@@ -242,7 +265,7 @@ bool Pool::idle() const {
     const Ledger& ledger = state_->ledger;
     return state_->tasks.idle() && ledger.busy.empty() && !closing() && state_->fetch.idle() &&
            std::ranges::all_of(ledger.admitted, [&](std::uint32_t number) {
-               return ledger.clients[number]->open.empty();
+               return std::ranges::all_of(ledger.clients[number]->open, &OpenEntry::revoked);
            });
 }
 

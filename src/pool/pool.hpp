@@ -167,11 +167,21 @@ struct FailedClose {
     int error = 0;           // errno
 };
 
+// A client that took longer than the pool waits for: what it was about to deposit is its own
+// business.
+struct GivenUpWrite {
+    std::uint64_t process = 0;
+    std::string path;
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+};
+
 // Since the pool began.
 struct Counts {
     std::uint64_t entries = 0;     // committed ones that were taken
     std::uint64_t refused = 0;     // entries that made no sense, or that nobody may make
     std::uint64_t distrusted = 0;  // clients
+    std::uint64_t revoked = 0;     // entries that their clients had not committed in time
     std::uint64_t jobs = 0;        // of draining
     std::uint64_t failed_jobs = 0;
     std::int64_t drained_bytes = 0;
@@ -228,6 +238,14 @@ public:
     [[nodiscard]] std::uint64_t drain_all();
     // No more deposits from now on: all files leave. What was said first counts.
     void close_down(Reason why);
+    // Once it was closed down: every entry of every log is taken, or will never be committed.
+    [[nodiscard]] bool all_taken() const;
+    // Whatever clients are about to do: nothing is committed from now on, and what was is taken.
+    void refuse_commits();
+    // Behind that, where everything has arrived: nobody need wait for this pool.
+    void end();
+    // Writes that it did not wait for while it closed down, since the last call.
+    [[nodiscard]] std::vector<GivenUpWrite> given_up();
 
     // A round: takes logs, gives credit, starts requests and ends them. Never blocks. True when
     // anything was done.

@@ -132,6 +132,7 @@ public:
     [[nodiscard]] std::uint32_t number() const noexcept { return client_; }
     [[nodiscard]] const Log& log() const noexcept { return log_; }
     [[nodiscard]] Depositor& depositor() noexcept { return depositor_; }
+    // What the daemon did not hear, because it has ended, is known to nobody: `slot` is files_max.
     [[nodiscard]] FileId open(adapters::MemoryFile& file, Access access);
     // As a program's: directly where the file is not pooled (any more). Bytes written; fewer where
     // it fails, and errno.
@@ -141,6 +142,8 @@ public:
     };
     [[nodiscard]] Put write(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                             std::span<const std::byte> bytes);
+    void put_directly(adapters::MemoryFile& file, std::int64_t offset,
+                      std::span<const std::byte> bytes);
     [[nodiscard]] std::int64_t read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                     std::span<std::byte> bytes);
     // `after`: between the file system's answer and what the reader makes of it.
@@ -185,6 +188,9 @@ public:
 
     // An actor that looks after the pool until all clients have gone and everything is drained.
     void daemon();
+    // By an actor: the daemon drains and ends, whoever is still there, as server/server.cpp does.
+    void stop();
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
     // An actor that is a client; dismissed when it ends, or has died.
     void client(const std::string& name, std::function<void(NodeClient&)> body);
     adapters::Ending run();
@@ -221,9 +227,9 @@ public:
         return storages_ ? storages_(file)
                          : std::move(*open_memory(world_, file, Direction::write));
     }
-    // Until the daemon has done it, between two rounds.
+    // Until the daemon has done it, between two rounds; or has ended.
     void say(std::function<void()> what);
-    // Until the daemon has answered.
+    // Until the daemon has answered; 0 where it has ended.
     [[nodiscard]] int wait_for(std::uint64_t ticket);
     void kick();
 
@@ -252,6 +258,7 @@ private:
     void wake(Word& word) override { world_.wake(&word); }
     void listen();
     bool look_after_clients();
+    bool ends();
 
     NodeOptions options_;
     adapters::MemoryWorld world_;
@@ -271,6 +278,8 @@ private:
     std::set<std::uint32_t> clean_provided_;
     Word bell_{0};
     bool ending_ = false;
+    std::optional<std::uint64_t> stopping_;  // the ticket of draining everything
+    bool ended_ = false;
     Pool pool_;
 };
 
@@ -284,7 +293,7 @@ inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
               {.wishes = &depositor_, .client = client, .blocks = node.clean_memory()}} {}
 
 inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
-    FileId id;
+    FileId id{.slot = files_max};
     node_.world().step({"ask to open"});
     node_.say([this, &file, access, &id] {
         const std::uint64_t inode = node_.facts(file).inode;
@@ -321,10 +330,15 @@ inline NodeClient::Put NodeClient::write(FileId id, adapters::MemoryFile& file, 
     if (settled.rest != Written::Rest::through) {
         return {written.taken, settled.rest == Written::Rest::failed ? settled.error : EIO};
     }
-    node_.world().step({"pwrite"});
-    file.put(Offset{offset} + Length{static_cast<std::int64_t>(written.taken)},
-             bytes.subspan(written.taken));
+    put_directly(file, offset + static_cast<std::int64_t>(written.taken),
+                 bytes.subspan(written.taken));
     return {bytes.size(), 0};
+}
+
+inline void NodeClient::put_directly(adapters::MemoryFile& file, std::int64_t offset,
+                                     std::span<const std::byte> bytes) {
+    node_.world().step({"pwrite"});
+    file.put(Offset{offset}, bytes);
 }
 
 inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
@@ -480,8 +494,8 @@ inline void Node::say(std::function<void()> what) {
     const auto said = std::make_shared<Said>(Said{std::move(what)});
     said_.push_back(said);
     kick();
-    while (!said->done) {
-        world_.wait(said.get(), {"being heard"});
+    while (!said->done && !ended_) {
+        world_.wait_for(said.get(), 10'000'000, {"being heard"});
     }
 }
 
@@ -497,10 +511,36 @@ inline void Node::listen() {
 
 inline int Node::wait_for(std::uint64_t ticket) {
     kick();
-    while (!answers_.contains(ticket)) {
-        world_.wait(&answers_, {"an answer"});
+    while (!answers_.contains(ticket) && !ended_) {
+        world_.wait_for(&answers_, 10'000'000, {"an answer"});
     }
-    return answers_.at(ticket);
+    return answers_.contains(ticket) ? answers_.at(ticket) : 0;
+}
+
+inline void Node::stop() {
+    say([this] {
+        pool_.close_down(Reason::closing);
+        stopping_ = pool_.drain_all();
+    });
+}
+
+// As Desk::drained_as_far_as_possible, and then the server's finish().
+inline bool Node::ends() {
+    if (!stopping_ || !answers_.contains(*stopping_) || !pool_.all_taken() || pool_.closing()) {
+        return false;
+    }
+    for (std::size_t slot = 0; slot < files_max; ++slot) {
+        const FileSlot& file = directory_.files[slot];
+        const bool known = (directory_.files_known[slot / 64].load() >> slot % 64 & 1U) != 0;
+        if (known && file.error == 0 &&
+            (file.taken > file.drained || file.state == FileState::leaving)) {
+            return false;
+        }
+    }
+    pool_.refuse_commits();
+    pool_.end();
+    ended_ = true;
+    return true;
 }
 
 inline void Node::client(const std::string& name, std::function<void(NodeClient&)> body) {
@@ -516,6 +556,9 @@ inline void Node::client(const std::string& name, std::function<void(NodeClient&
             EXPECT_TRUE(life.client.has_value());
             logs_[*life.client] = std::move(log);
         });
+        if (!life.client) {
+            return;  // the daemon has ended
+        }
         NodeClient self{*this, *life.client, log_of(*life.client)};
         body(self);
     });
@@ -555,7 +598,7 @@ inline void Node::daemon() {
                 answers_[done.ticket] = done.error;
                 world_.wake(&answers_);
             }
-            if (look_after_clients() && pool_.idle() && said_.empty()) {
+            if (ends() || (look_after_clients() && pool_.idle() && said_.empty())) {
                 return;
             }
             world_.step({"look round"});

@@ -123,7 +123,11 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
 
-Desk::~Desk() { end_life(directory_.header, ending_); }
+Desk::~Desk() {
+    if (!ended_) {
+        end_life(directory_.header, Ending::badly);
+    }
+}
 
 Answer Desk::answer(Session& session, const wire::Question& question,
                     std::vector<OwnFd> descriptors) {

@@ -63,7 +63,7 @@ public:
                                                             Post* post = nullptr);
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;
-    // Clients see that it is dead, unless all_arrived() was called.
+    // Clients see that it is dead, unless end() was called.
     ~Desk();
 
     // That of `stop` waits until the end: to bring it about is the caller's.
@@ -98,11 +98,15 @@ public:
     [[nodiscard]] std::uint64_t stop();
     // Nothing can arrive any more that has not arrived: what is left has errors.
     [[nodiscard]] bool drained_as_far_as_possible() const;
+    // Whatever programs are about to do: nothing is acknowledged from now on that was not taken.
+    void refuse_commits() { pool_.refuse_commits(); }
     // What did not arrive goes into rescue files below the first folder that takes them.
     [[nodiscard]] std::vector<Rescued> rescue(const std::vector<std::string>& folders);
     // Behind that: what the journal still has, it keeps for the next daemon.
     void finish_journal();
-    void all_arrived() noexcept { ending_ = Ending::well; }
+    // Last: clients see that the daemon has ended, and how. Before any connection is closed, since
+    // who is hung up on looks at that.
+    void end(Ending ending);
 
     [[nodiscard]] std::string status(bool ended, const std::vector<Rescued>& rescued = {});
     [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
@@ -155,7 +159,7 @@ private:
     std::int64_t started_ns_;
     pool::Deadline deadline_;
     std::int64_t looked_at_deadline_ns_ = 0;
-    Ending ending_ = Ending::badly;
+    bool ended_ = false;
     KeptJournal journal_;
     std::size_t told_ = 0;             // of its notes
     bool journal_failed_ = false;      // which is among them

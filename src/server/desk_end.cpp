@@ -47,15 +47,23 @@ bool Desk::close_before_the_job_ends() {
 }
 
 bool Desk::drained_as_far_as_possible() const {
-    return !pool_.closing() && opening_ == 0 &&
+    return !pool_.closing() && opening_ == 0 && pool_.all_taken() &&
            std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
                const pool::FileSlot& file = directory_.files[slot];
-               // What a journal has of a file keeps it until the file is durable.
-               const bool left = file.state.load(relaxed) != pool::FileState::leaving ||
-                                 journal_.writer == nullptr;
+               // From then on clients write to it themselves. What a journal has of a file keeps it
+               // until the file is durable.
+               const bool left = file.state.load(relaxed) != pool::FileState::leaving;
                return (file.taken.load(relaxed) <= file.drained.load(relaxed) && left) ||
                       file.error.load(relaxed) != 0;
            });
+}
+
+void Desk::end(Ending ending) {
+    if (ending == Ending::well) {
+        pool_.end();
+    }
+    end_life(directory_.header, ending);
+    ended_ = true;
 }
 
 std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
@@ -96,6 +104,14 @@ void Desk::finish_journal() {
 }
 
 std::vector<std::string> Desk::news() {
+    for (const pool::GivenUpWrite& one : pool_.given_up()) {
+        journal_.notes.push_back(
+            "process " + std::to_string(one.process) + " was in the middle of a write of " +
+            std::to_string(one.bytes) + " bytes at " + std::to_string(one.offset) + " of " +
+            one.path +
+            ", and did not go on (is it suspended?). It writes them to the file itself when it "
+            "goes on.");
+    }
     if (const int error = pool_.journal_error(); error != 0 && !journal_failed_) {
         journal_failed_ = true;
         journal_.notes.push_back(

@@ -412,6 +412,7 @@ void Server::finish() {
         desk_->say_farewell();
         peers_->flush();
     }
+    desk_->refuse_commits();
     rescued_ = desk_->rescue(options_.rescue_folders);
     desk_->finish_journal();
     tell_news();
@@ -420,9 +421,7 @@ void Server::finish() {
     if (const auto written = report.write(report_ + "\n"); !written) {
         note(written.error().message);
     }
-    if (rescued_.empty()) {
-        desk_->all_arrived();
-    }
+    desk_->end(rescued_.empty() ? Ending::well : Ending::badly);
     for (auto& [number, session] : sessions_) {
         while (Answer* const answer = session.waiting_for(Answer::until_the_end)) {
             answer->ticket.reset();

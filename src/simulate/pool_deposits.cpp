@@ -58,10 +58,13 @@ bool ImaginedDepositor::wait_for_window(pool::FileId file, std::int64_t bytes, P
     }
 }
 
-// The entry's number; it is filled in, and nothing yet.
-std::uint64_t ImaginedDepositor::begin_entry(pool::FileId file, const Piece& piece) {
+// The entry's number; it is filled in, and nothing yet. nullopt: the daemon takes nothing more.
+std::optional<std::uint64_t> ImaginedDepositor::begin_entry(pool::FileId file, const Piece& piece) {
     const pool::ClientSlot& self = node_.directory().clients[client_];
     const std::uint64_t number = log_.header().entries.fetch_add(1);
+    if ((number & pool::log_sealed) != 0) {
+        return std::nullopt;
+    }
     for (;;) {
         const std::uint32_t seen = self.progress.load();
         if (number < self.entries.load() + pool::entries_max) {
@@ -82,14 +85,19 @@ std::uint64_t ImaginedDepositor::begin_entry(pool::FileId file, const Piece& pie
 }
 
 void ImaginedDepositor::abandon(pool::FileId file, const Piece& piece) {
-    const std::uint64_t number = begin_entry(file, piece);
-    log_.entry(number).state.store(stated(number, pool::EntryState::abandoned));
+    if (const auto number = begin_entry(file, piece)) {
+        log_.entry(*number).state.store(stated(*number, pool::EntryState::abandoned));
+    }
 }
 
 // False: the file is not in the pool any more.
 bool ImaginedDepositor::deposit(pool::FileId file, const Piece& piece) {
     const pool::ClientSlot& self = node_.directory().clients[client_];
-    const std::uint64_t number = begin_entry(file, piece);
+    const auto given = begin_entry(file, piece);
+    if (!given) {
+        return false;
+    }
+    const std::uint64_t number = *given;
     pool::Entry& entry = log_.entry(number);
     entry.state.store(stated(number, pool::EntryState::reserved));
     const auto length = static_cast<std::uint64_t>(piece.extent.length.bytes());
@@ -106,7 +114,12 @@ bool ImaginedDepositor::deposit(pool::FileId file, const Piece& piece) {
     }
     ports_.imagined->copied({piece.extent.length.bytes(), 1});
     committed_bytes_ += piece.extent.length.bytes();
-    entry.state.store(stated(number, pool::EntryState::committed));
+    std::uint64_t expected = stated(number, pool::EntryState::reserved);
+    if (!entry.state.compare_exchange_strong(expected,
+                                             stated(number, pool::EntryState::committed))) {
+        entry.state.store(stated(number, pool::EntryState::abandoned));
+        return false;
+    }
     log_.header().commits.fetch_add(1);
     return true;
 }

@@ -10,6 +10,7 @@
 #include "simulate/pool_node.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace forebay::sim {
 
@@ -39,7 +40,7 @@ private:
     [[nodiscard]] bool pooled(pool::FileId file) const;
     [[nodiscard]] bool wait_for_window(pool::FileId file, std::int64_t bytes, Piece& piece);
     [[nodiscard]] std::int64_t uncounted_bytes();
-    [[nodiscard]] std::uint64_t begin_entry(pool::FileId file, const Piece& piece);
+    [[nodiscard]] std::optional<std::uint64_t> begin_entry(pool::FileId file, const Piece& piece);
     [[nodiscard]] bool deposit(pool::FileId file, const Piece& piece);
     void abandon(pool::FileId file, const Piece& piece);
     [[nodiscard]] std::int64_t sleep(const ports::Word& word, std::uint32_t seen);

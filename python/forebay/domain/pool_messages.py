@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from forebay.domain.frozen import frozen
 
-FORMAT = 0x666F72656261790D
+FORMAT = 0x666F72656261790E
 PATH_BYTES = 256
 _QUESTION = struct.Struct(f"=QIIIIqQQ{PATH_BYTES}s")
 _REPLY = struct.Struct("=QIiIIIIq")

@@ -51,6 +51,7 @@ struct MemoryWorld::Actor {
     std::optional<Events::key_type> runs_out;  // its event, where it waits for a time
     Doing doing;
     std::int64_t steps = 0;
+    bool suspended = false;
 };
 
 MemoryWorld::MemoryWorld(const MemoryWorldOptions& options)
@@ -93,6 +94,15 @@ void MemoryWorld::kill(const std::string& name, std::int64_t step) {
     if (!alive(name)) {
         kills_.emplace_back(name, step);
     }
+}
+
+void MemoryWorld::suspend(const std::string& name, std::int64_t step, std::int64_t nanoseconds) {
+    suspensions_.push_back({name, step, nanoseconds});
+}
+
+bool MemoryWorld::suspended(const std::string& name) const {
+    const Actor* actor = find(name);
+    return actor != nullptr && actor->suspended;
 }
 
 void MemoryWorld::stop(std::int64_t step) {
@@ -165,6 +175,17 @@ void MemoryWorld::step(const Doing& doing) {
     const bool stays = draw(100) < stays_percent_;
     if ((actor.dies_at && actor.steps >= *actor.dies_at) || stop_ == steps_) {
         die(actor);
+    }
+    const auto suspension = std::ranges::find_if(suspensions_, [&](const Suspension& one) {
+        return one.name == actor.name && one.step <= actor.steps;
+    });
+    if (suspension != suspensions_.end()) {
+        const std::int64_t nanoseconds = suspension->nanoseconds;
+        suspensions_.erase(suspension);
+        actor.suspended = true;
+        news_ = now_;
+        block(nullptr, nanoseconds, {"being continued"});
+        actor.suspended = false;
     }
     ++actor.steps;
     ++steps_;

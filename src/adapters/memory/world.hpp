@@ -73,6 +73,9 @@ public:
     // counted from 0. Each request that it has under way is then done, or never will be, as the
     // seed says. Nothing happens where it ends before.
     void kill(const std::string& name, std::int64_t step);
+    // The same, but it goes on so much later, as after SIGSTOP and SIGCONT.
+    void suspend(const std::string& name, std::int64_t step, std::int64_t nanoseconds);
+    [[nodiscard]] bool suspended(const std::string& name) const;
     // All die at this step of the world, as by a power failure.
     void stop(std::int64_t step);
     // Once; again after further spawns.
@@ -140,6 +143,12 @@ private:
     std::uint64_t trace_ = 0;
     std::optional<std::int64_t> stop_;
     std::vector<std::pair<std::string, std::int64_t>> kills_;  // not met yet
+    struct Suspension {
+        std::string name;
+        std::int64_t step = 0;
+        std::int64_t nanoseconds = 0;
+    };
+    std::vector<Suspension> suspensions_;  // not met yet
     std::vector<std::unique_ptr<Actor>> actors_;
     Actor* current_ = nullptr;
     Events events_;

@@ -157,6 +157,11 @@ bool Connection::settled_with(int tried) noexcept {
         if (found == State::unreachable && error == EAGAIN && tried < tries_max) {
             return false;
         }
+        if (found == State::unreachable && inherited_ != nullptr &&
+            life_of(*inherited_) == Life::ended) {
+            state_.store(State::ended, std::memory_order_release);
+            return true;  // files are plain files
+        }
         std::array<char, 256> why;
         std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
                       error);
@@ -223,6 +228,7 @@ const char* Connection::map(Received& greeting) noexcept {
     reader_.emplace(*directory_, *this,
                     pool::Ahead{.wishes = &*depositor_, .client = client_, .blocks = clean_});
     number_.fetch_add(1, relaxed);
+    unmapped(std::exchange(inherited_, nullptr), sizeof(pool::Directory));
     return nullptr;
 }
 
@@ -250,6 +256,10 @@ void Connection::forget() noexcept {
     const int before = errno;
     disconnect();
     const bool over = life() == Life::ended;
+    if (directory_ != nullptr) {
+        unmapped(std::exchange(inherited_, std::exchange(directory_, nullptr)),
+                 sizeof(pool::Directory));
+    }
     unmap();
     others_mapped_.store(0, relaxed);
     for (OtherLog& other : others_) {
@@ -354,7 +364,11 @@ Connection::Life Connection::life() const noexcept {
     if (state != State::reached) {
         return state == State::ended ? Life::ended : Life::dead;
     }
-    const auto& word = reinterpret_cast<const pool::Word&>(directory_->header.alive);
+    return life_of(*directory_);
+}
+
+Connection::Life Connection::life_of(const pool::Directory& directory) noexcept {
+    const auto& word = reinterpret_cast<const pool::Word&>(directory.header.alive);
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if ((seen & FUTEX_OWNER_DIED) != 0) {
         return Life::dead;
@@ -362,7 +376,7 @@ Connection::Life Connection::life() const noexcept {
     if (seen != 0) {
         return Life::lives;
     }
-    return directory_->header.closing.load(relaxed) != 0 ? Life::ended : Life::dead;
+    return directory.header.closing.load(relaxed) != 0 ? Life::ended : Life::dead;
 }
 
 std::int64_t Connection::now_ns() const noexcept {

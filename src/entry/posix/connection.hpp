@@ -77,7 +77,8 @@ public:
     }
     // The program wants this number for something else.
     void move_from(int fd) noexcept;
-    // In a forked child: what is here is the parent's.
+    // In a forked child: what is here is the parent's. The directory stays mapped until the child
+    // has one of its own: it says how the parent's daemon ends.
     void forget() noexcept;
 
     [[nodiscard]] bool alive() const noexcept override { return life() != Life::dead; }
@@ -131,6 +132,7 @@ private:
     };
     static constexpr std::size_t lent_logs_max = 64;
 
+    [[nodiscard]] static Life life_of(const pool::Directory& directory) noexcept;
     [[nodiscard]] bool settled_with(int tried) noexcept;
     [[nodiscard]] const char* connect_and_greet(Received& greeting, bool last_try) noexcept;
     [[nodiscard]] const char* map(Received& greeting) noexcept;
@@ -153,6 +155,7 @@ private:
     pid_t process_ = 0;
     std::uint32_t client_ = 0;
     const pool::Directory* directory_ = nullptr;
+    const pool::Directory* inherited_ = nullptr;
     pool::Log log_;
     const std::byte* clean_ = nullptr;  // null: nothing is read ahead
     std::size_t clean_bytes_ = 0;

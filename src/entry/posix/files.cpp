@@ -28,14 +28,23 @@ wire::Question about(const Description& file, wire::Ask ask) noexcept {
     return question;
 }
 
-// 0 or an errno.
-int ask(const wire::Question& question) noexcept {
+// What the kernel says where the daemon has ended: everything is drained, and nothing else is done.
+constexpr auto nothing_is_left = []() noexcept { return 0; };
+
+// 0 or an errno. `ended`: a system call that does it where the daemon has ended in good order.
+template <class Ended>
+int ask(const wire::Question& question, const Ended& ended) noexcept {
     const auto reply = connection.ask(question);
-    if (!reply) {
-        return connection.life() == Connection::Life::ended ? 0 : EIO;
+    if (reply) {
+        return reply->error;
     }
-    return reply->error;
+    if (connection.life() != Connection::Life::ended) {
+        return EIO;
+    }
+    return ended() == 0 ? 0 : errno;
 }
+
+int ask(const wire::Question& question) noexcept { return ask(question, nothing_is_left); }
 
 enum class Introduced {
     yes,
@@ -404,13 +413,13 @@ int drain_if_captured(int fd) noexcept {
 int sync(Place place) noexcept {
     wire::Question question = about(place.file, wire::Ask::sync);
     question.flags = wire::to_storage;
-    return ask(question);
+    return ask(question, [place]() noexcept { return kernel::fsync(place.fd); });
 }
 
 int truncate(Place place, std::int64_t bytes) noexcept {
     wire::Question question = about(place.file, wire::Ask::truncate);
     question.number = bytes;
-    return ask(question);
+    return ask(question, [place, bytes]() noexcept { return kernel::ftruncate(place.fd, bytes); });
 }
 
 int error_of(Place place) noexcept {

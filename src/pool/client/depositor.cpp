@@ -97,7 +97,21 @@ void Depositor::copy(std::uint64_t position, std::span<const std::byte> bytes) n
     std::memcpy(memory_at(position), bytes.data(), bytes.size());
 }
 
-// False: the daemon died, or stopped listening, while the entry was still somebody's.
+std::optional<std::uint64_t> Depositor::next_number() noexcept {
+    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
+    return (number & log_sealed) == 0 ? std::optional{number} : std::nullopt;
+}
+
+bool Depositor::reserve(std::uint64_t number) noexcept {
+    std::atomic<std::uint64_t>& state = log_.entry(number).state;
+    std::uint64_t before = state.load(std::memory_order_acquire);
+    return state_of(number, before) != EntryState::revoked &&
+           state.compare_exchange_strong(before, stated(number, EntryState::reserved),
+                                         std::memory_order_seq_cst);
+}
+
+// False: the daemon died, stopped listening, or sealed the log, while the entry was still somebody
+// else's. It is not touched then.
 bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
                         const Piece& piece) noexcept {
     const ClientSlot& self = directory_.clients[client_];
@@ -106,7 +120,7 @@ bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
         if (number < self.entries.load(std::memory_order_acquire) + entries_max) {
             break;
         }
-        if (!heard()) {
+        if (!heard() || sealed()) {
             return false;
         }
         daemon_.kick();
@@ -125,27 +139,36 @@ bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
 }
 
 void Depositor::abandon(FileId file, const Piece& piece) noexcept {
-    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
-    if (fill_in(number, file, EntryKind::deposit, piece)) {
-        log_.entry(number).state.store(stated(number, EntryState::abandoned),
-                                       std::memory_order_release);
+    const std::optional<std::uint64_t> number = next_number();
+    if (number && fill_in(*number, file, EntryKind::deposit, piece)) {
+        log_.entry(*number).state.store(stated(*number, EntryState::abandoned),
+                                        std::memory_order_release);
     }
+}
+
+// The bytes that the entry was about are still somebody's. It has to be about something: a byte
+// that nobody will use.
+void Depositor::abandon_without_bytes(std::uint64_t number) noexcept {
+    Entry& entry = log_.entry(number);
+    entry.position.store(log_.header().reserved.fetch_add(1, relaxed), relaxed);
+    entry.length.store(1, relaxed);
+    entry.state.store(stated(number, EntryState::abandoned), std::memory_order_release);
 }
 
 Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byte* bytes) noexcept {
     const ClientSlot& self = directory_.clients[client_];
-    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
-    if (!fill_in(number, file, EntryKind::deposit, piece)) {
-        return Written::Rest::lost;
+    const std::optional<std::uint64_t> number = next_number();
+    if (!number || !fill_in(*number, file, EntryKind::deposit, piece)) {
+        return refused();
     }
-    Entry& entry = log_.entry(number);
-    entry.state.store(stated(number, EntryState::reserved), std::memory_order_seq_cst);
+    Entry& entry = log_.entry(*number);
+    const bool reserved = reserve(*number);
     const std::uint64_t end = piece.position + piece.length;
     for (;;) {
         const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
-        const Written::Rest rest = standing(file);
+        const Written::Rest rest = reserved ? standing(file) : refused();
         if (rest != Written::Rest::none) {
-            entry.state.store(stated(number, EntryState::abandoned), std::memory_order_release);
+            entry.state.store(stated(*number, EntryState::abandoned), std::memory_order_release);
             return rest;
         }
         if (end <= self.credit.load(std::memory_order_acquire)) {
@@ -154,16 +177,26 @@ Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byt
         entry.waited_ns.fetch_add(sleep(self.progress, seen), relaxed);
     }
     copy(piece.position, {bytes, piece.length});
-    commit(number, piece);
+    if (!commit(*number, piece)) {
+        entry.state.store(stated(*number, EntryState::abandoned), std::memory_order_release);
+        return refused();
+    }
     return heard() ? Written::Rest::none : Written::Rest::lost;
 }
 
-void Depositor::commit(std::uint64_t number, const Piece& piece) noexcept {
+// False: the daemon has revoked the entry, while this client took its time.
+bool Depositor::commit(std::uint64_t number, const Piece& piece) noexcept {
     committed_bytes_.fetch_add(piece.length, relaxed);
-    log_.entry(number).state.store(stated(number, EntryState::committed),
-                                   std::memory_order_release);
+    std::uint64_t expected = stated(number, EntryState::reserved);
+    if (!log_.entry(number).state.compare_exchange_strong(
+            expected, stated(number, EntryState::committed), std::memory_order_release,
+            std::memory_order_relaxed)) [[unlikely]] {
+        committed_bytes_.fetch_sub(piece.length, relaxed);
+        return false;
+    }
     // Before the look whether anybody listens: who stops listening looks in the other order.
     log_.header().commits.fetch_add(1, std::memory_order_seq_cst);
+    return true;
 }
 
 Written Depositor::write(FileId file, std::int64_t offset,
@@ -287,23 +320,18 @@ Written Depositor::put_lent(FileId file, std::int64_t offset, const Loan& part) 
 }
 
 Written::Rest Depositor::deposit_lent(FileId file, Piece piece) noexcept {
-    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
-    if (!fill_in(number, file, EntryKind::deposit, piece)) {
-        return Written::Rest::lost;
+    const std::optional<std::uint64_t> number = next_number();
+    if (!number || !fill_in(*number, file, EntryKind::deposit, piece)) {
+        return refused();
     }
-    Entry& entry = log_.entry(number);
-    entry.state.store(stated(number, EntryState::reserved), std::memory_order_seq_cst);
-    const Written::Rest rest = standing(file);
-    if (rest != Written::Rest::none) {
-        // The bytes are still wanted, by who writes them to the file. The entry has to be about
-        // something: a byte that nobody will use.
-        entry.position.store(log_.header().reserved.fetch_add(1, relaxed), relaxed);
-        entry.length.store(1, relaxed);
-        entry.state.store(stated(number, EntryState::abandoned), std::memory_order_release);
-        return rest;
+    Written::Rest rest = reserve(*number) ? standing(file) : refused();
+    if (rest == Written::Rest::none && !commit(*number, piece)) {
+        rest = refused();
+    } else if (rest == Written::Rest::none) {
+        return heard() ? Written::Rest::none : Written::Rest::lost;
     }
-    commit(number, piece);
-    return heard() ? Written::Rest::none : Written::Rest::lost;
+    abandon_without_bytes(*number);  // who wrote them there writes them to the file
+    return rest;
 }
 
 void Depositor::give_back(const Loan& part) noexcept {
@@ -317,11 +345,15 @@ void Depositor::tell(FileId file, EntryKind kind, std::int64_t offset,
     if (log_.header().entries.load(relaxed) >= taken + entries_max / 2 || !daemon_.alive()) {
         return;
     }
-    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
     const Piece piece{.offset = offset, .length = length, .time_ns = daemon_.now_ns()};
-    if (fill_in(number, file, kind, piece)) {
-        log_.entry(number).state.store(stated(number, EntryState::committed),
-                                       std::memory_order_release);
+    const std::optional<std::uint64_t> number = next_number();
+    if (!number || !fill_in(*number, file, kind, piece) || !reserve(*number)) {
+        return;
+    }
+    std::uint64_t expected = stated(*number, EntryState::reserved);
+    if (log_.entry(*number).state.compare_exchange_strong(
+            expected, stated(*number, EntryState::committed), std::memory_order_release,
+            std::memory_order_relaxed)) {
         log_.header().commits.fetch_add(1, std::memory_order_release);
     }
 }

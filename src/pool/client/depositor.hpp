@@ -108,7 +108,19 @@ private:
                                         const std::byte* bytes) noexcept;
     [[nodiscard]] Written::Rest deposit_lent(FileId file, Piece piece) noexcept;
     void abandon(FileId file, const Piece& piece) noexcept;
-    void commit(std::uint64_t number, const Piece& piece) noexcept;
+    void abandon_without_bytes(std::uint64_t number) noexcept;
+    // What the daemon does not take is the client's own business, unless the daemon is dead.
+    [[nodiscard]] Written::Rest refused() const noexcept {
+        return heard() ? Written::Rest::through : Written::Rest::lost;
+    }
+    [[nodiscard]] bool sealed() const noexcept {
+        return (log_.header().entries.load(std::memory_order_acquire) & log_sealed) != 0;
+    }
+    // nullopt: the log is sealed.
+    [[nodiscard]] std::optional<std::uint64_t> next_number() noexcept;
+    // False: the daemon has revoked the entry.
+    [[nodiscard]] bool reserve(std::uint64_t number) noexcept;
+    [[nodiscard]] bool commit(std::uint64_t number, const Piece& piece) noexcept;
     [[nodiscard]] bool fill_in(std::uint64_t number, FileId file, EntryKind kind,
                                const Piece& piece) noexcept;
     // The memory of a block of the log.

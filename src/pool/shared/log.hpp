@@ -1,6 +1,6 @@
 // A client's log: how a process hands bytes to the daemon of its node with a copy and a few stores.
-// The process alone writes to it; the daemon and the other clients read it, and trust nothing in
-// it.
+// The process writes to it; the daemon and the other clients read it, and trust nothing in it. The
+// daemon changes two words of it only, to refuse what is not committed yet.
 //
 //   LogHeader │ entries (a ring) │ blocks of data
 //
@@ -15,6 +15,16 @@
 //
 // A write is acknowledged when all its entries are committed. What a dead client left reserved was
 // not acknowledged.
+//
+// A client may be suspended between any two of these steps, for any time. So the daemon can refuse
+// a commit (docs/decisions/0037): both change an entry's state by compare-and-swap, and one of them
+// wins. The daemon *revokes* an entry that was reserved or not filled in yet; its client cannot
+// commit it any more, writes these bytes to the file itself, and says that it is done with their
+// memory by abandoning the entry. And the daemon *seals* a log: no more numbers are given out.
+//
+//   client   none ──▶ reserved ──▶ committed             fetch_add ──▶ sealed? nothing is reserved
+//                        │  └────▶ abandoned
+//   daemon   └──────────┴───────▶ revoked ──(client)──▶ abandoned
 #pragma once
 
 #include "pool/shared/limits.hpp"
@@ -26,7 +36,13 @@
 
 namespace forebay::pool {
 
-enum class EntryState : std::uint64_t { none = 0, reserved = 1, committed = 2, abandoned = 3 };
+enum class EntryState : std::uint64_t {
+    none = 0,
+    reserved = 1,
+    committed = 2,
+    abandoned = 3,
+    revoked = 4,  // by the daemon: it will not be committed
+};
 
 // What an entry is about: bytes, or nothing but a wish.
 enum class EntryKind : std::uint32_t {
@@ -37,8 +53,8 @@ enum class EntryKind : std::uint32_t {
 
 // One cache line, so that clients do not share any with one another's entries.
 struct alignas(64) Entry {
-    // The entry's number shifted by two bits, and its EntryState: what was left by the entry that
-    // was here a lap ago is never taken for this one's.
+    // The entry's number shifted by three bits, and its EntryState: what was left by the entry
+    // that was here a lap ago is never taken for this one's.
     std::atomic<std::uint64_t> state;
     std::atomic<std::uint32_t> file;        // slot in the directory
     std::atomic<std::uint32_t> generation;  // of that slot
@@ -53,17 +69,20 @@ struct alignas(64) Entry {
 static_assert(sizeof(Entry) == 64);
 
 [[nodiscard]] constexpr std::uint64_t stated(std::uint64_t number, EntryState state) noexcept {
-    return number << 2U | static_cast<std::uint64_t>(state);
+    return number << 3U | static_cast<std::uint64_t>(state);
 }
 // Of entry `number`; none where it is not filled in yet.
 [[nodiscard]] constexpr EntryState state_of(std::uint64_t number, std::uint64_t stated) noexcept {
-    return stated >> 2U == number ? static_cast<EntryState>(stated & 3U) : EntryState::none;
+    return stated >> 3U == number ? static_cast<EntryState>(stated & 7U) : EntryState::none;
 }
+
+// In LogHeader::entries, set by the daemon: nothing more is taken than what has a number.
+inline constexpr std::uint64_t log_sealed = std::uint64_t{1} << 63U;
 
 struct LogHeader {
     alignas(64) std::atomic<std::uint64_t> format;
     alignas(64) std::atomic<std::uint64_t> reserved;  // positions
-    alignas(64) std::atomic<std::uint64_t> entries;   // numbers given out
+    alignas(64) std::atomic<std::uint64_t> entries;   // numbers given out, and log_sealed
     alignas(64) std::atomic<std::uint64_t> commits;   // entries committed
 };
 
