@@ -27,6 +27,7 @@ def of_many(count: int) -> BenchResult:
             rates=(1.0, 2.0),
             latency=Latency(bars=bars, seconds_max=0.08),
             rank_seconds=(1.0, 3.0, 1.0),
+            slowest_rank=1,
             slowest_host="node7",
         )
         for number in range(count)

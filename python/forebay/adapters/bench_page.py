@@ -140,11 +140,8 @@ def _require_drawing() -> None:
 
 
 def _row(one: Measurement) -> dict[str, object]:
-    from forebay.adapters.bench_pictures import slowest
-
     spread = one.spread
     micros = [one.latency.quantile(at) * 1e6 for at in _QUANTILES]
-    rank = slowest(one)
     return {
         "name": one.name,
         "unit": one.unit,
@@ -152,7 +149,7 @@ def _row(one: Measurement) -> dict[str, object]:
         "interval": _interval(spread),
         "runs": spread.count,
         "latency": [_amount(value) for value in [*micros, one.latency.seconds_max * 1e6]],
-        "slowest": f"{rank} on {one.slowest_host}" if one.slowest_host else str(rank),
+        "slowest": f"{one.slowest_rank} on {one.slowest_host}".removesuffix(" on "),
     }
 
 

@@ -160,12 +160,6 @@ COMPARISON_PICTURES: tuple[tuple[str, str, int, Callable[[Sequence[Finding]], st
 )
 
 
-def slowest(one: Measurement) -> int:
-    """The rank that took longest; 0 when there are none."""
-    times = one.rank_seconds
-    return max(range(len(times)), key=times.__getitem__) if times else 0
-
-
 def _figure(*, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(10, height), layout="constrained")
     axes = figure.subplots()

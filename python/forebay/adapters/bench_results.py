@@ -111,7 +111,8 @@ def _ior_measurement(name: str, rows: list[Json]) -> Measurement:
         unit=MIB_PER_SECOND,
         rates=tuple(float(row["bwMiB"]) for row in rows),
         latency=merged([_ior_latency(row["latency_of_transfers"]) for row in rows]),
-        rank_seconds=tuple(float(one["done_after_seconds"]) for one in last["ranks"]),
+        rank_seconds=tuple(float(one["transfer_seconds"]) for one in last["ranks"]),
+        slowest_rank=slowest,
         slowest_host=hosts.get(node, ""),
     )
 
@@ -172,6 +173,7 @@ def _measurement(
             seconds_max=float(row["latency"]["seconds_max"]),
         ),
         rank_seconds=tuple(float(one) for one in ranks["seconds"]),
+        slowest_rank=int(ranks["slowest_rank"]),
         slowest_host=str(ranks["slowest_host"]),
     )
 

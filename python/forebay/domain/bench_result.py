@@ -52,6 +52,8 @@ class Measurement:
     rates: tuple[float, ...]
     latency: Latency
     rank_seconds: tuple[float, ...]
+    slowest_rank: int
+    """As the benchmark itself names it: its text and our page are to name the same."""
     slowest_host: str
 
     @property
