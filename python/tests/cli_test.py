@@ -230,3 +230,26 @@ def test_names_in_files_do_not_steer_the_terminal(forebay: Forebay, root: Path) 
     done = forebay("run", "--", "sh", "-c", 'cat line.jsonl >> "$FOREBAY_RECORD"')
     assert "\x1b" not in done.stderr
     assert "/a\\x1b[31m[bold]b" in done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "line",
+    ["run -- true", "run --pool /tmp -- true", "doctor", "doctor /", "pool start /", "bench ior"],
+)
+def test_where_the_current_folder_is_gone_that_is_said(forebay: Forebay, line: str) -> None:
+    """There was a traceback."""
+    (forebay.folder / "gone").mkdir()
+    words = [sys.executable, str(forebay.package), *line.split()]
+    script = 'cd gone && rmdir ../gone && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *words],
+        cwd=forebay.folder,
+        env={**os.environ, **forebay.variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "forebay: cannot work in the folder that you are in" in done.stderr

@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import typer
 
 from forebay import __version__
-from forebay.domain.errors import ForebayError
+from forebay.domain.errors import ForebayError, UsageError
 
 SUBCOMMANDS = (
     "run",
@@ -88,3 +89,22 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except OSError:
+        why = _why_there_is_no_folder()
+        if why is None:
+            raise
+        print(f"forebay: {why}", file=sys.stderr)
+        sys.exit(UsageError.exit_code)
+
+
+def _why_there_is_no_folder() -> str | None:
+    """What fails in a folder that was removed fails in many places, first of all where its name is
+    asked for. None: we are in a folder."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        return (
+            f"cannot work in the folder that you are in ({error.strerror}: it was removed, or may "
+            "not be entered any more). Go to one that is there: cd"
+        )
+    return None

@@ -215,7 +215,7 @@ def _print_applied(one: Applied, *, dry_run: bool) -> None:
 
 
 def _session(socket: Path | None) -> tuple[Path, PoolSession]:
-    world = real_world()
+    world = real_world(anywhere=socket is None or socket.is_absolute())
     place = socket_of(socket, world)
     return place, world.pools.connect(place)
 

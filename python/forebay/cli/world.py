@@ -16,8 +16,9 @@ from forebay.adapters.settings_files import SettingsFiles
 from forebay.application.ports import World
 
 
-def real_world() -> World:
-    """This machine, this environment, this working directory."""
+def real_world(*, anywhere: bool = False) -> World:
+    """This machine, this environment, this working directory. `anywhere`: where that has been
+    removed, the root folder does, too."""
     libraries = LibraryFolders()
     return World(
         settings=SettingsFiles(),
@@ -31,5 +32,14 @@ def real_world() -> World:
         layouts=LayoutProgram(libraries),
         pools=LocalPools(libraries),
         environment=dict(os.environ),
-        folder=Path.cwd(),
+        folder=_folder(anywhere=anywhere),
     )
+
+
+def _folder(*, anywhere: bool) -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        if not anywhere:
+            raise  # main() says what that is
+        return Path("/")
