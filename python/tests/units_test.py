@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.domain.units import exact_bytes, human_bytes, human_seconds, parse_bytes
+from forebay.domain.units import exact_bytes, human_bytes, human_rate, human_seconds, parse_bytes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "schema" / "examples" / "sizes.tsv"
 
@@ -31,5 +31,6 @@ def test_human_amounts() -> None:
     assert human_bytes(1 << 20) == "1.00 MiB"
     assert human_bytes((1 << 20) - 1) == "1.00 MiB"
     assert human_bytes(500 << 10) == "500 KiB"
+    assert human_rate(100e6) == "95.4 MiB/s"
     assert human_seconds(0.0005) == "0.001"
     assert human_seconds(21.04) == "21.0"

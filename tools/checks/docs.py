@@ -47,8 +47,12 @@ def document_findings(root: Path, document: Path) -> Iterator[Finding]:
     """Findings of one Markdown file."""
     where = document.relative_to(root).as_posix()
     text = document.read_text(encoding="utf-8")
-    makefile = root / "Makefile"
-    targets = frozenset(_TARGET.findall(makefile.read_text()) if makefile.exists() else [])
+    targets = frozenset(
+        target
+        for makefile in (root / "Makefile", document.parent / "Makefile")
+        if makefile.exists()
+        for target in _TARGET.findall(makefile.read_text())
+    )
     typed = commands(text)
     for command, needs in missing_commands(typed, targets, subcommands(root)):
         yield Finding(
@@ -75,7 +79,8 @@ def document_findings(root: Path, document: Path) -> Iterator[Finding]:
 
 def documents(root: Path) -> Sequence[Path]:
     """The Markdown files that users and contributors read."""
-    return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("schema/*.md")])
+    patterns = ("*.md", "docs/**/*.md", "schema/*.md", "examples/**/*.md")
+    return sorted(path for pattern in patterns for path in root.glob(pattern))
 
 
 def check(place: Place) -> Outcome:

@@ -123,6 +123,14 @@ def test_documents_name_only_what_exists(place: Place) -> None:
     ]
 
 
+def test_an_example_names_a_picture_that_is_not_there(place: Place) -> None:
+    write(place, "Makefile", "demo: build\n\ttrue\n")
+    write(place, "examples/a/Makefile", "run:\n\ttrue\n")
+    write(place, "examples/a/README.md", "![A picture](a.png) of `make run` or `make demo`\n")
+    found = [finding.problem for finding in docs.check(place).findings]
+    assert found == ["a.png does not exist"]
+
+
 def test_tidy_asks_again_when_an_included_header_changed(place: Place) -> None:
     write(place, ".clang-tidy", "Checks: '*'\n")
     write(place, "src/base/a.hpp", "int f();\n")

@@ -6,8 +6,9 @@ from pathlib import Path
 from forebay.adapters.bench_page import DrawnPages, write_page
 from forebay.adapters.page_template import filled
 from forebay.domain.tuning.portrait import Portrait
-from forebay.domain.tuning.quantity import spell_rate, spell_seconds
+from forebay.domain.tuning.quantity import spell_seconds
 from forebay.domain.tuning.response import NAMES
+from forebay.domain.units import human_rate
 
 _TEMPLATE = Path(__file__).with_name("portrait_page.html.j2")
 _TIMES = {"call_time", "request_time", "lock_time"}
@@ -63,4 +64,4 @@ def _interval(name: str, value: float, off: float) -> str:
 def _spelled(name: str, value: float) -> str:
     if name in _TIMES:
         return spell_seconds(float(f"{value:.3g}"))
-    return f"{value:.3g}" if name in _PLAIN else spell_rate(float(f"{value:.3g}"))
+    return f"{value:.3g}" if name in _PLAIN else human_rate(value)

@@ -15,7 +15,7 @@ from forebay.domain.tuning.response import Response
 from forebay.domain.tuning.sample import Choice, Purpose
 from forebay.domain.units import exact_bytes
 
-_GIGA = 1e9
+_GIBI = 1 << 30
 _LINES_MAX = 6
 Change = Callable[[Point, int], Point]
 
@@ -193,9 +193,9 @@ def _lines(
     for value in own[:: max(1, math.ceil(len(own) / _LINES_MAX))]:
         base = changed(choice.best, {lines: value}) if lines else choice.best
         text = exact_bytes(value) if (lines or "").endswith("bytes") else str(value)
-        rates = [_rate(choice.response, change(base, one), whole) / _GIGA for one in levels]
+        rates = [_rate(choice.response, change(base, one), whole) / _GIBI for one in levels]
         axes.plot([factor * one for one in levels], rates, lw=1.4, label=text)
-    axes.set_ylabel("GB/s")
+    axes.set_ylabel("GiB/s")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
     axes.yaxis.set_minor_locator(NullLocator())
@@ -223,7 +223,7 @@ def _dots(
         value: int = getattr(sample.ask.point, axis)
         off = passage.rate / surface.rate(sample.ask.point)
         at.append(value)
-        rates.append(surface.rate(change(choice.best, value)) * off / _GIGA)
+        rates.append(surface.rate(change(choice.best, value)) * off / _GIBI)
     axes.scatter(at, rates, color=PALE, s=9, zorder=1)
 
 

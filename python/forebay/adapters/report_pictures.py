@@ -12,7 +12,7 @@ from forebay.domain.tuning.program_io import busy, target_rates
 from forebay.domain.units import exact_bytes
 
 _COLOURS = {Direction.WRITE: BLUE, Direction.READ: INK}
-_MEGA = 1e6
+_MEBI = 1 << 20
 _RANKS_MAX = 8192
 
 
@@ -28,14 +28,14 @@ def draw_time(diagnosis: Diagnosis) -> str:
             at = [width * number for number in range(len(rates))]
             axes.step(
                 at,
-                [one / _MEGA for one in rates],
+                [one / _MEBI for one in rates],
                 where="post",
                 lw=1.2,
                 color=_COLOURS[direction],
                 label=direction.value,
             )
     axes.set_xlabel("seconds after the start")
-    axes.set_ylabel("MB/s")
+    axes.set_ylabel("MiB/s")
     axes.set_xlim(0, program.seconds)
     axes.legend(fontsize=7, frameon=False)
     return svg_of(figure)
@@ -103,11 +103,11 @@ def draw_targets(diagnosis: Diagnosis) -> str:
     for target, values in sorted(rates.items()):
         colour = "#b3261e" if target in sick else BLUE
         axes.scatter(
-            [target] * len(values), [one / _MEGA for one in values], s=6, color=colour, alpha=0.4
+            [target] * len(values), [one / _MEBI for one in values], s=6, color=colour, alpha=0.4
         )
     axes.set_yscale("log")
     axes.set_xlabel("target")
-    axes.set_ylabel("MB/s of a file")
+    axes.set_ylabel("MiB/s of a file")
     axes.grid(axis="x", color=FAINT, lw=0)
     return svg_of(figure)
 

@@ -2,9 +2,9 @@
 
 import gc
 import importlib
-import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -101,7 +101,7 @@ def _why_there_is_no_folder() -> str | None:
     """What fails in a folder that was removed fails in many places, first of all where its name is
     asked for. None: we are in a folder."""
     try:
-        os.getcwd()
+        Path.cwd()
     except OSError as error:
         return (
             f"cannot work in the folder that you are in ({error.strerror}: it was removed, or may "

@@ -7,9 +7,9 @@ from typing import Any
 from forebay.cli.output import plain
 from forebay.domain.tuning.point import Point
 from forebay.domain.tuning.portrait import SCHEMA, Portrait
-from forebay.domain.tuning.quantity import spell_rate, spell_seconds
+from forebay.domain.tuning.quantity import spell_seconds
 from forebay.domain.tuning.sample import Choice
-from forebay.domain.units import counted, exact_bytes
+from forebay.domain.units import counted, exact_bytes, human_rate
 
 
 def as_text(portrait: Portrait, path: Path) -> str:
@@ -46,8 +46,8 @@ def _choice(choice: Choice) -> list[str]:
     physical = surface.physical
     lines = [f"best: {point_text(choice.best)}"] if not choice.keeps else ["keep the default"]
     lines += [
-        f"a process {spell_rate(physical.process_rate)}, a node {spell_rate(physical.node_rate)}, "
-        f"a target {spell_rate(physical.target_rate)}, a request "
+        f"a process {human_rate(physical.process_rate)}, a node {human_rate(physical.node_rate)}, "
+        f"a target {human_rate(physical.target_rate)}, a request "
         f"{spell_seconds(physical.request_time)}",
         f"single probes vary by {surface.spread:.0%}, drift by {choice.drift:.0%}; the fit "
         f"explains {max(0.0, surface.explained):.0%} of probes that it has not seen",

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from forebay.demo.cdf5 import open_cdf5
-from forebay.demo.disk import DIRTY_MEBIBYTES, MEGABYTES_PER_SECOND, LimitedDisk, limited_disk
+from forebay.demo.disk import DIRTY_MEBIBYTES, MEBIBYTES_PER_SECOND, LimitedDisk, limited_disk
 from forebay.demo.errors import DemoError
 from forebay.demo.experiment import Announce, Comparison, compare
 from forebay.demo.map_picture import draw_map
@@ -138,7 +138,7 @@ def _on_limited_disk(
 ) -> list[Comparison]:
     """None, with the reason said, where there can be no such disk."""
     title = (
-        f"PnetCDF through the pool, on a limited disk ({MEGABYTES_PER_SECOND} MB/s, at most "
+        f"PnetCDF through the pool, on a limited disk ({MEBIBYTES_PER_SECOND} MiB/s, at most "
         f"{DIRTY_MEBIBYTES} MiB in the page cache)"
     )
     with limited_disk(_REPOSITORY / "tools" / "limited_disk.sh") as disk:

@@ -14,7 +14,7 @@ from typing import Self
 from forebay.demo.errors import DemoError
 from forebay.domain.frozen import frozen
 
-MEGABYTES_PER_SECOND, DIRTY_MEBIBYTES = 50, 32
+MEBIBYTES_PER_SECOND, DIRTY_MEBIBYTES = 48, 32
 _NOT_POSSIBLE = 77
 _SECTOR_BYTES = 512
 _SECTORS_WRITTEN = 6  # word of /sys/block/*/stat
@@ -89,7 +89,7 @@ class DiskMeter:
 def limited_disk(script: Path) -> Iterator[LimitedDisk | str]:
     """The disk; where this machine cannot have one, the reason. It is taken away at the end."""
     with tempfile.TemporaryDirectory(prefix="forebay-disk-") as folder:
-        options = ["--rate", str(MEGABYTES_PER_SECOND * 1_000_000)]
+        options = ["--rate", str(MEBIBYTES_PER_SECOND << 20)]
         options += ["--dirty", str(DIRTY_MEBIBYTES << 20)]
         done = subprocess.run(
             [script, "up", folder, *options], capture_output=True, text=True, check=False

@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from forebay.demo.disk import MEGABYTES_PER_SECOND, Written
+from forebay.demo.disk import MEBIBYTES_PER_SECOND, Written
 from forebay.demo.map_picture import INK, PAPER, PIXELS_PER_INCH
 from forebay.demo.model import Span
 from forebay.demo.workshop import Outcome
@@ -39,8 +39,8 @@ def _draw_side(axes: Axes, name: str, spans: Sequence[Span], written: Written) -
     axes.fill_between(
         [at for at, _ in rates], [rate for _, rate in rates], color=DRAIN, lw=0, step="mid"
     )
-    axes.axhline(MEGABYTES_PER_SECOND, color=INK, lw=0.8, ls=(0, (4, 3)))
-    high = 1.6 * MEGABYTES_PER_SECOND
+    axes.axhline(MEBIBYTES_PER_SECOND, color=INK, lw=0.8, ls=(0, (4, 3)))
+    high = 1.6 * MEBIBYTES_PER_SECOND
     if spans:
         begin, end = spans[0].begin - written.begin, spans[-1].end - written.begin
         axes.broken_barh([(begin, end - begin)], (high, 18), color=COMPUTE)
@@ -58,21 +58,21 @@ def _draw_side(axes: Axes, name: str, spans: Sequence[Span], written: Written) -
         fontsize=11,
     )
     axes.set_ylim(0, high + 24)
-    axes.set_yticks([0, MEGABYTES_PER_SECOND])
-    axes.set_ylabel("MB/s at the disk", color=INK)
+    axes.set_yticks([0, MEBIBYTES_PER_SECOND])
+    axes.set_ylabel("MiB/s at the disk", color=INK)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.tick_params(colors=INK)
 
 
 def rates_of(written: Written) -> list[tuple[float, float]]:
-    """Seconds since the begin, and MB/s at the disk around that moment."""
+    """Seconds since the begin, and MiB/s at the disk around that moment."""
     moments = list(zip(written.seconds, written.bytes, strict=True))
     kept = moments[:1]
     for moment in moments[1:]:
         if moment[0] - kept[-1][0] >= _RATE_WINDOW_SECONDS:
             kept.append(moment)
     return [
-        ((a + b) / 2 - written.begin, (more - less) / 1e6 / (b - a))
+        ((a + b) / 2 - written.begin, (more - less) / (1 << 20) / (b - a))
         for (a, less), (b, more) in pairwise(kept)
     ]

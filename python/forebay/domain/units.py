@@ -42,6 +42,11 @@ def human_bytes(count: int) -> str:
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {_NAMES[power]}"
 
 
+def human_rate(bytes_per_second: float) -> str:
+    """As human_bytes, each second: people are never shown two kinds of units side by side."""
+    return f"{human_bytes(round(bytes_per_second))}/s"
+
+
 def human_seconds(seconds: float) -> str:
     """0.123 below ten seconds, fewer decimals above."""
     return f"{seconds:.3f}" if seconds < 10 else f"{seconds:.1f}"
