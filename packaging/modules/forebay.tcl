@@ -16,6 +16,14 @@ foreach level {forebay modulefiles share PREFIX} {
 setenv FOREBAY_ROOT $prefix
 prepend-path PATH $prefix/bin
 prepend-path FPATH $prefix/share/zsh/site-functions
+# Where bash and fish look for completions. Unset, it stands for the system's folders, which have to
+# stay; that we have set it is remembered for the unloading.
+if {[info exists env(__FOREBAY_XDG_DATA_DIRS)] || ![info exists env(XDG_DATA_DIRS)]} {
+    setenv __FOREBAY_XDG_DATA_DIRS 1
+    append-path XDG_DATA_DIRS /usr/local/share
+    append-path XDG_DATA_DIRS /usr/share
+}
+prepend-path XDG_DATA_DIRS $prefix/share
 # Without MANPATH, man finds the pages beside each bin/ of PATH.
 if {[info exists env(MANPATH)]} {
     prepend-path MANPATH $prefix/share/man
