@@ -110,6 +110,7 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
              .effort = clocks.effort,
              .journal = journal_.writer.get()},
             shared_if(options.pool, post != nullptr)} {
+    journal_.notes.insert(journal_.notes.begin(), options.notes.begin(), options.notes.end());
     if (post != nullptr) {
         companions_.emplace(Companions::Job{*post, options.node, options.nodes, options.readers},
                             pool_);

@@ -7,6 +7,7 @@
 #include "base/yielding.hpp"
 #include "pool/plan/deadline.hpp"
 #include "pool/plan/folder_rules.hpp"
+#include "pool/plan/memory_limit.hpp"
 #include "pool/pool.hpp"
 #include "ports/clock.hpp"
 #include "server/area.hpp"
@@ -33,6 +34,8 @@ namespace forebay::server {
 
 struct DeskOptions {
     pool::PoolOptions pool;
+    pool::MemoryLimit memory;        // that the pool shares with the programs
+    std::vector<std::string> notes;  // what people are to know of these options
     adapters::Preference storage = adapters::Preference::automatic;
     JournalOptions journal;
     // No file is pooled: every write is with the file system before it returns.

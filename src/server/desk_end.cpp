@@ -129,6 +129,7 @@ std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
     const Moment moment{.now_ns = clock_.now_ns(),
                         .started_ns = started_ns_,
                         .ended = ended,
+                        .memory = options_.memory,
                         .notes = journal_.notes,
                         .from_nodes = passed_ ? passed_->bytes() : 0,
                         .to_nodes = passing_ ? passing_->bytes() : 0};

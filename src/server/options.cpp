@@ -14,6 +14,7 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace forebay::server {
 
@@ -24,25 +25,40 @@ constexpr std::int64_t journal_bytes_more = 128 * mebibyte;
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t job_end_max = 4'102'444'800;  // 2100: as for the setting
 
-// The limit of the control group that this process is in (version 2), or of one above it.
-std::int64_t group_memory(std::int64_t most) {
-    const std::string groups = kernel::contents("/proc/self/cgroup").value_or("");
-    const std::size_t at = groups.find("0::/");
-    if (at == std::string::npos) {
-        return most;
+// What the machine has, or what a control group leaves of it.
+pool::MemoryLimit memory_limit() {
+    const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
+    const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+    pool::MemoryLimit limit{.bytes = std::max<std::int64_t>(pages, 0) * page};
+    const auto text_of = [](const std::string& file) {
+        return kernel::contents(file).value_or("");
+    };
+    for (const std::string& file :
+         pool::memory_limit_files(text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"))) {
+        limit = pool::lesser_limit(std::move(limit), file, text_of(file));
     }
-    std::string path = groups.substr(at + 3, groups.find('\n', at) - at - 3);
-    while (!path.empty()) {
-        const std::string text =
-            kernel::contents("/sys/fs/cgroup" + path + "/memory.max", 64).value_or("");
-        std::int64_t limit = 0;
-        if (std::from_chars(text.data(), text.data() + text.size(), limit).ec == std::errc{} &&
-            limit > 0) {
-            most = std::min(most, limit);
-        }
-        path.erase(path.rfind('/'));
+    return limit;
+}
+
+// What the settings say, or what is usual where they say nothing.
+void choose_cap(DeskOptions& desk, const Settings& settings, const Surroundings& around) {
+    const std::int64_t wanted = settings.number(Setting::pool_cap);
+    desk.memory = around.memory;
+    desk.pool.cap_bytes = wanted == 0 ? pool::usual_cap(around.memory.bytes)
+                                      : pool::bounded_cap(wanted, around.memory);
+    if (wanted != 0 && wanted < pool::cap_least) {
+        desk.notes.push_back(
+            fmt::format("pool_cap is {} bytes, and the pool takes {} MiB, the "
+                        "least that it works with.",
+                        wanted, pool::cap_least / mebibyte));
     }
-    return most;
+    if (wanted > desk.pool.cap_bytes) {
+        desk.notes.push_back(fmt::format(
+            "pool_cap is {} MiB, and the pool takes {} MiB at most: {} allows {} MiB to the pool "
+            "and the programs together. Give the job more memory, or let pool_cap be less.",
+            wanted / mebibyte, desk.pool.cap_bytes / mebibyte, around.memory.file,
+            around.memory.bytes / mebibyte));
+    }
 }
 
 std::string absolute(std::string_view path, const std::string& folder) {
@@ -84,8 +100,7 @@ bool take_job_word(std::string_view word, std::string_view value, ServerOptions&
 
 DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
     DeskOptions desk;
-    const std::int64_t cap = settings.number(Setting::pool_cap);
-    desk.pool.cap_bytes = cap == 0 ? usual_cap(around.memory_bytes) : cap;
+    choose_cap(desk, settings, around);
     desk.pool.processors = around.processors;
     desk.pool.window_bytes = settings.number(Setting::pool_window);
     desk.pool.age_max_ns = settings.number(Setting::pool_age) * second_ns;
@@ -195,9 +210,7 @@ Result<void> read_folders(ServerOptions& options, const Settings& settings,
 
 Surroundings look_around() {
     Surroundings around;
-    const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
-    const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
-    around.memory_bytes = group_memory(std::max<std::int64_t>(pages, 0) * page);
+    around.memory = memory_limit();
     around.processors = std::thread::hardware_concurrency();  // that this process may use
     std::array<char, 4096> folder{};
     if (kernel::getcwd(folder.data(), folder.size()) > 0 && folder.front() == '/') {
@@ -211,10 +224,6 @@ Surroundings look_around() {
     around.job_end_s = job_end();
     around.temporary_folder = temporary == nullptr || *temporary != '/' ? "/tmp" : temporary;
     return around;
-}
-
-std::int64_t usual_cap(std::int64_t memory_bytes) noexcept {
-    return std::clamp(memory_bytes / 10, 64 * mebibyte, 16384 * mebibyte);
 }
 
 Result<ServerOptions> options_of(std::span<char* const> words, const Settings& settings,

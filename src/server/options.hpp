@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "pool/plan/memory_limit.hpp"
 #include "server/server.hpp"
 #include "settings/settings.hpp"
 
@@ -13,7 +14,7 @@ namespace forebay::server {
 
 // What the daemon may use on this machine.
 struct Surroundings {
-    std::int64_t memory_bytes = 0;  // of the node, or of the control group where that is less
+    pool::MemoryLimit memory{};  // of the node, or of a control group where that is less
     std::size_t processors = 0;
     std::string folder;  // it was started in
     std::string temporary_folder;
@@ -21,9 +22,6 @@ struct Surroundings {
     std::int64_t job_end_s = 0;  // since 1970; 0: not known
 };
 [[nodiscard]] Surroundings look_around();
-
-// A tenth of the memory, from 64 MiB to 16 GiB.
-[[nodiscard]] std::int64_t usual_cap(std::int64_t memory_bytes) noexcept;
 
 // Words behind the program's name: --socket PATH and, any number of times, --rescue FOLDER. Of the
 // daemons of a job, which are told of each other on standard input: --node NUMBER --nodes COUNT,

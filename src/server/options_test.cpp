@@ -13,21 +13,21 @@ using testing::HasSubstr;
 
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t second = 1'000'000'000;
-const Surroundings around{.memory_bytes = 100 * gibibyte,
+const Surroundings around{.memory = {.bytes = 100 * gibibyte},
                           .folder = "/w",
                           .temporary_folder = "/t",
                           .host = "n%n",
                           .job_end_s = 1'800'000'000};
 
-Result<ServerOptions> read(std::initializer_list<const char*> words,
-                           const Settings& settings = {}) {
+Result<ServerOptions> read(std::initializer_list<const char*> words, const Settings& settings = {},
+                           const Surroundings& surroundings = around) {
     std::vector<std::string> texts{words.begin(), words.end()};
     std::vector<char*> pointers;
     pointers.reserve(texts.size());
     for (std::string& text : texts) {
         pointers.push_back(text.data());
     }
-    return options_of(pointers, settings, around);
+    return options_of(pointers, settings, surroundings);
 }
 
 TEST(ServerOptions, ComeFromSettings) {
@@ -51,11 +51,27 @@ TEST(ServerOptions, ComeFromSettings) {
     EXPECT_EQ(options->desk.pool.cap_bytes, 10 * gibibyte);
 }
 
-TEST(ServerOptions, TheCapIsATenthOfTheMemoryWithinBounds) {
-    EXPECT_EQ(usual_cap(0), 64 << 20);
-    EXPECT_EQ(usual_cap(10 * gibibyte), gibibyte);
-    EXPECT_EQ(usual_cap(1000 * gibibyte), 16 * gibibyte);
-    EXPECT_GT(look_around().memory_bytes, 0);
+TEST(ServerOptions, AControlGroupBoundsTheCapAndThatIsSaid) {
+    EXPECT_GT(look_around().memory.bytes, 0);
+    Surroundings small = around;
+    small.memory = {.bytes = 120 << 20, .file = "/cg/memory.max"};
+    EXPECT_EQ(read({"--socket", "/s/x"}, {}, small)->desk.pool.cap_bytes, 30 << 20);
+    EXPECT_TRUE(read({"--socket", "/s/x"}, {}, small)->desk.notes.empty());
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_cap, "1 GiB"));
+    const DeskOptions desk = read({"--socket", "/s/x"}, settings, small)->desk;
+    EXPECT_EQ(desk.pool.cap_bytes, 60 << 20);
+    EXPECT_EQ(desk.memory, small.memory);
+    EXPECT_THAT(desk.notes, ElementsAre(HasSubstr("/cg/memory.max allows 120 MiB")));
+    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->desk.pool.cap_bytes, gibibyte);
+}
+
+TEST(ServerOptions, ACapOfAFewBytesIsTheLeastWithWhichAPoolWorks) {
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_cap, "32"));
+    const DeskOptions desk = read({"--socket", "/s/x"}, settings)->desk;
+    EXPECT_EQ(desk.pool.cap_bytes, pool::cap_least);
+    EXPECT_THAT(desk.notes, ElementsAre(HasSubstr("32 bytes")));
 }
 
 TEST(ServerOptions, TheJobEndsWhenTheUserSaysOrElseTheBatchSystem) {

@@ -129,6 +129,8 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
                            {"ended", moment.ended},
                            {"closing", header.closing.load(relaxed) != 0},
                            {"cap", header.cap.load(relaxed)},
+                           {"memory", moment.memory.bytes},
+                           {"memory_limit_file", moment.memory.file},
                            {"leased", header.leased.load(relaxed)},
                            {"high", header.high.load(relaxed)},
                            {"read_ahead_held", header.clean_bytes.load(relaxed)},

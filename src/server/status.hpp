@@ -1,6 +1,7 @@
 // How the pool stands, as JSON (schema/pool.md).
 #pragma once
 
+#include "pool/plan/memory_limit.hpp"
 #include "pool/shared/directory.hpp"
 #include "server/history.hpp"
 #include "server/memory.hpp"
@@ -24,6 +25,7 @@ struct Moment {
     std::int64_t now_ns = 0;
     std::int64_t started_ns = 0;
     bool ended = false;
+    pool::MemoryLimit memory = {};        // that programs and pool have together
     std::vector<std::string> notes = {};  // for people
     std::int64_t from_nodes = 0;          // bytes of files that other nodes passed on to this one,
     std::int64_t to_nodes = 0;            // … and this one to others

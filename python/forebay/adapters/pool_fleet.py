@@ -30,6 +30,7 @@ from forebay.application.pool_ports import Progress
 from forebay.domain.errors import PoolError, PoolStartError
 from forebay.domain.frozen import frozen
 from forebay.domain.pool import Lost, PoolEnd, PoolPlace, PoolStatus
+from forebay.domain.units import counted
 
 READY_SCHEMA = "forebay.pool.ready/1"
 JOINED_SCHEMA = "forebay.pool.joined/1"
@@ -273,7 +274,8 @@ class Fleet:
     def _complaint(self, why: str) -> str:
         said = " ".join(messages_in(log_of(self._place.socket)))
         return (
-            f"the daemons of the pool have not started on {self._place.nodes} nodes ({why}). "
+            f"the daemons of the pool have not started on "
+            f"{counted(self._place.nodes, 'node')} ({why}). "
             f"They say: {said or 'nothing'}. They were started by: "
             f"{' '.join(starter_of(self._place))}"
         )
@@ -383,6 +385,8 @@ def together(reports: Sequence[PoolStatus]) -> PoolStatus:
     return replace(
         first,
         cap=sum(one.cap for one in reports),
+        memory=sum(one.memory for one in reports),
+        memory_limit_file=next((file for one in reports if (file := one.memory_limit_file)), ""),
         leased=sum(one.leased for one in reports),
         high=sum(one.high for one in reports),
         read_ahead_held=sum(one.read_ahead_held for one in reports),

@@ -64,6 +64,8 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
         "taken": status.taken if status else None,
         "cap": status.cap if status else None,
         "high": status.high if status else None,
+        "memory": status.memory if status else None,
+        "memory_limit_file": status.memory_limit_file if status else None,
         "read_ahead": status.read_ahead if status else None,
         "read_from_nodes": status.read_from_nodes if status else None,
         "files": [file_as_json(file) for file in status.files] if status else [],
@@ -101,7 +103,19 @@ def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
     return (
         f"through the pool: {human_bytes(status.taken)} of {files}, drained "
         f"{human_seconds(end.seconds)} s after {since}; memory reserved: at most "
-        f"{human_bytes(status.high)} of {human_bytes(status.cap)}"
+        f"{human_bytes(status.high)} of {human_bytes(status.cap)}{_memory_text(status)}"
+    )
+
+
+def _memory_text(status: PoolStatus) -> str:
+    """Whose memory the pool's is."""
+    if not status.memory:
+        return ""
+    if not status.memory_limit_file:
+        return f" (of the node's {human_bytes(status.memory)})"
+    return (
+        f" (programs and pool together have {human_bytes(status.memory)}: "
+        f"{printable(status.memory_limit_file)})"
     )
 
 
@@ -206,8 +220,9 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
     yield f"daemon {status.process} at {printable(place)}, up {up} s{state}"
     clients = counted(len(status.clients), "program")
     yield (
-        f"  memory reserved: {human_bytes(status.leased)} of {human_bytes(status.cap)}, at most "
-        f"{human_bytes(status.high)} so far; {human_bytes(status.outstanding)} to go, the oldest "
+        f"  memory reserved: {human_bytes(status.leased)} of {human_bytes(status.cap)}"
+        f"{_memory_text(status)}, at most {human_bytes(status.high)} so far; "
+        f"{human_bytes(status.outstanding)} to go, the oldest "
         f"{human_seconds(status.oldest_seconds)} s old; {clients}, "
         f"{counted(status.lag, 'write')} to be looked at"
     )

@@ -164,6 +164,10 @@ class PoolStatus:
     """Of the bytes read ahead, those that other nodes passed on to this one."""
     passed_to_nodes: int = 0
     """Bytes that this node passed on to others."""
+    memory: int = 0
+    """Bytes that the pool and the programs may use together; 0: not known."""
+    memory_limit_file: str = ""
+    """Of the control group that allows no more; empty: it is the node's memory."""
 
     @property
     def hangs(self) -> PoolFile | None:
@@ -188,6 +192,14 @@ class Lost:
 
     path: str
     bytes: int
+
+
+@frozen
+class RunningDaemon:
+    """A process of the user's, and where it listens."""
+
+    process: int
+    socket: Path
 
 
 @frozen
@@ -221,6 +233,10 @@ class PoolEnd:
     def arrived(self) -> bool:
         """Whether everything is with the file system."""
         return self.death is None and self.status is not None and not self.status.rescued
+
+
+LIBRARY_PREFIX = "libforebay_"
+"""Of the libraries that are preloaded."""
 
 
 def paths_text(paths: tuple[Path, ...]) -> str:

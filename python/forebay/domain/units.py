@@ -52,6 +52,6 @@ def human_seconds(seconds: float) -> str:
     return f"{seconds:.3f}" if seconds < 10 else f"{seconds:.1f}"
 
 
-def counted(number: int, noun: str) -> str:
-    """1 rank, 4 ranks."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """1 rank, 4 ranks; `plural` where an s does not do."""
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
