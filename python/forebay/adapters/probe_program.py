@@ -36,7 +36,7 @@ from forebay.domain.layout import Layout, WantedLayout
 from forebay.domain.tuning.point import Point
 from forebay.domain.tuning.portrait import Identity
 from forebay.domain.tuning.sample import Ask, Passage, Sample
-from forebay.domain.units import MIB
+from forebay.domain.units import MIB, counted
 
 Result = TypeVar("Result")
 
@@ -318,7 +318,8 @@ class RealSystem:
         asked = ranks_asked(self._where.launch)
         if asked is not None and asked != ranks:
             raise ProbeError(
-                f"the launcher started {ranks} of {asked} ranks that work together (it has no "
+                f"the launcher started {ranks} of {counted(asked, 'rank')} that work together "
+                "(it has no "
                 "more places, or is of another MPI than forebay-ior). Ask for as many as it has, "
                 "or choose the MPI of forebay-ior by FOREBAY_MPI_FAMILY."
             )
@@ -408,7 +409,8 @@ class RealSystem:
         row = self._ior(words, launch, seconds_max=max(1.0, left))
         if len(row["ranks"]) != point.processes:
             raise ProbeError(
-                f"{len(row['ranks'])} of {point.processes} ranks took part (the launcher gave "
+                f"{len(row['ranks'])} of {counted(point.processes, 'rank')} took part "
+                "(the launcher gave "
                 "fewer). Ask it for as many as it has."
             )
         opening, closing = float(row["openTime"]), float(row["closeTime"])

@@ -14,6 +14,7 @@ from forebay.domain.bench_words import RESULT_OPTION, json_file, leaves_ranks_ou
 from forebay.domain.errors import BenchUsageError, RecordError, SetupError
 from forebay.domain.frozen import frozen
 from forebay.domain.launcher import Flavour, find_launcher
+from forebay.domain.units import counted
 
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
 _STANDARD_OUTPUT = Path("-")
@@ -147,7 +148,8 @@ def _warning(plan: BenchPlan, result: BenchResult) -> str:
     if plan.ranks in (None, result.ranks) or not result.measurements:
         return ""
     return (
-        f"{result.ranks} of {plan.ranks} ranks are in the result (the launcher is perhaps of "
+        f"{result.ranks} of {counted(plan.ranks, 'rank')} are in the result "
+        "(the launcher is perhaps of "
         f"another MPI than the program, which is built for {result.mpi}: each rank then runs "
         f"alone). Use that MPI's launcher, or set {FAMILY_VARIABLE}."
     )

@@ -16,7 +16,7 @@ from forebay.domain.tuning.point import Direction, Point, Space, usual_space
 from forebay.domain.tuning.portrait import Identity, Portrait, findings_of
 from forebay.domain.tuning.sample import PROBES, Ask, Choice, Sample
 from forebay.domain.tuning.targets import sick_targets
-from forebay.domain.units import MIB, human_bytes
+from forebay.domain.units import MIB, counted, human_bytes
 
 PROBE_SECONDS = 5.0
 """What a probe takes with starting the ranks, for the estimate."""
@@ -185,8 +185,9 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         files = request.budget.files
     if files > request.budget.files:
         raise ProbeError(
-            f"the budget is too small ({request.budget.files} files, and {probes} probes make one "
-            f"each, the trial of the launcher {ground.spent.files}). Raise --files."
+            f"the budget is too small ({counted(request.budget.files, 'file')}, and "
+            f"{counted(probes, 'probe')} make one each, "
+            f"the trial of the launcher {ground.spent.files}). Raise --files."
         )
     seconds = min(request.budget.seconds, probes * PROBE_SECONDS + targets.seconds)
     written = probes * of_one + targets.bytes + ground.spent.bytes

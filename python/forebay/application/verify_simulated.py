@@ -13,6 +13,7 @@ from forebay.domain.errors import UsageError
 from forebay.domain.tuning.advice import Advice, advised_point
 from forebay.domain.tuning.point import Point
 from forebay.domain.tuning.verification import Verdict, Verification, is_look, look, order
+from forebay.domain.units import counted
 
 
 def verify_simulated(
@@ -52,7 +53,8 @@ def verify_simulated(
 def _check(point: Point, nodes: int, per_node: int, targets: int) -> None:
     if point.nodes > nodes or point.per_node > per_node or point.stripe_count > targets:
         raise UsageError(
-            f"the simulated machine is too small ({nodes} nodes × {per_node} ranks and {targets} "
-            f"targets; the program needs {point.nodes} × {point.per_node} and "
+            f"the simulated machine is too small ({counted(nodes, 'node')} × "
+            f"{counted(per_node, 'rank')} and {counted(targets, 'target')}; "
+            f"the program needs {point.nodes} × {point.per_node} and "
             f"{point.stripe_count}). Name the platform and the words that the portrait is of."
         )

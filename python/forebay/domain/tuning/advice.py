@@ -500,7 +500,8 @@ def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
     for one in sick:
         told.append(
             f"target {one.target} is sick ({one.slower:.1f} × slower than the others over "
-            f"{one.files} files): tell the administrators, and keep new files off it (a pool "
+            f"{counted(one.files, 'file')}): "
+            "tell the administrators, and keep new files off it (a pool "
             "without it, or lfs setstripe -o with other targets)."
         )
     if portrait is not None and portrait.identity.is_modelled:

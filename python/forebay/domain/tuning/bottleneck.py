@@ -21,7 +21,7 @@ def bottleneck(point: Point, response: Response, *, advised: bool = False) -> st
     when = "then" if advised else "now"
     if around > 0.5 * seconds:
         return (
-            f"{when} opening and closing by {point.processes} processes "
+            f"{when} opening and closing by {counted(point.processes, 'process', 'processes')} "
             f"takes {around:.3g} s of {seconds:.3g} s."
         )
     limits = response.surface.physical.limits(point, response.surface.targets)

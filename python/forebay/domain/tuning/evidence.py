@@ -13,7 +13,7 @@ from itertools import pairwise
 from forebay.domain.errors import UsageError
 from forebay.domain.frozen import frozen
 from forebay.domain.tuning.point import Direction, Point
-from forebay.domain.units import MIB, parse_bytes
+from forebay.domain.units import MIB, counted, parse_bytes
 
 BUFFER_USUAL = 16 * MIB
 """ROMIO's collective buffer, where no hint says otherwise."""
@@ -124,8 +124,9 @@ def checked(workload: Workload) -> Workload:
     """UsageError: what it says cannot be."""
     if workload.ranks < 1 or not 1 <= workload.nodes <= workload.ranks:
         raise UsageError(
-            f"there cannot be {workload.ranks} ranks on {workload.nodes} nodes (each node has one "
-            "or more). Correct --ranks or --nodes."
+            f"there cannot be {counted(workload.ranks, 'rank')} on "
+            f"{counted(workload.nodes, 'node')} (each node has one or more). "
+            "Correct --ranks or --nodes."
         )
     if workload.file_bytes < 1 or workload.files < 1:
         raise UsageError(

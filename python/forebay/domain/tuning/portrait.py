@@ -171,7 +171,7 @@ def findings_of(
         told.append(f"{counted(discarded, 'probe')} left out; the list says why.")
     told += [
         f"target {one.target} is sick: {one.slower:.1f} × slower than the others' median, "
-        f"over {one.files} files."
+        f"over {counted(one.files, 'file')}."
         for one in sick
     ]
     return tuple(told)
