@@ -559,7 +559,9 @@ def test_a_cut_name_needs_into(tmp_path: Path, target: Path) -> None:
 
 
 def test_what_is_no_rescue_file_is_told(tmp_path: Path, target: Path) -> None:
-    assert "no rescue file" in str(finish(target).problem)
+    with pytest.raises(RescueError, match="is no rescue file") as told:
+        finish(target)
+    assert "kept" not in str(told.value)
     with pytest.raises(RescueError, match="no such file"):
         finish(tmp_path / "none")
     (tmp_path / "empty").mkdir()

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from forebay.adapters.decoding import decoded
 from forebay.domain.errors import RescueError
 from forebay.domain.rescue import RUN_HEADER, SCHEMA, FoundFile, RescueHead, RunAt
+from forebay.domain.units import counted
 
 _HEAD_MAX = 1 << 16
 _PIECE_BYTES = 8 << 20
@@ -27,6 +28,7 @@ class RescueFiles:
                     f"cannot rescue {path} (there is no such file). `forebay run --pool` and "
                     "`forebay pool stop` name the file in which they have kept bytes."
                 )
+            _check_first_line(path)
             return (path,)
         found = sorted(one for one in path.rglob("*") if one.is_file() and _is_rescue_file(one))
         if not found:
@@ -58,7 +60,7 @@ class RescueFiles:
                     damaged += 1
         if damaged == 0:
             return whole, None
-        return whole, f"{damaged} of {head.runs} runs of {file} are damaged"
+        return whole, f"{damaged} of {counted(head.runs, 'run')} of {file} are damaged"
 
     def look(self, target: Path) -> FoundFile | None:
         """By its path."""
@@ -115,12 +117,17 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
         yield source
 
 
+def _check_first_line(file: Path) -> None:
+    with _opened(file) as source:
+        if source.readline(_HEAD_MAX) != f"{SCHEMA}\n".encode():
+            raise RescueError(
+                f"{file} is no rescue file (it does not begin with {SCHEMA}); nothing was done "
+                "with it. Name a file of a folder forebay-rescue-…, or that folder."
+            )
+
+
 def _read_head(file: Path, source: BinaryIO) -> RescueHead:
-    if source.readline(_HEAD_MAX) != f"{SCHEMA}\n".encode():
-        raise RescueError(
-            f"cannot rescue {file} (it is no rescue file of the form {SCHEMA}). "
-            "Was it made by another version?"
-        )
+    source.readline(_HEAD_MAX)  # _check_first_line or _is_rescue_file has looked at it
     try:
         return decoded(RescueHead, json.loads(source.readline(_HEAD_MAX)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from forebay.application.doctor import Diagnosis, DoctorRequest, diagnose
-from forebay.cli.options import option
+from forebay.cli.options import named_path, option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
 from forebay.cli.world import real_world
 from forebay.domain.findings import Finding, Status, Topic, problems
@@ -45,7 +45,9 @@ _MARKS = {
 def doctor(
     directories: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[DIR]...", help="Where the program's files are."),
+        typer.Argument(
+            metavar="[DIR]...", help="Where the program's files are.", parser=named_path
+        ),
     ] = None,
     program: Annotated[
         str | None, option("--program", "PATH", "Look at this executable, too.")

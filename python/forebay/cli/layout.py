@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from forebay.cli.options import option
+from forebay.cli.options import named_path, option
 from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
 from forebay.cli.world import real_world
 from forebay.domain.errors import UsageError
@@ -80,13 +80,9 @@ _STRIPE_MAX = (4 << 30) - 1
 _DIGITS_MAX = 20  # more are out of range anyway
 
 
-def _path(text: str) -> Path:
-    if not text:
-        raise UsageError("cannot use the path (it is empty). Name a file or a directory.")
-    return Path(text)
-
-
-Where = Annotated[Path, typer.Argument(metavar="PATH", help="A file or a directory.", parser=_path)]
+Where = Annotated[
+    Path, typer.Argument(metavar="PATH", help="A file or a directory.", parser=named_path)
+]
 
 
 def show(path: Where, form: FormatOption = Format.TEXT) -> None:

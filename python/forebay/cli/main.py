@@ -76,13 +76,21 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
+def usual_words(words: Sequence[str]) -> list[str]:
+    """`forebay help pool start` and `forebay version` are said by other commands, too."""
+    if words[:1] == ["help"]:
+        return [*words[1:], "--help"]
+    return ["--version"] if words == ["version"] else list(words)
+
+
 def main() -> None:
     """What bin/forebay and `python -m forebay` call."""
     gc.set_threshold(
         100_000
     )  # what is imported before a program starts is many objects, no garbage
     try:
-        application(sys.argv[1:])(prog_name="forebay")
+        words = usual_words(sys.argv[1:])
+        application(words)(words, prog_name="forebay")
     except ForebayError as error:
         print(f"forebay: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

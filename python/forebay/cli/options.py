@@ -15,6 +15,17 @@ def option(names: str, value: str | None, text: str, **more: Any) -> Any:
     return typer.Option(*names.split(), metavar=value, help=text, **more)
 
 
+def named_path(text: str) -> Path:
+    """A path on the command line. UsageError: it is empty, as an unset variable is, which else
+    would mean the folder that one happens to be in."""
+    if not text.strip():
+        raise UsageError(
+            'cannot use the path "" (it is empty: is a variable not set?). '
+            "Name a file or a folder; say . for the folder that you are in."
+        )
+    return Path(text)
+
+
 SettingsFile = Annotated[Path | None, option("--settings", "FILE", "TOML file of settings.")]
 OutputFolder = Annotated[Path | None, option("--output-dir", "DIR", "Where the program writes.")]
 

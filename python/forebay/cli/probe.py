@@ -31,7 +31,7 @@ from forebay.application.probe import (
 )
 from forebay.application.simulated_system import Simulated, SimulatedSystem
 from forebay.cli.bench_world import real_bench_world
-from forebay.cli.options import option
+from forebay.cli.options import named_path, option
 from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.cli.portrait_report import as_json, as_text
 from forebay.domain.bench_command import Launch
@@ -263,7 +263,7 @@ def _system(
         folder = begun(asked.journal).folder
     system = RealSystem(
         Where(
-            directory=Path(words[0]),
+            directory=named_path(words[0]),
             folder=folder,
             launch=Launch(words=tuple(words[1:])),
             level=request.level,

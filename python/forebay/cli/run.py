@@ -9,7 +9,7 @@ import typer
 
 from forebay.application.pool_ports import Progress
 from forebay.application.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
-from forebay.cli.options import option, overrides_of
+from forebay.cli.options import named_path, option, overrides_of
 from forebay.cli.output import Format, FormatOption, json_line
 from forebay.cli.run_report import as_json, as_text
 from forebay.cli.world import real_world
@@ -109,6 +109,7 @@ def run(
             "--pool",
             "PATH",
             "A folder (or file) whose files go through the pool; may be said several times.",
+            parser=named_path,
         ),
     ] = None,
     form: FormatOption = Format.TEXT,

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -25,6 +25,7 @@ value shown is what a run from here would start with.
 \b
 Examples:
   forebay settings
+  forebay settings pool_cap pool_window       these two only
   forebay settings --settings site.toml       check a file, and show what it changes
   forebay settings --format json
 
@@ -37,16 +38,25 @@ A settings file is a flat table of these names, or of the MPI_Info names beside 
 \b
 Exit status:
   0  listed
-  2  the file or a FOREBAY_* variable is wrong: the message has line, key, nearest valid key
+  2  the file, a NAME or a FOREBAY_* variable is wrong: the message has line, key, nearest valid
+     key
 """
 
 
 def settings(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="These only; as FOREBAY_… or MPI_Info key, too."),
+    ] = None,
     file: SettingsFile = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Lists the settings."""
-    listed = effective_settings(SettingsFiles(), file=file, environment=dict(os.environ))
+    source = SettingsFiles()
+    listed = effective_settings(source, file=file, environment=dict(os.environ))
+    if names:
+        wanted = {source.table().named(name).name for name in names}
+        listed = tuple(one for one in listed if one.setting.name in wanted)
     if form is Format.JSON:
         print(json_pretty({"schema": "forebay.settings-list/1", "settings": _as_json(listed)}))
     else:

@@ -19,6 +19,7 @@ _YES = frozenset({"true", "1", "yes", "on", "enable"})
 _NO = frozenset({"false", "0", "no", "off", "disable"})
 _INTEGER = re.compile(r"-?[0-9]+")
 _LARGEST = (1 << 63) - 1
+_BYTES_LEAST = 4096
 
 
 class SettingKind(Enum):
@@ -149,6 +150,18 @@ class EffectiveSetting:
     origin: Origin
 
 
+def missing_units(effective: Sequence[EffectiveSetting]) -> tuple[str, ...]:
+    """What to say of sizes that are a few bytes: nobody means that, a unit was forgotten."""
+    return tuple(
+        f"{one.setting.name} is {one.value} bytes (a number without a unit counts bytes). "
+        f"Did you mean {one.setting.name}={one.value}GiB, or {one.value}MiB?"
+        for one in effective
+        if one.setting.kind is SettingKind.BYTES
+        and one.origin is not Origin.DEFAULT
+        and 0 < int(one.value) < _BYTES_LEAST
+    )
+
+
 @dataclass(frozen=True)
 class SettingsTable:
     """All settings, in the order of the schema."""
@@ -169,12 +182,22 @@ class SettingsTable:
         """The setting that `override` sets. SettingsError: there is none."""
         setting = self.find(override.name)
         if setting is None:
-            raise SettingsError(
-                f'no setting is called "{override.name}" (a typing mistake?). '
-                f'Did you mean "{self.nearest(override.name)}"? '
-                f"`forebay settings` lists all."
-            )
+            raise self._unknown(override.name)
         return setting
+
+    def named(self, name: str) -> Setting:
+        """The setting that is called so, by whatever name or variable. SettingsError: none is."""
+        own = next((one for one in self.settings if name.upper() in one.variables), None)
+        setting = own or self.find(name)
+        if setting is None:
+            raise self._unknown(name)
+        return setting
+
+    def _unknown(self, name: str) -> SettingsError:
+        return SettingsError(
+            f'no setting is called "{name}" (a typing mistake?). '
+            f'Did you mean "{self.nearest(name)}"? `forebay settings` lists all.'
+        )
 
     def check(self, override: Override) -> str:
         """The canonical value of `override`. SettingsError: no such setting, or not a value."""
