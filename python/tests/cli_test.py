@@ -253,3 +253,70 @@ def test_where_the_current_folder_is_gone_that_is_said(forebay: Forebay, line: s
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "forebay: cannot work in the folder that you are in" in done.stderr
+
+
+@needs_compiler
+def test_an_unset_variable_does_not_mean_the_current_folder(forebay: Forebay) -> None:
+    for words in (
+        ("run", "--pool", "", "--", "true"),
+        ("pool", "start", ""),
+        ("pool", "stop", "--socket", ""),
+        ("pool", "rescue", ""),
+        ("doctor", ""),
+        ("probe", "", "--", "mpiexec"),
+        ("layout", "show", ""),
+    ):
+        done = forebay(*words)
+        assert done.returncode == 2, words
+        assert "it is empty: is a variable not set?" in done.stderr
+
+
+def test_help_and_version_are_commands_too(forebay: Forebay) -> None:
+    assert forebay("version").stdout == forebay("--version").stdout
+    assert forebay("help").stdout == forebay("--help").stdout
+    assert forebay("help", "pool", "start").stdout == forebay("pool", "start", "--help").stdout
+
+
+def test_settings_shows_those_that_are_named(forebay: Forebay) -> None:
+    done = forebay("settings", "pool_cap", "FOREBAY_CB_NODES", "striping_unit")
+    names = [line.split()[0] for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert names == ["cb_nodes", "striping_unit", "pool_cap"]
+    done = forebay("settings", "--format", "json", "pool_window")
+    assert [one["name"] for one in json.loads(done.stdout)["settings"]] == ["pool_window"]
+    done = forebay("settings", "pool_cup")
+    assert done.returncode == 2
+    assert '"pool_cap"' in done.stderr
+
+
+def test_what_is_no_rescue_file_is_not_said_to_be_kept(forebay: Forebay) -> None:
+    done = forebay("pool", "rescue", "empty.c")
+    assert done.returncode == 1
+    assert "empty.c is no rescue file" in done.stderr
+    assert "kept" not in done.stderr
+
+
+def test_stop_takes_the_variables_out_of_a_shell(forebay: Forebay) -> None:
+    kept = {"LD_PRELOAD": "", "XDG_RUNTIME_DIR": str(forebay.folder)}
+    done = forebay("pool", "stop", "--unset", **kept)
+    assert done.returncode == 0  # it was stopped before
+    assert done.stdout == "unset FOREBAY_POOL_SOCKET FOREBAY_POOL_PATHS LD_PRELOAD\n"
+    assert "cannot reach a daemon" in done.stderr
+    assert forebay("pool", "stop", **kept).returncode == 1
+
+
+@needs_compiler
+@pytest.mark.parametrize("limit", ["-v 4000000", "-n 20"])
+def test_a_limit_that_leaves_the_pool_no_room_is_told_first(forebay: Forebay, limit: str) -> None:
+    words = [sys.executable, str(forebay.package), "run", "--pool", ".", "--", "true"]
+    done = subprocess.run(
+        ["bash", "-c", f'ulimit {limit} && exec "$@"', "bash", *words],
+        cwd=forebay.folder,
+        env={**os.environ, **forebay.variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("forebay: warning: No pool can be used here")
+    assert f"`ulimit {limit.split()[0]}`" in done.stderr.splitlines()[0]
+    assert "statically linked" not in done.stderr

@@ -28,7 +28,7 @@ from forebay.application.ports import (
 from forebay.domain.errors import LayoutError, PoolError, PoolStartError, SetupError
 from forebay.domain.launcher import Flavour
 from forebay.domain.layout import Layout, LayoutChange, WantedLayout
-from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus
+from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemon
 from forebay.domain.program import Family, Linkage, ProgramFacts
 from forebay.domain.record import Record
 from forebay.domain.settings import Override, SettingsTable
@@ -149,6 +149,7 @@ class ImaginedPrograms:
                 family=Family.MPICH,
             ),
             "./static": ProgramFacts(path=Path("./static"), linkage=Linkage.STATIC),
+            "./serial": ProgramFacts(path=Path("./serial"), linkage=Linkage.DYNAMIC),
             "./job.sh": ProgramFacts(path=Path("./job.sh"), linkage=Linkage.SCRIPT),
         }
     )
@@ -282,6 +283,19 @@ class ImaginedDaemon:
         return self.end
 
 
+class ImaginedSession:
+    """With a daemon that has nothing."""
+
+    def status(self) -> PoolStatus:
+        return pool_status()
+
+    def drain(self, progress: Progress) -> int:
+        return 0
+
+    def stop(self, progress: Progress) -> PoolEnd:
+        return PoolEnd(status=pool_status(), seconds=0.0)
+
+
 @dataclass
 class ImaginedPools:
     """Daemons that are there when they are wanted; remembers what was done."""
@@ -290,6 +304,9 @@ class ImaginedPools:
     refused: str | None = None
     log: list[str] = field(default_factory=list)
     places: list[PoolPlace] = field(default_factory=list)
+    others: tuple[RunningDaemon, ...] = ()
+    listens: bool = False
+    limit: str | None = None
 
     def library(self) -> Path:
         return STUB.with_name("libforebay_posix.so")
@@ -298,6 +315,9 @@ class ImaginedPools:
         if self.refused:
             raise SetupError(self.refused)
         return STUB.with_name("forebayd")
+
+    def obstacle(self) -> str | None:
+        return self.limit
 
     def room(self, *, everywhere: bool = False) -> Path:
         self.log.append("room")
@@ -320,7 +340,12 @@ class ImaginedPools:
     def usual_socket(self) -> Path:
         return Path("/run/user/pool")
 
+    def running(self) -> Sequence[RunningDaemon]:
+        return self.others
+
     def connect(self, socket: Path) -> PoolSession:
+        if self.listens:
+            return ImaginedSession()
         raise PoolError(f"cannot reach a daemon of the pool at {socket}")
 
 

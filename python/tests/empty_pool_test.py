@@ -57,6 +57,14 @@ def ended(make_world: MakeWorld, **changes: int) -> World:
     return make_world(pools={"end": end})
 
 
+def test_a_pool_that_takes_nothing_more_is_itself_the_reason(make_world: MakeWorld) -> None:
+    """It was said that a program is statically linked, whatever the daemon's own note was."""
+    note = "There is no memory for one more process. From now on all is written through."
+    status = decode_status(json.dumps({**USUAL, "files": [], "notes": ["other", note]}))
+    world = make_world(pools={"end": PoolEnd(status=status, seconds=0.1)})
+    assert why_empty(world, "./job.sh").reasons == (note,)
+
+
 def test_a_pool_that_was_only_read_from_says_so(make_world: MakeWorld) -> None:
     (only_read,) = why_empty(ended(make_world)).reasons
     assert "nothing was written to them" in only_read

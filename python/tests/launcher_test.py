@@ -11,6 +11,7 @@ from forebay.domain.launcher import (
     flavour_of_name,
     flavour_of_version,
     forward,
+    preload_without,
     slurm_export,
     start,
     version_of,
@@ -224,3 +225,12 @@ def test_programs_are_found_behind_options(
         words, launcher=0, flavour=flavour, is_program=lambda word: word in PROGRAMS
     )
     assert [words[index] for index in found] == programs
+
+
+def test_what_is_left_of_ld_preload_without_ours() -> None:
+    ours = "/opt/lib/libforebay_mpi.so:/opt/lib/libforebay_posix.so"
+    assert preload_without(f"/a/libdarshan.so:{ours} /b/x.so", "libforebay_") == (
+        "/a/libdarshan.so:/b/x.so"
+    )
+    assert preload_without(ours, "libforebay_") == ""
+    assert preload_without(None, "libforebay_") == ""

@@ -144,7 +144,75 @@ def test_reasons_for_an_empty_record(make_world: MakeWorld) -> None:
     assert "another node" in reasons(make_world(), "mpiexec -hosts a,b ./program")
 
 
+def test_a_serial_program_is_pointed_to_the_pool_and_nothing_else(make_world: MakeWorld) -> None:
+    serial = reasons(make_world(), "./serial")
+    assert "--pool FOLDER" in serial
+    assert "linked to no MPI" in serial
+    assert "did not reach" not in serial
+    assert "--pool FOLDER" in reasons(make_world(), "mpiexec -n 2 ./program")
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"PMI_SIZE": "4", "PMI_RANK": "0"},
+        {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0"},
+        {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"},
+    ],
+)
+def test_behind_a_launcher_the_right_order_is_said_first(
+    make_world: MakeWorld, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    world = make_world(environment=variables)
+    asked = request("./program 1", pool=(tmp_path,), overrides=(Override("pool_cap", "32"),))
+    plan = plan_run(asked, world)
+    assert "forebay run --pool PATH -- mpiexec -n 4 ./program 1" in plan.warnings[0]
+    assert plan.pool is None
+    assert carry_out(plan, world).reasons == (plan.warnings[0],)
+    other = {name: "1" if name.endswith(("RANK", "PROCID")) else "4" for name in variables}
+    assert not plan_run(request("./program"), make_world(environment=other)).warnings
+    alone = {name: "1" if value == "4" else value for name, value in variables.items()}
+    assert not plan_run(request("./program"), make_world(environment=alone)).warnings
+
+
+def test_a_run_inside_of_a_pool_uses_that(make_world: MakeWorld, tmp_path: Path) -> None:
+    """A second daemon for the same files does not know what the first one holds."""
+    outer = {"FOREBAY_POOL_SOCKET": "/run/x/pool", "FOREBAY_POOL_PATHS": str(tmp_path)}
+    (tmp_path / "below").mkdir()
+    world = make_world(environment=outer, pools={"listens": True})
+    plan = plan_run(request("./program", pool=(tmp_path / "below",)), world)
+    assert plan.pool is None
+    assert "This run is inside of a pool that is there already (process 77" in plan.warnings[0]
+    assert carry_out(plan, world).reasons == (plan.warnings[0],)
+    assert plan_run(request("./program", pool=(tmp_path.parent,)), world).pool is not None
+    gone = make_world(environment=outer)
+    assert plan_run(request("./program", pool=(tmp_path,)), gone).pool is not None
+    (reason,) = carry_out(plan_run(request("./program"), gone), gone).reasons
+    assert f"Files below {tmp_path} go through a pool" in reason
+
+
+def test_a_size_without_a_unit_is_warned_of(make_world: MakeWorld) -> None:
+    plan = plan_run(request("./program", overrides=(Override("pool_cap", "32"),)), make_world())
+    assert "pool_cap is 32 bytes" in plan.warnings[0]
+    assert "pool_cap=32GiB" in plan.warnings[0]
+    for fine in ("32GiB", "0", "8388608"):
+        asked = request("./program", overrides=(Override("pool_cap", fine),))
+        assert plan_run(asked, make_world()).warnings == ()
+
+
 def test_damaged_record_is_told(make_world: MakeWorld) -> None:
     world = make_world(records={"record": Record(damaged_lines=(3,))})
     report = carry_out(plan_run(request("./program"), world), world)
     assert "line 3" in report.warnings[0]
+
+
+def test_limits_that_leave_a_pool_no_room_are_the_reason(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    """It was said that the program is statically linked."""
+    world = make_world(pools={"limit": "No pool can be used here (`ulimit -v`)."})
+    plan = plan_run(request("./program", pool=(tmp_path,)), world)
+    assert plan.pool is None
+    assert plan.warnings == ("No pool can be used here (`ulimit -v`).",)
+    assert carry_out(plan, world).reasons == plan.warnings
+    assert plan_run(request("./program"), world).warnings == ()

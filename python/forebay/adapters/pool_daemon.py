@@ -8,15 +8,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Self
 
 from forebay.adapters.pool_document import Ready, decode_ready, decode_status
 from forebay.adapters.pool_socket import DirectoryWatch, PoolSocket
 from forebay.application.pool_ports import Progress
 from forebay.domain.errors import PoolError, PoolStartError
-from forebay.domain.launcher import PRELOAD_VARIABLE
-from forebay.domain.pool import Lost, PoolEnd, PoolPlace, PoolStatus
+from forebay.domain.launcher import PRELOAD_VARIABLE, preload_without
+from forebay.domain.pool import LIBRARY_PREFIX, Lost, PoolEnd, PoolPlace, PoolStatus
 from forebay.domain.pool_messages import Ask
 
 _READY_SECONDS_MAX = 600.0
@@ -24,7 +24,6 @@ _READY_SECONDS_MAX = 600.0
 _LOOK_SECONDS = 0.1
 _ANSWER_SECONDS_MAX = 0.5
 _PR_SET_PDEATHSIG = 1
-_LIBRARY_PREFIX = "libforebay_"
 _MESSAGES_MAX = 20
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _ENDED_BY_ITSELF = (0, 1)
@@ -38,6 +37,12 @@ def log_of(socket: Path) -> Path:
 def report_of(socket: Path) -> Path:
     """Where the daemon at `socket` says how it ended."""
     return socket.with_name(socket.name + ".report")
+
+
+def told_of(socket: Path) -> Path:
+    """There once a program has told that the daemon at `socket` was stopped: programs of a shell
+    that keeps its variables tell it once (src/entry/posix/connection.cpp)."""
+    return socket.with_name(socket.name + ".told")
 
 
 class OwnDaemon:
@@ -194,6 +199,7 @@ def _start(
     program: Path, place: PoolPlace, prepare: Callable[[], object] | None
 ) -> tuple[subprocess.Popen[bytes], Ready]:
     log = log_of(place.socket)
+    told_of(place.socket).unlink(missing_ok=True)
     try:
         process = started(
             [str(program), "--socket", str(place.socket)],
@@ -238,10 +244,9 @@ def started(
 
 def environment_of(place: PoolPlace) -> dict[str, str]:
     """The daemon's own file calls are not to be captured."""
-    words = place.environment.get(PRELOAD_VARIABLE, "").replace(" ", ":").split(":")
-    others = [one for one in words if one and not PurePath(one).name.startswith(_LIBRARY_PREFIX)]
+    others = preload_without(place.environment.get(PRELOAD_VARIABLE), LIBRARY_PREFIX)
     kept = {name: text for name, text in place.environment.items() if name != PRELOAD_VARIABLE}
-    return {**kept, PRELOAD_VARIABLE: ":".join(others)} if others else kept
+    return {**kept, PRELOAD_VARIABLE: others} if others else kept
 
 
 def _ready(process: subprocess.Popen[bytes], log: Path) -> Ready:

@@ -2,19 +2,26 @@
 asked for: most runs have none."""
 
 import os
+import resource
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forebay.application.pool_ports import PoolDaemon, PoolSession
 from forebay.application.ports import LibraryFinder
 from forebay.domain.errors import PoolStartError, SetupError
-from forebay.domain.pool import SOCKET_NAME_MAX, PoolPlace
+from forebay.domain.pool import SOCKET_NAME_MAX, PoolPlace, RunningDaemon
+from forebay.domain.units import counted, human_bytes
 
 PROGRAM_NAME = "forebayd"
 LIBRARY_NAME = "libforebay_posix.so"
 _SOCKET_NAME = "pool"
+_SOCKET = b"--socket"
+_ADDRESSES_LEAST = 36 << 30
+"""Each process of a program maps a log of 16 GiB (src/pool/shared/limits.hpp), and the daemon that
+of each: less than two of them are of no use."""
+_FILES_LEAST = 64
 
 
 class LocalPools:
@@ -33,6 +40,26 @@ class LocalPools:
     def program(self) -> Path:
         """Beside the native libraries."""
         return self._file(PROGRAM_NAME)
+
+    def obstacle(self) -> str | None:
+        """Limits of this process, which a daemon would inherit: the soft one on addresses, and the
+        hard one on files, since it raises the soft one."""
+        addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if addresses != resource.RLIM_INFINITY and addresses < _ADDRESSES_LEAST:
+            return (
+                "No pool can be used here (the address space is limited to "
+                f"{human_bytes(addresses)} by `ulimit -v`, and the pool takes "
+                f"{human_bytes(_ADDRESSES_LEAST)} of it, of addresses, not of memory). "
+                "Run without this limit."
+            )
+        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if files != resource.RLIM_INFINITY and files < _FILES_LEAST:
+            return (
+                "No pool can be used here (`ulimit -n` lets a process open "
+                f"{counted(files, 'file')}, and the pool's daemon needs {_FILES_LEAST}). "
+                "Raise that limit, or lower it behind `forebay run --pool PATH --`."
+            )
+        return None
 
     def room(self, *, everywhere: bool = False) -> Path:
         """In the user's runtime folder if there is one, else in /tmp: the name has to be short."""
@@ -81,6 +108,20 @@ class LocalPools:
 
         return Visit(socket)
 
+    def running(self) -> Sequence[RunningDaemon]:
+        """By their command lines; /proc shows no others than those that can be reached."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+                is_own = folder.stat().st_uid == os.getuid()
+            except OSError:
+                continue  # it has ended
+            if is_own and _is_ours(words):
+                socket = os.fsdecode(words[words.index(_SOCKET) + 1])
+                found.append(RunningDaemon(process=int(folder.name), socket=Path(socket)))
+        return sorted(found, key=lambda one: one.process)
+
     def _parents(self) -> list[Path]:
         runtime = self._environment.get("XDG_RUNTIME_DIR")
         folders = [Path(runtime)] if runtime else []
@@ -93,3 +134,7 @@ class LocalPools:
         if not path.is_file():
             raise SetupError(f"cannot use the pool ({path} is missing). Build it (`make build`).")
         return path
+
+
+def _is_ours(words: Sequence[bytes]) -> bool:
+    return Path(os.fsdecode(words[0])).name == PROGRAM_NAME and _SOCKET in words[:-1]

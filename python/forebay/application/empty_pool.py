@@ -9,6 +9,8 @@ from forebay.domain.program import Linkage, ProgramFacts
 from forebay.domain.units import counted
 
 _NAMED_MAX = 3
+_THROUGH = "written through"
+"""What notes of the daemon say where it takes nothing more (src/server/desk*.cpp)."""
 
 
 @frozen
@@ -34,6 +36,9 @@ def is_empty(outcome: PoolOutcome) -> bool:
 
 def reasons_for_an_empty_pool(outcome: PoolOutcome, traces: Traces) -> tuple[str, ...]:
     """Where the program wrote, if that is known: nothing else is to be said then."""
+    status = outcome.end.status
+    if given_up := [note for note in (status.notes if status else ()) if _THROUGH in note]:
+        return tuple(given_up)
     paths = ", ".join(str(path) for path in outcome.paths)
     unseen = [one for one in traces.written if _is_below(one, outcome.paths)]
     elsewhere = [one for one in traces.written if one not in unseen]

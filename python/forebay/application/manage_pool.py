@@ -1,5 +1,6 @@
 """Use cases: a pool for scripts with several steps is started, asked, drained and stopped."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,10 +9,11 @@ from forebay.application.pool_ports import PoolSession, Progress
 from forebay.application.ports import World
 from forebay.application.read_settings import effective_settings
 from forebay.application.run_pool import checked_paths
-from forebay.domain.errors import PoolError, UsageError
+from forebay.domain.errors import PoolError, PoolStartError, UsageError
 from forebay.domain.frozen import frozen
-from forebay.domain.launcher import PRELOAD_VARIABLE, compose_preload
+from forebay.domain.launcher import PRELOAD_VARIABLE, compose_preload, preload_without
 from forebay.domain.pool import (
+    LIBRARY_PREFIX,
     PATHS_SETTING,
     PATHS_VARIABLE,
     SOCKET_NAME_MAX,
@@ -20,9 +22,10 @@ from forebay.domain.pool import (
     PoolFile,
     PoolPlace,
     PoolStatus,
+    RunningDaemon,
     paths_text,
 )
-from forebay.domain.settings import SETTINGS_VARIABLE, Override
+from forebay.domain.settings import SETTINGS_VARIABLE, Override, missing_units
 
 
 @frozen
@@ -43,6 +46,7 @@ class Started:
     socket: Path
     paths: tuple[Path, ...]
     variables: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
 
 
 @frozen
@@ -77,6 +81,8 @@ def start_pool(request: StartRequest, world: World) -> Started:
         raise UsageError("cannot start a pool (no path is to go through it). Name a folder.")
     socket = socket_of(request.socket, world, started=False)
     _check_free(socket, world)
+    if (why := world.pools.obstacle()) is not None:
+        raise PoolStartError(why)
     libraries = f"{world.libraries.find().stub}:{world.pools.library()}"
     process = world.pools.start_detached(
         PoolPlace(
@@ -90,7 +96,13 @@ def start_pool(request: StartRequest, world: World) -> Started:
         PATHS_VARIABLE: paths_text(paths),
         PRELOAD_VARIABLE: compose_preload(libraries, environment.get(PRELOAD_VARIABLE)),
     }
-    return Started(process=process, socket=socket, paths=paths, variables=variables)
+    return Started(
+        process=process,
+        socket=socket,
+        paths=paths,
+        variables=variables,
+        warnings=missing_units(effective),
+    )
 
 
 def socket_of(given: Path | None, world: World, *, started: bool = True) -> Path:
@@ -110,6 +122,23 @@ def socket_of(given: Path | None, world: World, *, started: bool = True) -> Path
     return socket
 
 
+def reached(socket: Path, world: World) -> PoolSession:
+    """The daemon that listens there. PoolError names those that listen elsewhere."""
+    try:
+        return world.pools.connect(socket)
+    except PoolError as error:
+        others = running_elsewhere(socket, world)
+        if not others:
+            raise
+        listed = ", ".join(f"process {one.process} at {one.socket}" for one in others)
+        raise PoolError(f"{error} Running daemons of yours: {listed}.") from error
+
+
+def running_elsewhere(socket: Path, world: World) -> tuple[RunningDaemon, ...]:
+    """Daemons of the user that listen at another place, as far as they answer."""
+    return tuple(one for one in world.pools.running() if one.socket != socket)
+
+
 def _check_free(socket: Path, world: World) -> None:
     try:
         status = world.pools.connect(socket).status()
@@ -127,6 +156,15 @@ def drain_pool(session: PoolSession, progress: Progress) -> Drained:
     status = session.status()
     failed = tuple(file for file in status.files if file.error and file.outstanding)
     return Drained(error=error, status=status, failed=failed)
+
+
+def lines_to_forget(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The shell's lines that take out what `start_pool` has had it put into its environment."""
+    preload = preload_without(environment.get(PRELOAD_VARIABLE), LIBRARY_PREFIX)
+    names = [SOCKET_VARIABLE, PATHS_VARIABLE]
+    if not preload:
+        return (f"unset {' '.join([*names, PRELOAD_VARIABLE])}",)
+    return (f"unset {' '.join(names)}", f"export {PRELOAD_VARIABLE}={shlex.quote(preload)}")
 
 
 def stop_pool(session: PoolSession, progress: Progress) -> PoolEnd:

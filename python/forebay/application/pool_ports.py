@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus
+from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemon
 
 
 class Progress(Protocol):
@@ -53,6 +53,10 @@ class Pools(Protocol):
     def program(self) -> Path:
         """The daemon. SetupError: it is missing."""
 
+    def obstacle(self) -> str | None:
+        """Why what is started from here could not use a pool: limits that we have been given. None:
+        it can."""
+
     def room(self, *, everywhere: bool = False) -> Path:
         """A socket's path, in a new folder that only the user can enter; `everywhere`: in one that
         other nodes have as well."""
@@ -71,6 +75,9 @@ class Pools(Protocol):
 
     def connect(self, socket: Path) -> PoolSession:
         """PoolError: nobody listens there."""
+
+    def running(self) -> Sequence[RunningDaemon]:
+        """All daemons of the user on this machine, also those of single runs."""
 
 
 class Silent:

@@ -9,6 +9,7 @@ from forebay.application.empty_pool import Traces, is_empty, reasons_for_an_empt
 from forebay.application.pool_ports import Progress
 from forebay.application.ports import LauncherFacts, World
 from forebay.application.read_settings import effective_settings
+from forebay.application.run_inside import look_around
 from forebay.application.run_pool import (
     PoolOutcome,
     PoolPlan,
@@ -38,6 +39,7 @@ from forebay.domain.settings import (
     SETTINGS_VARIABLE,
     EffectiveSetting,
     Override,
+    missing_units,
 )
 
 _SLURM_EXPORT = "SLURM_EXPORT_ENV"
@@ -73,6 +75,8 @@ class RunPlan:
     is_enabled: bool
     warnings: tuple[str, ...]
     pool: PoolPlan | None = None
+    inside: str | None = None
+    """What explains it if nothing is recorded: a launcher outside, or a pool."""
 
 
 @frozen
@@ -112,10 +116,14 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     library = str(world.libraries.find().stub)
     line = _line(request.command, world)
     programs = _programs(line, world)
-    warnings = _warnings(programs, line.launcher, world)
+    warnings = (*_warnings(programs, line.launcher, world), *missing_units(effective))
     is_enabled = _value(effective, "enabled") == "true"
     on = plan_nodes(effective, _launching(line, world), world)
     paths = pool_paths(request.pool, effective, world) if is_enabled else ()
+    inside = look_around(paths, request.command, world)
+    if inside is not None:
+        paths = () if inside.has_no_pool else paths
+        warnings = (inside.reason, *warnings) if inside.is_told else warnings
     if paths:
         library += f":{world.pools.library()}"
         warnings += _pool_warnings(request.command, world) if on.nodes == 1 else ()
@@ -149,6 +157,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         is_enabled=is_enabled,
         warnings=warnings,
         pool=pool,
+        inside=inside.reason if inside else None,
     )
 
 
@@ -233,10 +242,14 @@ def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) ->
     """
     if not plan.is_enabled:
         return ("Forebay is switched off by the setting `enabled = false`.",)
+    if plan.inside is not None:
+        return (plan.inside,)
     known = [program.obstacle for program in plan.programs if program.obstacle]
     if known:
         return tuple(known)
-    reasons = []
+    reasons = list(_of_other_calls(plan)) if status == 0 else []
+    if reasons and plan.launcher is None and not starts_others(plan.words):
+        return tuple(reasons)
     if status != 0:
         reasons.append(
             f"The program {_ending(status)}. A file is recorded when it is closed, or when the "
@@ -244,14 +257,13 @@ def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) ->
         )
     if plan.record_is_kept:
         reasons.append("The record could not be written (messages above then say so).")
-    reasons.append("The program opened no file by MPI-IO (nor by a library that uses it).")
+    reasons.append(
+        "The program opened no file by MPI-IO (nor by a library that uses it). Files that it "
+        "writes by other calls go through a pool, if you say --pool FOLDER."
+    )
     if met_mpi:
         return tuple(reasons)
-    reasons += [
-        f"{program.path} is linked to no MPI: it would have to load one later, as Python does."
-        for program in plan.programs
-        if program.linkage is Linkage.DYNAMIC and program.mpi_library is None
-    ]
+    reasons += _of_other_calls(plan) if status != 0 else ()
     if any(program.linkage is Linkage.SCRIPT for program in plan.programs):
         reasons.append(
             "The command is a script, and what it starts is statically linked or uses no MPI. "
@@ -268,6 +280,23 @@ def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) ->
             "Say `--record FILE` with a file that all nodes see."
         )
     return tuple(reasons)
+
+
+def _of_other_calls(plan: RunPlan) -> tuple[str, ...]:
+    """Of programs without MPI, which the user may not know to be served, too."""
+    without = [
+        program.path
+        for program in plan.programs
+        if program.linkage is Linkage.DYNAMIC and program.mpi_library is None
+    ]
+    if not without:
+        return ()
+    return (
+        f"{', '.join(map(str, without))} is linked to no MPI (it would have to load one later, as "
+        "Python does), and without --pool Forebay serves MPI-IO only. So that it does not wait "
+        "for the files that it writes by other calls, name their folder: forebay run --pool "
+        "FOLDER -- …",
+    )
 
 
 def _may_leave_the_node(plan: RunPlan) -> bool:

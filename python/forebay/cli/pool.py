@@ -1,9 +1,11 @@
 """`forebay pool`: parse → ask the daemon → render."""
 
+import contextlib
+import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +17,9 @@ from forebay.application.manage_pool import (
     Started,
     StartRequest,
     drain_pool,
+    lines_to_forget,
+    reached,
+    running_elsewhere,
     socket_of,
     start_pool,
     stop_pool,
@@ -22,7 +27,7 @@ from forebay.application.manage_pool import (
 from forebay.application.pool_ports import PoolSession
 from forebay.application.rescue import RescueRequest, rescue
 from forebay.cli.drain_progress import DrainProgress
-from forebay.cli.options import SettingsFile, option, overrides_of
+from forebay.cli.options import SettingsFile, named_path, option, overrides_of
 from forebay.cli.output import Format, FormatOption, json_line, json_pretty, plain, printable
 from forebay.cli.pool_help import (
     DRAIN_HELP,
@@ -36,19 +41,29 @@ from forebay.cli.pool_report import end_as_json, end_lines, file_as_json, headli
 from forebay.cli.pool_report import files_lines as files_of
 from forebay.cli.world import real_world
 from forebay.domain.errors import PoolError
-from forebay.domain.pool import EX_IOERR, PoolStatus
+from forebay.domain.pool import EX_IOERR, SOCKET_VARIABLE, PoolStatus
 from forebay.domain.rescue import Applied
 from forebay.domain.units import human_bytes, human_seconds
 
 _WATCH_SECONDS = 1.0
+_STILL_SET = (
+    "forebay: this shell still has the pool's variables. Take them out: "
+    'eval "$(forebay pool stop --unset)"'
+)
 
-SocketOption = Annotated[Path | None, option("--socket", "PATH", "Where the daemon listens.")]
+SocketOption = Annotated[
+    Path | None, option("--socket", "PATH", "Where the daemon listens.", parser=named_path)
+]
 
 
 def start(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH...", help="Folders (or files) that go through the pool."),
+        typer.Argument(
+            metavar="PATH...",
+            help="Folders (or files) that go through the pool.",
+            parser=named_path,
+        ),
     ] = None,
     socket: SocketOption = None,
     settings: SettingsFile = None,
@@ -65,6 +80,8 @@ def start(
         overrides=overrides_of(assignments),
     )
     started = start_pool(request, real_world())
+    for warning in started.warnings:
+        print(f"forebay: warning: {warning}", file=sys.stderr)
     if form is Format.JSON:
         print(json_pretty({"schema": "forebay.pool.start/1", **plain(started)}))
         return
@@ -83,8 +100,14 @@ def status(
     watch: Annotated[bool, option("--watch -w", None, "Again every second, until Ctrl-C.")] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
-    """Shows what a daemon has."""
-    place, session = _session(socket)
+    """Shows what a daemon has; where none is at the usual place, those that run elsewhere."""
+    places = _places(socket)
+    if len(places) > 1 and not watch and form is Format.TEXT:
+        for one in places:
+            with contextlib.suppress(PoolError):  # it has ended just now
+                print(_status_text(reached(one, real_world(anywhere=True)).status(), one))
+        return
+    place, session = _session(places[0] if len(places) == 1 else socket)
     if not watch:
         now = session.status()
         print(json_pretty(_status_json(now)) if form is Format.JSON else _status_text(now, place))
@@ -162,18 +185,37 @@ def _drained_lines(drained: Drained, seconds: str) -> Iterator[str]:
     yield "The pool keeps these bytes and tries again. Mend what is wrong, then drain once more."
 
 
-def stop(socket: SocketOption = None, form: FormatOption = Format.TEXT) -> None:
+def stop(
+    socket: SocketOption = None,
+    unset: Annotated[
+        bool,
+        option("--unset", None, "Print the shell's lines that take the pool's variables out."),
+    ] = False,
+    form: FormatOption = Format.TEXT,
+) -> None:
     """Drains, and ends the daemon."""
-    _, session = _session(socket)
+    if unset:
+        print("\n".join(lines_to_forget(os.environ)), flush=True)
+    try:
+        _, session = _session(socket)
+    except PoolError as error:
+        if not unset:
+            raise
+        print(f"forebay: {error}", file=sys.stderr)  # it was stopped before
+        return
     end = stop_pool(session, DrainProgress())
     if form is Format.JSON:
-        print(json_pretty({"schema": "forebay.pool.stop/1", **end_as_json(end)}))
+        document = {"schema": "forebay.pool.stop/1", **end_as_json(end)}
+        print(json_pretty(document), file=sys.stderr if unset else sys.stdout)
     else:
         if end.status is not None:
-            print(headline(end.status, end, since="being told to stop"))
-            print("\n".join(files_of(end.status.files)))
+            lines = [headline(end.status, end, since="being told to stop")]
+            lines += files_of(end.status.files)
+            print("\n".join(lines), file=sys.stderr if unset else sys.stdout)
         for line in end_lines(end):
             print(line, file=sys.stderr)
+        if not unset and os.environ.get(SOCKET_VARIABLE):
+            print(_STILL_SET, file=sys.stderr)
     if not end.arrived:
         raise typer.Exit(EX_IOERR)
 
@@ -181,7 +223,9 @@ def stop(socket: SocketOption = None, form: FormatOption = Format.TEXT) -> None:
 def rescue_(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Rescue files, or folders with such files."),
+        typer.Argument(
+            metavar="FILE...", help="Rescue files, or folders with such files.", parser=named_path
+        ),
     ],
     into: Annotated[Path | None, option("--into", "FILE", "Write to this file instead.")] = None,
     force: Annotated[
@@ -210,14 +254,27 @@ def _print_applied(one: Applied, *, dry_run: bool) -> None:
     if one.written or not one.problem:
         print(f"would write {what}" if dry_run else f"wrote {what}")
     if one.problem:
-        text = f"forebay: kept {printable(str(one.file))} ({printable(one.problem)})"
-        print(text, file=sys.stderr)
+        kept = f"kept {printable(str(one.file))} ({printable(one.problem)})"
+        print(f"forebay: {kept if one.target else printable(one.problem)}", file=sys.stderr)
+
+
+def _places(socket: Path | None) -> Sequence[Path]:
+    """Where to look, if nobody says where."""
+    world = real_world(anywhere=True)
+    if socket is not None:
+        return (socket,)
+    usual = socket_of(None, world)
+    try:
+        world.pools.connect(usual)
+    except PoolError:
+        return [one.socket for one in running_elsewhere(usual, world)]
+    return (usual,)
 
 
 def _session(socket: Path | None) -> tuple[Path, PoolSession]:
     world = real_world(anywhere=socket is None or socket.is_absolute())
     place = socket_of(socket, world)
-    return place, world.pools.connect(place)
+    return place, reached(place, world)
 
 
 def attach(app: typer.Typer) -> None:

@@ -11,7 +11,7 @@ Example:
   mpiexec -n 8 ./model
   forebay pool drain                          from here on, other nodes see it all
   ./postprocess
-  forebay pool stop
+  eval "$(forebay pool stop --unset)"
 """
 
 START_HELP = """Start a daemon, and print the shell's lines that have programs use it.
@@ -47,7 +47,8 @@ Of each file:
   state        pooled; leaving or through: it goes past the pool; closed
 
 \b
-The daemon is found by --socket, else by FOREBAY_POOL_SOCKET, else where `pool start` puts it.
+The daemon is found by --socket, else by FOREBAY_POOL_SOCKET, else where `pool start` puts it. If
+none is there, all daemons of yours on this machine are shown, also those of `forebay run --pool`.
 
 \b
 Exit status:
@@ -68,6 +69,14 @@ STOP_HELP = """Drain the pool and end its daemon.
 
 What programs that still run write from then on goes to the file system directly. What cannot be
 written is kept in a rescue file; the message names the command that finishes the work.
+
+The shell that started the pool keeps its variables. With --unset, standard output is shell lines
+that take them out, also where the daemon has ended before; all else goes to standard error.
+
+\b
+Examples:
+  forebay pool stop
+  eval "$(forebay pool stop --unset)"
 
 \b
 Exit status:

@@ -61,7 +61,9 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
         yield line if count == 1 else f"{count} jobs, each: {line}"
     if report.reasons:
         what = "was recorded" if report.pool is None else "went through the pool"
-        if len(report.reasons) == 1:
+        if set(report.reasons) <= set(told):
+            yield f"Nothing {what}: why is said above."
+        elif len(report.reasons) == 1:
             yield f"Nothing {what}. {printable(report.reasons[0])}"
         else:
             yield f"Nothing {what}. Why that may be:"

@@ -124,6 +124,12 @@ def compose_preload(library: str, existing: str | None) -> str:
     return ":".join([*first, library, *rest])
 
 
+def preload_without(existing: str | None, prefix: str) -> str:
+    """LD_PRELOAD without the libraries whose names begin so."""
+    words = re.split(r"[ :]+", existing or "")
+    return ":".join(word for word in words if word and not PurePath(word).name.startswith(prefix))
+
+
 def find_launcher(words: Sequence[str]) -> int | None:
     """Index of the launcher: the first word, or behind wrappers such as `env` and `timeout`."""
     for index, word in enumerate(words):

@@ -162,13 +162,37 @@ bool Connection::settled_with(int tried) noexcept {
             state_.store(State::ended, std::memory_order_release);
             return true;  // files are plain files
         }
-        std::array<char, 256> why;
-        std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
-                      error);
-        say("this program does without the pool", why.data(), hint);
+        if (found == State::unreachable && error == ENOENT) {
+            tell_that_it_was_stopped();
+        } else {
+            std::array<char, 256> why;
+            std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
+                          error);
+            say("this program does without the pool", why.data(), hint);
+        }
     }
     state_.store(found, std::memory_order_release);
     return true;
+}
+
+// A daemon that ends takes its socket away. A shell that keeps the variables starts many programs:
+// a file beside the socket, which `forebay pool start` removes, has the first of them tell it.
+void Connection::tell_that_it_was_stopped() const noexcept {
+    std::array<char, sizeof address_.sun_path + 8> mark;
+    std::snprintf(mark.data(), mark.size(), "%s.told", address_.sun_path);
+    constexpr mode_t own = 0600;
+    const int made =
+        kernel::open(mark.data(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, own);
+    if (made >= 0) {
+        kernel::close(made);
+    } else if (errno == EEXIST) {
+        return;
+    }
+    std::array<char, 256> why;
+    std::snprintf(why.data(), why.size(),
+                  "%s: no daemon is there; it was stopped, or never started", address_.sun_path);
+    say("this program does without the pool", why.data(),
+        "`eval \"$(forebay pool stop --unset)\"` takes its variables out of this shell.");
 }
 
 // Null, or what went wrong, with errno.

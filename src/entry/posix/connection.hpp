@@ -134,6 +134,7 @@ private:
 
     [[nodiscard]] static Life life_of(const pool::Directory& directory) noexcept;
     [[nodiscard]] bool settled_with(int tried) noexcept;
+    void tell_that_it_was_stopped() const noexcept;
     [[nodiscard]] const char* connect_and_greet(Received& greeting, bool last_try) noexcept;
     [[nodiscard]] const char* map(Received& greeting) noexcept;
     void disconnect(bool but_for_the_socket = false) noexcept;
