@@ -11,7 +11,13 @@ CI = Path(__file__).resolve().parent
 # Stand-ins for what installs packages and for what takes minutes: they note what they are asked.
 CMAKE = """#!/bin/sh
 echo "$*" >> asked
-case $1 in --preset) mkdir -p build/release; touch build/release/build.ninja ;; esac
+case $1 in --preset)
+    mkdir -p build/release/CMakeFiles/a.dir
+    touch build/release/build.ninja build/release/CMakeFiles/a.dir/a.o
+    case $* in *--fresh*) rm -r build/release/CMakeFiles ;; esac
+    for word; do case $word in -DF*) echo "${word#-D}" ;; esac; done > build/release/CMakeCache.txt
+    echo SIMGRID:FILEPATH=SIMGRID-NOTFOUND >> build/release/CMakeCache.txt ;;
+esac
 """
 DPKG = "#!/bin/sh\ncat installed\n"
 CCACHE = "#!/bin/sh\nprintf 'files_in_cache\\t%s\\n' $(cat cached)\n"
@@ -41,9 +47,15 @@ def configured(tree: Path, *installed: str) -> list[str]:
     return [line for line in (tree / "asked").read_text().splitlines() if "--preset" in line]
 
 
+AT_ONCE = "-DFOREBAY_PRECOMPILED:BOOL=ON -DFOREBAY_UNITY:BOOL=ON"
+
+
 def test_a_tree_configured_before_simgrid_came_is_configured_anew(tree: Path) -> None:
     assert configured(tree, "cmake") == ["--preset release -Wno-dev"]
-    assert configured(tree, "cmake", "libsimgrid-dev") == ["--preset release -Wno-dev --fresh"]
+    cache = tree / "build/release/CMakeCache.txt"
+    cache.write_text("what was not found\n")
+    assert configured(tree, "cmake", "libsimgrid-dev") == ["--preset release -Wno-dev"]
+    assert "what was not found" not in cache.read_text()
     assert configured(tree, "cmake", "libsimgrid-dev") == []
 
 
@@ -54,7 +66,21 @@ def test_where_there_are_no_packages_it_is_configured_once(tree: Path) -> None:
 
 def test_where_ccache_has_nothing_a_layer_is_one_source(tree: Path) -> None:
     (tree / "cached").write_text("3")
-    assert configured(tree) == [
-        "--preset release -Wno-dev -DFOREBAY_PRECOMPILED=ON -DFOREBAY_UNITY=ON"
-    ]
+    assert configured(tree) == [f"--preset release -Wno-dev {AT_ONCE}"]
     assert configured(tree) == []
+
+
+def test_a_package_that_comes_has_nothing_compiled_again_in_another_way(tree: Path) -> None:
+    """After `make demo` it was compiled without unity, though nothing of it had changed."""
+    (tree / "cached").write_text("3")
+    first = configured(tree, "cmake")
+    (tree / "cached").write_text("2000")  # by a program that somebody else has compiled
+    assert configured(tree, "cmake", "libsimgrid-dev") == first
+    assert (tree / "build/release/CMakeFiles/a.dir/a.o").is_file()
+    assert configured(tree, "libsimgrid-dev") == first
+
+
+def test_a_tree_that_was_made_without_unity_stays_so(tree: Path) -> None:
+    assert configured(tree, "cmake") == ["--preset release -Wno-dev"]
+    (tree / "cached").write_text("3")
+    assert configured(tree, "cmake", "libsimgrid-dev") == ["--preset release -Wno-dev"]
