@@ -217,8 +217,9 @@ TEST(Script, a_bad_line_is_shown_with_its_number) {
     ASSERT_FALSE(wrong.has_value());
     EXPECT_THAT(wrong.error().message, HasSubstr("a.ior, line 3: \"bogus=3\""));
     EXPECT_THAT(parse_script("api=POSIX\n", "b", Parsed{}).error().message, HasSubstr("IOR START"));
-    EXPECT_THAT(parse_script("IOR START\napi=POSIX\n", "c", Parsed{}).error().message,
-                HasSubstr("RUN"));
+    EXPECT_THAT(
+        parse_script("IOR START\n# api=POSIX\n\nIOR STOP\nRUN\n", "c", Parsed{}).error().message,
+        HasSubstr("RUN"));
 }
 
 TEST(Table, has_every_name_and_letter_once) {
@@ -245,12 +246,30 @@ TEST(Table, help_names_the_default_limits) {
                                                    limits.stall_seconds.value())));
 }
 
-TEST(Script, directives_that_no_run_follows_are_an_error) {
+TEST(Script, directives_after_the_last_run_make_one_more_test) {
+    const auto made = parse_script(
+        "IOR START\napi=POSIX\ntransferSize=10k\nRUN\n\n  api=DUMMY\n  blockSize=4m\n  ior stop\n",
+        "s", {});
+    ASSERT_TRUE(made) << made.error().message;
+    ASSERT_EQ(made->size(), 2U);
+    EXPECT_EQ((*made)[0].options.api, "POSIX");
+    EXPECT_EQ((*made)[1].options.api, "DUMMY");
+    EXPECT_EQ((*made)[1].options.block_bytes, 4 << 20);
+    EXPECT_EQ((*made)[1].options.transfer_bytes, 10 << 10);
+    EXPECT_EQ((*made)[1].place, "s, line 6: \"api=DUMMY\"");
+    const auto one = parse_script("IOR START\n\twriteFile =1\n", "s", {});
+    ASSERT_TRUE(one) << one.error().message;
+    EXPECT_EQ(one->size(), 1U);
+    EXPECT_TRUE((*one)[0].options.write);
+}
+
+TEST(Script, options_of_back_ends_may_be_spelled_as_on_the_command_line) {
     const auto made =
-        parse_script("IOR START\napi=DUMMY\nRUN\n\nblockSize=4m\nIOR STOP\n", "s", {});
-    ASSERT_FALSE(made);
-    EXPECT_NE(made.error().message.find("s, line 5: \"blockSize=4m\""), std::string::npos)
-        << made.error().message;
+        parse_script("IOR START\nRUN\n--dummy.delay-create=1000\napi=dummy\n", "s", {});
+    ASSERT_TRUE(made) << made.error().message;
+    ASSERT_EQ(made->size(), 2U);
+    EXPECT_EQ((*made)[0].options.dummy.delay_create_us, 0);
+    EXPECT_EQ((*made)[1].options.dummy.delay_create_us, 1000);
 }
 
 TEST(Values, times_may_end_in_s_and_sizes_have_a_blank) {

@@ -1,10 +1,12 @@
-// IOR's scripts: IOR START, directives, RUN, IOR STOP. See parse.hpp.
+// IOR's scripts: IOR START, directives, RUN, IOR STOP. See parse.hpp. A RUN ends a test, and the
+// first directive behind it begins the next one, which is run whether or not a RUN follows.
 #include "bench/ior/parse.hpp"
 
 #include "base/letters.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace forebay::ior {
 
@@ -40,13 +42,10 @@ public:
         } else if (word == "ior stop" || word == "stop") {
             stopped_ = true;
         } else if (word == "run" && inside()) {
-            tests_.push_back(current_);
-            tests_.back().place = fmt::format("{}, line {}: \"{}\"", file_, number_, text);
-            current_.advice.clear();
-            unused_.clear();
+            add_test(place_of(text));
         } else if (!text.empty() && inside()) {
-            if (unused_.empty()) {
-                unused_ = fmt::format("{}, line {}: \"{}\"", file_, number_, text);
+            if (begun_.empty()) {
+                begun_ = place_of(text);
             }
             return directives(text);
         }
@@ -57,20 +56,28 @@ public:
         if (!started_) {
             return wrong("it has no line \"IOR START\"");
         }
-        if (tests_.empty()) {
-            return wrong("it has no line \"RUN\", so nothing would happen");
+        if (!begun_.empty()) {
+            add_test(begun_);
         }
-        if (!unused_.empty()) {
-            return failure({ErrorCode::argument, 0,
-                            fmt::format("{} has no effect (no RUN comes after it). Add a line RUN "
-                                        "or take it out.",
-                                        unused_)});
+        if (tests_.empty()) {
+            return wrong("there is neither a directive nor a RUN in it, so nothing would happen");
         }
         return std::move(tests_);
     }
 
 private:
     [[nodiscard]] bool inside() const noexcept { return started_ && !stopped_; }
+
+    [[nodiscard]] std::string place_of(std::string_view text) const {
+        return fmt::format("{}, line {}: \"{}\"", file_, number_, text);
+    }
+
+    void add_test(std::string place) {
+        tests_.push_back(current_);
+        tests_.back().place = std::move(place);
+        current_.advice.clear();
+        begun_.clear();
+    }
 
     tl::unexpected<Error> wrong(std::string_view why) const {
         return failure({ErrorCode::argument, 0,
@@ -98,7 +105,7 @@ private:
     std::string file_;
     Parsed current_;
     std::vector<Parsed> tests_;
-    std::string unused_;  // the first line that no test has used yet
+    std::string begun_;  // the first line that no test has yet
     std::size_t number_ = 0;
     bool started_ = false;
     bool stopped_ = false;
