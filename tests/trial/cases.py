@@ -45,9 +45,13 @@ RIGHT = (
     ),
     Case(
         'eval "$(forebay pool start {tmp})"; forebay pool status; forebay pool drain; '
-        "forebay pool stop",
-        says=("daemon", "drained in"),
+        'eval "$(forebay pool stop --unset)"; echo ${FOREBAY_POOL_SOCKET-unset}',
+        says=("daemon", "drained in", "^unset$"),
     ),
+    Case('forebay run --pool "$NOT_SET" -- ./program', 2, says=("is a variable not set",)),
+    Case("forebay help pool start", says=("Start a daemon",)),
+    Case("forebay version", says=("forebay ",)),
+    Case("forebay settings pool_cap", says=("^pool_cap = ",), never=("cb_nodes",)),
     Case(
         'eval "$(forebay pool start --settings site.toml {tmp})" && S=$FOREBAY_POOL_SOCKET; '
         "timeout -s INT 3 forebay pool status --watch --socket $S; "
@@ -141,8 +145,8 @@ WRONG = (
     Case("forebay pool", 2),
     Case("forebay pool start", 2, says=("Name a folder",)),
     Case("forebay pool status --socket {tmp}/none", 1, says=("nobody listens",)),
-    Case("forebay pool rescue ./program", 74, says=("no rescue file",)),
-    Case("forebay pool rescue --force --dry-run --into f ./program", 74, says=("no rescue file",)),
+    Case("forebay pool rescue ./program", 1, says=("no rescue file",), never=("kept",)),
+    Case("forebay pool rescue --force --dry-run --into f ./program", 1, says=("no rescue file",)),
     Case("forebay probe . -- mpiexec -n 1000000", 1, says=("Run it alone",), never=("--\\)",)),
     Case("forebay probe .", 2),
     Case("forebay advise", 2),

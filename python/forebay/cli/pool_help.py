@@ -74,8 +74,7 @@ The shell that started the pool keeps its variables. With --unset, standard outp
 that take them out, also where the daemon has ended before; all else goes to standard error.
 
 \b
-Examples:
-  forebay pool stop
+Example:
   eval "$(forebay pool stop --unset)"
 
 \b
