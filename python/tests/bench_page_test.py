@@ -1,7 +1,11 @@
 """What the pages of benchmarks show."""
 
+import json
+from pathlib import Path
+
 import pytest
 
+from forebay.adapters.bench_results import decode_result
 from forebay.domain.bench_result import Bar, BenchResult, Latency, Measurement
 from forebay.domain.comparison import Design, find
 
@@ -70,3 +74,17 @@ def test_a_ratio_axis_has_more_than_two_labels() -> None:
 
 def test_one_rank_is_not_ranks() -> None:
     assert "1 rank on node1" in render(of_many(1))
+
+
+def test_the_page_names_the_slowest_rank_that_the_text_names(root: Path) -> None:
+    """A rank that began late is done last, and is not the slowest."""
+    document = json.loads((root / "schema/examples/bench-ior-1.json").read_text(encoding="utf-8"))
+    for phase in document["tests"][0]["Results"]:
+        early, late = phase["ranks"][:2]
+        early["transfer_seconds"], early["done_after_seconds"] = 3.0, 3.0
+        late["transfer_seconds"], late["done_after_seconds"] = 1.0, 4.0
+        phase["slowest_rank"] = early["rank"]
+    result = decode_result(json.dumps(document))
+    one = result.measurements[0]
+    assert (one.slowest_rank, one.rank_seconds[:2]) == (0, (3.0, 1.0))
+    assert f"<td>0 on {one.slowest_host}</td>" in render(result)

@@ -585,20 +585,3 @@ def test_examples_are_decoded(root: Path, tool: str) -> None:
         decode_result(json.dumps(changed))
     with pytest.raises(RecordError):
         decode_result(json.dumps({"schema": f"forebay.bench.{tool}/1"}))
-
-
-def test_the_page_names_the_slowest_rank_that_the_text_names(root: Path) -> None:
-    """A rank that began late is done last, and is not the slowest."""
-    pytest.importorskip("matplotlib")
-    from forebay.adapters.bench_page import render
-
-    document = json.loads((root / "schema/examples/bench-ior-1.json").read_text(encoding="utf-8"))
-    for phase in document["tests"][0]["Results"]:
-        early, late = phase["ranks"][:2]
-        early["transfer_seconds"], early["done_after_seconds"] = 3.0, 3.0
-        late["transfer_seconds"], late["done_after_seconds"] = 1.0, 4.0
-        phase["slowest_rank"] = early["rank"]
-    result = decode_result(json.dumps(document))
-    one = result.measurements[0]
-    assert (one.slowest_rank, one.rank_seconds[:2]) == (0, (3.0, 1.0))
-    assert f"<td>0 on {one.slowest_host}</td>" in render(result)
