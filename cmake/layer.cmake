@@ -51,7 +51,8 @@ function(forebay_layer_archive name target family sources)
         if(FOREBAY_PRECOMPILED)
             target_precompile_headers(${target} REUSE_FROM ${precompiled})
         endif()
-        if(FOREBAY_UNITY)
+        # libforebay_posix.so takes only those objects that it needs: the rest needs a C++ library.
+        if(FOREBAY_UNITY AND NOT name IN_LIST FOREBAY_entry_posix_uses)
             forebay_unite(${target})
         endif()
         set(scope PUBLIC)
@@ -295,6 +296,18 @@ function(forebay_layer name)
         forebay_replayed_fuzzers(${name} "${fuzzers}")
     endif()
 endfunction()
+
+# What LD_PRELOAD brings into every program: it needs libc and nothing else, whatever libstdc++ the
+# program has or has not. The C driver links it, without the libraries of C++, and what is still
+# undefined is an error. (Sanitizers' run times are in C++.) A macro: the variable is the folder's.
+macro(forebay_preloaded_library target)
+    if(NOT FOREBAY_SANITIZE)
+        set(CMAKE_CXX_IMPLICIT_LINK_LIBRARIES "")
+    endif()
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+    target_link_options(${target} PRIVATE -static-libgcc -Wl,-z,now -Wl,-z,defs -Wl,--as-needed)
+    install(TARGETS ${target} LIBRARY DESTINATION ${FOREBAY_LIB_DESTINATION})
+endmacro()
 
 # The core of one MPI family: a module that the preload stub loads when it knows which MPI the
 # program uses. MPI symbols stay undefined on purpose.

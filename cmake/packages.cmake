@@ -1,6 +1,6 @@
 # Outside libraries under the short names that layers.toml uses: forebay::<name>. Header-only
-# forms where they exist: the interposer is loaded into strangers' programs and should need nothing
-# but libstdc++ and libc there.
+# forms where they exist: the cores are loaded into strangers' programs and should need nothing but
+# libstdc++ and libc there. (What is preloaded needs libc only: forebay_preloaded_library.)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(tl-expected REQUIRED)

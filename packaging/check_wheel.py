@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 THE_USERS_OWN = ("libmpi", "libmpich", "libopen-", "libhdf5", "libpnetcdf", "libsimgrid")
+PRELOADED = ("libforebay_mpi.so", "libforebay_posix.so")
 LINKED_TO_NO_MPI = ("libforebay_mpi.so", "libforebay_core_mpich.so", "libforebay_core_openmpi.so")
 
 
@@ -33,6 +34,11 @@ def complaints(files: list[Path]) -> Iterator[str]:
         for file in found:
             if any(soname.startswith("libmpi") for soname in needed(file)):
                 yield f"{name} is linked to an MPI, and would serve no other."
+    for file in files:
+        if file.name in PRELOADED and any(
+            soname.startswith("libstdc++") for soname in needed(file)
+        ):
+            yield f"{file.name} needs libstdc++, of which programs may have an older one."
 
 
 def main(wheel: Path) -> int:

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <sched.h>
 
 namespace forebay {
@@ -49,9 +49,13 @@ public:
     }
 
 private:
+    // Not by std::chrono, whose clocks are in the C++ library: programs that preload us may have an
+    // older one, or none.
     [[nodiscard]] static std::int64_t now_ns() noexcept {
-        const auto since = std::chrono::steady_clock::now().time_since_epoch();
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+        constexpr std::int64_t second = 1'000'000'000;
+        timespec now{};
+        ::clock_gettime(CLOCK_MONOTONIC, &now);
+        return now.tv_sec * second + now.tv_nsec;
     }
 
     std::atomic<std::int64_t> not_before_{0};

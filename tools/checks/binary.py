@@ -33,6 +33,20 @@ def owned(archive: Path) -> frozenset[str]:
     return frozenset(name for name, kind in _definitions(archive) if kind in "TDBR")
 
 
+_NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
+
+
+def needed(library: Path) -> list[str]:
+    """Sonames of the libraries that a shared library asks the loader for."""
+    return _NEEDED.findall(tool("readelf", "-d", library))
+
+
+def undefined(library: Path) -> list[str]:
+    """Symbols, with their versions, that a shared library looks for elsewhere, mangled."""
+    lines = tool("nm", "-D", "--undefined-only", library).splitlines()
+    return [line.split()[-1] for line in lines]
+
+
 def _definitions(archive: Path) -> Iterator[tuple[str, str]]:
     for line in tool("nm", "--defined-only", archive).splitlines():
         if len(words := line.split()) == 3:

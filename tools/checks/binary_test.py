@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import layers, purity, statics
+from checks import layers, needed, purity, statics
 from checks.layer_table import Layer
 from checks.report import Place
 
@@ -108,3 +108,44 @@ def test_link_in_the_direction_is_fine(place: Place) -> None:
 def test_family_layer_has_one_archive_a_family() -> None:
     names = Layer(name="adapters/mpi", families=True).archives()
     assert names == ["libforebay_adapters_mpi_mpich.a", "libforebay_adapters_mpi_openmpi.a"]
+
+
+def preloaded(place: Place, text: str, driver: str = "c++") -> None:
+    """Makes both preloaded libraries of `text`."""
+    source = place.root / "x.cpp"
+    source.write_text(text)
+    (place.build / "lib").mkdir(parents=True)
+    for name in needed.PRELOADED:
+        library = place.build / "lib" / name
+        flags = ["-std=c++20", "-O1", "-fPIC", "-shared", "-Wl,--as-needed"]
+        subprocess.run([driver, *flags, source, "-o", library], check=True)
+
+
+@pytest.mark.parametrize(
+    ("driver", "body"),
+    [
+        ("c++", "long f() { return std::chrono::steady_clock::now().time_since_epoch().count(); }"),
+        ("c++", "int* f() { return new int; }"),
+        # Not linked to it, but the program would have to be.
+        ("cc", "int* f() { return new int; }"),
+    ],
+)
+def test_a_preloaded_library_that_needs_libstdcpp_is_found(
+    place: Place, driver: str, body: str
+) -> None:
+    preloaded(place, f"#include <chrono>\n{body}", driver)
+    assert {finding.where for finding in needed.check(place).findings} == set(needed.PRELOADED)
+
+
+def test_a_preloaded_library_may_need_libc(place: Place) -> None:
+    preloaded(place, '#include <cstdio>\nvoid f() { std::puts("x"); }')
+    outcome = needed.check(place)
+    assert not outcome.findings
+    assert outcome.looked_at.startswith("what libforebay_mpi.so needs")
+
+
+def test_a_preloaded_library_that_was_not_installed_is_missed(place: Place) -> None:
+    place.build.mkdir(exist_ok=True)
+    assert len(needed.check(place).findings) == len(needed.PRELOADED)
+    (place.build / "CMakeCache.txt").touch()
+    assert not needed.check(place).findings  # not built yet

@@ -14,7 +14,12 @@ libraries_of() {  # the preloaded library and at least one core
     ls "$1"/libforebay_mpi.so && ls "$1"/libforebay_core_*.so
 }
 
+need_libc_only() {  # FOLDER, in the preloaded libraries below it
+    PYTHONPATH=tools python3 -m checks.needed --build "$1"
+}
+
 expect "the installed libraries" libraries_of "$prefix/moved/lib/forebay"
+expect "preloaded libraries that need libc only" need_libc_only "$prefix/moved/lib/forebay"
 expect "the installed command" \
     env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" --version
 expect "the installed doctor" \
@@ -33,4 +38,11 @@ fi
 for tool in ior hpio meta; do
     expect "the installed forebay-$tool" "$prefix/moved/bin/forebay-$tool" -h
 done
+# Most users' trees compile a layer as one source, and those of the steps before do not.
+united() {
+    cmake --preset release -B "$prefix/united" -Wno-dev -DFOREBAY_UNITY=ON -DFOREBAY_MPI=OFF \
+        && cmake --build "$prefix/united" -t forebay_posix forebay_mpi
+}
+expect "the preloaded libraries where a layer is one source" united
+expect "them to need libc only, too" need_libc_only "$prefix/united"
 echo "$passed passed, 0 failed"

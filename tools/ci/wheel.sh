@@ -16,6 +16,8 @@ export FOREBAY_WHEEL_FLAGS+=' -Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2\ -g1'
 expect "a wheel" packaging/make_wheel.sh "$prefix/dist"
 expect "pip install" "$prefix/venv/bin/python" -m pip --disable-pip-version-check --quiet \
     install "$prefix"/dist/forebay-*.whl
+expect "preloaded libraries that need libc only" env PYTHONPATH=tools \
+    python3 -m checks.needed --build "$prefix/venv"
 expect "the manual from pip" man -l "$prefix/venv/share/man/man1/forebay-run.1"
 expect "the command from pip" "$prefix/venv/bin/forebay" --version
 expect "the doctor from pip" "$prefix/venv/bin/forebay" doctor "$prefix"

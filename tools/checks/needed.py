@@ -1,0 +1,57 @@
+"""The preloaded libraries need libc, and nothing of a C++ library, wherever they were put.
+
+LD_PRELOAD brings them into every program, shells and launchers too. One whose module or conda
+environment has an older libstdc++, or that is to start quickly, must not notice.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from checks import binary
+from checks.report import Finding, Outcome, Place, run
+
+PRELOADED = ("libforebay_mpi.so", "libforebay_posix.so")
+# What glibc consists of; before 2.34 some of it was in libraries of its own.
+_OF_LIBC = re.compile(r"^(libc|libdl|libpthread|ld-linux.*)\.so\.\d+$")
+# libc itself has three names that begin as those of the C++ run time do.
+_OF_CPP = re.compile(
+    r"^(_Z|__gxx_|__cxa_(?!finalize|atexit|thread_atexit_impl))|@(GLIBCXX|CXXABI|GCC)_"
+)
+_WHY = "programs without it, or with an older one, do not start where it is preloaded"
+_TODO = "See forebay_preloaded_library in cmake/layer.cmake."
+
+
+def complaints(library: Path) -> Iterator[Finding]:
+    """What is wrong with one preloaded library."""
+    for soname in binary.needed(library):
+        if not _OF_LIBC.match(soname):
+            yield Finding(library.name, f"{soname} is needed", _WHY, _TODO)
+    for name in binary.undefined(library):
+        if _OF_CPP.search(name):
+            yield Finding(library.name, f"{name} is left to the program", _WHY, _TODO)
+
+
+def check(place: Place) -> Outcome:
+    """The preloaded libraries below a folder (--build) need libc, and nothing of a C++ library."""
+    is_build = (place.build / "CMakeCache.txt").exists()
+    folder = place.build / "lib" if is_build else place.build
+    findings: list[Finding] = []
+    counts: list[str] = []
+    for name in PRELOADED:
+        libraries = sorted(folder.rglob(name))
+        for library in libraries:
+            findings += complaints(library)
+            counts.append(f"what {name} needs")
+        if not libraries and is_build:
+            counts.append(f"no {name} yet: not looked at")
+        elif not libraries:
+            findings.append(
+                Finding(name, "it is missing", f"it is not below {folder}", "Install it.")
+            )
+    return Outcome(", ".join(counts), findings)
+
+
+if __name__ == "__main__":
+    sys.exit(run(check))
