@@ -136,3 +136,16 @@ def test_families_without_a_core_are_obstacles(family: Family) -> None:
         path=Path("a"), linkage=Linkage.DYNAMIC, mpi_library="libmpt.so", family=family
     )
     assert "libmpt.so" in (facts.obstacle or "")
+
+
+@needs_compiler
+def test_a_program_of_another_libc_is_told_from_one_of_glibc(tmp_path: Path) -> None:
+    source = "int main(void) { return 0; }"
+    own = ProgramFiles().inspect(compile_c(tmp_path, source))
+    assert own.is_captured
+    assert own.obstacle is None
+    musl = "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"
+    other = ProgramFiles().inspect(compile_c(tmp_path, source, musl))
+    assert other.is_of_other_libc
+    assert not other.is_captured
+    assert "not glibc" in str(other.obstacle)

@@ -39,6 +39,7 @@ def test_environment_has_library_settings_and_record(make_world: MakeWorld, tmp_
         "FOREBAY_SETTINGS": str(tmp_path / "site.toml"),
         "FOREBAY_CB_BUFFER_SIZE": "8m",
         "FOREBAY_RECORD": "/tmp/forebay-run-x/record",
+        "ASAN_OPTIONS": "verify_asan_link_order=0",
     }
     assert plan.warnings == ()
 
@@ -216,3 +217,17 @@ def test_limits_that_leave_a_pool_no_room_are_the_reason(
     assert plan.warnings == ("No pool can be used here (`ulimit -v`).",)
     assert carry_out(plan, world).reasons == plan.warnings
     assert plan_run(request("./program"), world).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("detect_leaks=0", "detect_leaks=0:verify_asan_link_order=0"),
+        ("verify_asan_link_order=1", "verify_asan_link_order=1"),
+    ],
+)
+def test_address_sanitizer_need_not_be_loaded_first(
+    make_world: MakeWorld, given: str, expected: str
+) -> None:
+    world = make_world(environment={"ASAN_OPTIONS": given})
+    assert plan_run(request("./program"), world).environment["ASAN_OPTIONS"] == expected

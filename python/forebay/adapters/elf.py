@@ -23,9 +23,15 @@ _MPI_MARKS = (b"\0MPIR_Init", b"\0ompi_mpi_init\0", b"MPIR_CVAR_", b"mpi_yield_w
 class ElfFacts:
     """What the file needs to run: an interpreter (dynamic linker) and shared libraries."""
 
-    has_interpreter: bool
+    interpreter: str
+    """Empty: there is none."""
     needed: tuple[str, ...]
     defines_mpi: bool
+
+    @property
+    def has_interpreter(self) -> bool:
+        """Whether anything loads shared libraries into it."""
+        return bool(self.interpreter)
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,14 @@ def _facts(view: mmap.mmap) -> ElfFacts | None:
         return None
     segments = list(_segments(view))
     return ElfFacts(
-        has_interpreter=any(segment.kind == _PT_INTERP for segment in segments),
+        interpreter=next(
+            (
+                view[one.offset : one.offset + one.size].rstrip(b"\0").decode("utf-8", "replace")
+                for one in segments
+                if one.kind == _PT_INTERP
+            ),
+            "",
+        ),
         needed=tuple(_needed(view, segments)),
         defines_mpi=_defines_mpi(view),
     )

@@ -40,7 +40,14 @@ class ProgramFiles:
             family=family,
             mpi_is_static=library is None and elf.defines_mpi,
             is_privileged=privileged,
+            is_of_other_libc=not _is_of_glibc(elf.interpreter),
         )
+
+
+def _is_of_glibc(interpreter: str) -> bool:
+    """By the name of the loader, which for a library (that has none) is not known."""
+    name = Path(interpreter).name
+    return not interpreter or (name.startswith(("ld-linux", "ld64.so", "ld.so")))
 
 
 def mpi_of(path: Path, elf: ElfFacts) -> tuple[str | None, Family | None]:

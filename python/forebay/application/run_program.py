@@ -44,6 +44,14 @@ from forebay.domain.settings import (
 
 _SLURM_EXPORT = "SLURM_EXPORT_ENV"
 _BATCH_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "FLUX_URI")
+_SANITIZER = "ASAN_OPTIONS"
+_SANITIZER_ORDER = "verify_asan_link_order"
+_DURABILITY_VARIABLE = "FOREBAY_POOL_DURABILITY"
+_THROUGH = "global"
+_THROUGH_WARNING = (
+    "what its children write goes to the file system at once (the program itself does not go "
+    "through the pool, and would not see it there). Run it without --pool."
+)
 _HOST_OPTIONS = frozenset(
     "-H -host --host -hosts -hostfile --hostfile -machinefile --machinefile -f".split()
 )
@@ -124,8 +132,14 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     if inside is not None:
         paths = () if inside.has_no_pool else paths
         warnings = (inside.reason, *warnings) if inside.is_told else warnings
-    if paths:
+    through: dict[str, str] = {}
+    if paths and line.launcher_at is None and not all(one.is_captured for one in programs):
+        # It sees what the file system has, so nothing may be anywhere else.
+        through = {_DURABILITY_VARIABLE: _THROUGH}
+        warnings += (_THROUGH_WARNING,)
+    if paths and not (line.launcher_at is None and any(one.is_of_other_libc for one in programs)):
         library += f":{world.pools.library()}"
+    if paths:
         warnings += _pool_warnings(request.command, world) if on.nodes == 1 else ()
     # Last of what can fail: a plan that is not made leaves no folder behind.
     pool = (
@@ -144,7 +158,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     forwarding = Forwarding(
         library=library,
         preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
-        variables={**variables, **(pool.variables if pool else {})},
+        variables={**variables, **through, **(pool.variables if pool else {})},
     )
     return RunPlan(
         words=_words(line, forwarding, world),
@@ -422,9 +436,18 @@ def _environment(
     environment: Mapping[str, str], forwarding: Forwarding, launcher: LauncherFacts | None
 ) -> Mapping[str, str]:
     composed = {**environment, **dict(forwarding.pairs)}
+    composed[_SANITIZER] = _in_any_order(environment.get(_SANITIZER, ""))
     if _SLURM_EXPORT in composed and launcher and launcher.flavour is Flavour.SLURM:
         composed[_SLURM_EXPORT] = slurm_export(composed[_SLURM_EXPORT], forwarding)
     return composed
+
+
+def _in_any_order(options: str) -> str:
+    """Programs with AddressSanitizer else insist that its library be loaded before ours. Which of
+    those that a script or launcher starts have it is not known."""
+    if _SANITIZER_ORDER in options:
+        return options
+    return ":".join(filter(None, [options, f"{_SANITIZER_ORDER}=0"]))
 
 
 def _programs(line: _Line, world: World) -> tuple[ProgramFacts, ...]:

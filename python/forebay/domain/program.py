@@ -45,6 +45,13 @@ class ProgramFacts:
     family: Family | None = None
     mpi_is_static: bool = False
     is_privileged: bool = False
+    is_of_other_libc: bool = False
+    """Such as musl, whose loader cannot load what was built for glibc."""
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether LD_PRELOAD brings the capture of file calls into it, as far as is known."""
+        return not (self.is_privileged or self.is_of_other_libc or self.linkage is Linkage.STATIC)
 
     @property
     def obstacle(self) -> str | None:
@@ -58,6 +65,11 @@ class ProgramFacts:
             return (
                 f"Forebay cannot reach {self.path} (it is statically linked, so nothing can be "
                 "preloaded). Link it dynamically."
+            )
+        if self.is_of_other_libc:
+            return (
+                f"Forebay cannot reach {self.path} (its C library is not glibc, so nothing of "
+                "ours can be preloaded). Build it for glibc."
             )
         if self.mpi_is_static:
             return (
