@@ -91,6 +91,9 @@ ssize_t readlink(const char* path, char* out, std::size_t bytes) noexcept {
 ssize_t getxattr(const char* path, const char* name, void* value, std::size_t bytes) noexcept {
     return call(SYS_getxattr, path, name, value, bytes);
 }
+ssize_t fgetxattr(int fd, const char* name, void* value, std::size_t bytes) noexcept {
+    return call(SYS_fgetxattr, fd, name, value, bytes);
+}
 int setxattr(const char* path, const char* name, const void* value, std::size_t bytes,
              int flags) noexcept {
     return status(SYS_setxattr, path, name, value, bytes, flags);

@@ -52,6 +52,7 @@ int access(const char* path, int mode) noexcept;
 // Bytes of the name, which has no end.
 ssize_t readlink(const char* path, char* out, std::size_t bytes) noexcept;
 ssize_t getxattr(const char* path, const char* name, void* value, std::size_t bytes) noexcept;
+ssize_t fgetxattr(int fd, const char* name, void* value, std::size_t bytes) noexcept;
 int setxattr(const char* path, const char* name, const void* value, std::size_t bytes,
              int flags) noexcept;
 int rename(const char* from, const char* to) noexcept;

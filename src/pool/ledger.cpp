@@ -193,6 +193,9 @@ Result<File*> Ledger::make_known(OpenFile& open) {
                 slot.path.begin());
     slot.state.store(FileState::pooled, std::memory_order_release);
     word_of(directory, file.slot).fetch_or(bit_of(file.slot), std::memory_order_release);
+    if (ports.inodes != nullptr) {
+        ports.inodes->add(file.open->identity.device, file.open->identity.inode);
+    }
     if (closing) {
         leave(file, closes_for);
     } else if (journal.error() != 0) {
@@ -218,6 +221,9 @@ void Ledger::forget(File& file) {
     clean.drop_all(file);
     FileSlot& slot = slot_of(file);
     word_of(directory, file.slot).fetch_and(~bit_of(file.slot), std::memory_order_release);
+    if (ports.inodes != nullptr) {
+        ports.inodes->remove(file.open->identity.device, file.open->identity.inode);
+    }
     slot.state.store(FileState::free, relaxed);
     slot.generation.fetch_add(1, std::memory_order_seq_cst);
     slot.progress.fetch_add(1, std::memory_order_release);
@@ -285,8 +291,8 @@ void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
 void Ledger::leave(File& file, Reason reason) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) != FileState::pooled) {
-        // What can be undone does not hide what cannot.
-        if (slot.reason.load(relaxed) == Reason::switched) {
+        // What can be undone does not hide what cannot, nor what a program has switched off.
+        if (can_be_undone(slot.reason.load(relaxed)) && reason != Reason::uncaptured) {
             slot.reason.store(reason, relaxed);
         }
         return;
@@ -301,15 +307,17 @@ void Ledger::leave(File& file, Reason reason) {
     tell(file);
 }
 
-bool Ledger::come_back(File& file) {
+bool Ledger::come_back(File& file, Reason from) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) == FileState::pooled) {
         return true;
     }
     if (slot.state.load(relaxed) != FileState::through || closing ||
-        slot.reason.load(relaxed) != Reason::switched) {
+        slot.reason.load(relaxed) != from) {
         return false;
     }
+    // Of who was not seen, nothing is known: not even how long the file is.
+    file.changed_here = file.changed_here || from == Reason::uncaptured;
     slot.reason.store(Reason::none, relaxed);
     slot.state.store(FileState::pooled, std::memory_order_seq_cst);
     tell(file);

@@ -69,8 +69,8 @@ public:
     void free(File& file, const std::vector<Deposit>& deposits);
     // The file leaves the pool, because of `reason`.
     void leave(File& file, Reason reason);
-    // False: something else than a switch keeps it out of the pool.
-    [[nodiscard]] bool come_back(File& file);
+    // False: something else than `from` keeps it out of the pool.
+    [[nodiscard]] bool come_back(File& file, Reason from);
     // `call` may take long; `then` is told its answer in a later round. The file is known until
     // then.
     void begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,

@@ -196,7 +196,7 @@ int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment&
             relaxed);
         ledger.tell(*file);
     }
-    return wanted.back && !ledger.come_back(*file) ? EBUSY : 0;
+    return wanted.back && !ledger.come_back(*file, wanted.from) ? EBUSY : 0;
 }
 
 Shared Pool::share(std::uint32_t slot, const Stamp& seen, const Extent& range, bool begins) {

@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "pool/plan/folder_rules.hpp"
 #include "pool/shared/directory.hpp"
+#include "pool/shared/known_inodes.hpp"
 #include "pool/shared/log.hpp"
 #include "pool/shared/search.hpp"
 #include "ports/clock.hpp"
@@ -100,6 +101,8 @@ struct PoolPorts {
     const ports::Clock* effort = nullptr;
     // Null: what is taken is durable enough.
     JournalWriter* journal = nullptr;
+    // Null: nobody looks for files there.
+    KnownInodes* inodes = nullptr;
 };
 
 using ports::Stamp;
@@ -137,7 +140,8 @@ inline constexpr Task leave_to_other_nodes{Task::Kind::leave, Reason::other_node
 // What a program wants of one file.
 struct Adjustment {
     Length window{};    // 0: as it is
-    bool back = false;  // pooled again, where it left because of Reason::switched
+    bool back = false;  // pooled again, where it left because of `from`
+    Reason from = Reason::switched;
 };
 struct Done {
     std::uint64_t ticket = 0;

@@ -108,7 +108,8 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
              .errands = &errands_,
              .clean = &clean_,
              .effort = clocks.effort,
-             .journal = journal_.writer.get()},
+             .journal = journal_.writer.get(),
+             .inodes = options.inodes},
             shared_if(options.pool, post != nullptr)} {
     journal_.notes.insert(journal_.notes.begin(), options.notes.begin(), options.notes.end());
     if (post != nullptr) {
@@ -171,6 +172,7 @@ Answer Desk::answer(Session& session, const wire::Question& question,
             break;
         case Ask::borrow: pass_lent_log(question, answer); break;
         case Ask::run: run(session, question, answer); break;
+        case Ask::uncaptured: make_room_for_uncaptured(session, question, answer); break;
     }
     return answer;
 }
@@ -309,6 +311,11 @@ void Desk::enter(Session& session, Answer& answer) {
                outside_.contains({identity.device, identity.inode})) {
         answer.leaves = pool::Reason::unmapped;
     }
+    // Last of the reasons: the file comes back from it.
+    bring_back_after_uncaptured();
+    if (runs_uncaptured_ && answer.leaves == pool::Reason::none) {
+        answer.leaves = pool::Reason::uncaptured;
+    }
     std::shared_ptr<Meter> meter = history_.meter_of(identity);
     if (file->storage) {
         file->storage = std::make_unique<MeteredStorage>(std::move(file->storage), meter, clock_);
@@ -321,7 +328,7 @@ void Desk::enter(Session& session, Answer& answer) {
         return;
     }
     if (answer.admitted && !companions_->entered(*answer.file, opened->slot) &&
-        answer.leaves == pool::Reason::none) {
+        (answer.leaves == pool::Reason::none || answer.leaves == pool::Reason::uncaptured)) {
         answer.leaves = pool::Reason::other_nodes;
     }
     history_.opened(opened->slot, identity, std::move(meter));
@@ -381,7 +388,7 @@ void Desk::adjust(const Session& session, const wire::Question& question, Answer
     }
     // Where everything is written through, nothing comes back.
     const bool back = (question.flags & wire::comes_back) != 0;
-    const int error = back && options_.through
+    const int error = back && (options_.through || runs_uncaptured_)
                           ? EBUSY
                           : pool_.adjust(question.slot, question.generation,
                                          {.window = Length{question.number}, .back = back});
@@ -514,6 +521,7 @@ void Desk::say_farewell() {
 }
 
 void Desk::leave(Session& session) {
+    end_of_connection(session);
     if (session.client) {
         pool_.dismiss(*session.client);
         departing_.push_back(*session.client);
@@ -535,6 +543,7 @@ bool Desk::advance() {
         }
         did = passing_->turn() || did;
     }
+    did = bring_back_after_uncaptured() || did;
     std::erase_if(departing_, [&](std::uint32_t client) {
         const bool gone = pool_.departed(client);
         if (gone) {

@@ -20,6 +20,7 @@
 #include "server/passing.hpp"
 #include "server/session.hpp"
 #include "server/status.hpp"
+#include "server/uncaptured.hpp"
 #include "wire/messages.hpp"
 
 #include <cstdint>
@@ -48,6 +49,8 @@ struct DeskOptions {
     registry::Node node = 0;
     std::uint32_t nodes = 1;
     std::uint32_t readers = 0;  // see Companions::Job
+    // Outlives the desk; null: nobody finds files by their inodes who is not connected.
+    pool::KnownInodes* inodes = nullptr;
 };
 
 struct Clocks {
@@ -146,6 +149,9 @@ private:
     void adjust(const Session& session, const wire::Question& question, Answer& answer);
     void run(const Session& session, const wire::Question& question, Answer& answer);
     void await_closing(Answer& answer);
+    void make_room_for_uncaptured(Session& session, const wire::Question& question, Answer& answer);
+    void end_of_connection(Session& session);
+    bool bring_back_after_uncaptured();
     void tell_status(Answer& answer);
     void pass_directory(Answer& answer) const;
 
@@ -186,6 +192,9 @@ private:
     std::map<std::uint64_t, Coming> coming_;
     std::map<std::uint64_t, ports::Identity> running_;  // programs that are being closed, by ticket
     std::vector<std::uint64_t> sent_away_;              // tickets that wait until all has left
+    UncapturedPrograms uncaptured_;
+    bool runs_uncaptured_ = false;  // files left for one, and have not come back
+    bool uncaptured_told_ = false;
     // Files of processes that cannot map the pool's memory.
     std::set<std::pair<std::uint64_t, std::uint64_t>> outside_;
 };

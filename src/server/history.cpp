@@ -44,7 +44,7 @@ void add_meter(const Meter& meter, std::int64_t now_ns, FileStory& to) {
 // What is true of every file at the end, and what can be undone, hides no reason that came later.
 bool says_why(pool::Reason reason) noexcept {
     return reason != pool::Reason::none && reason != pool::Reason::closing &&
-           reason != pool::Reason::switched;
+           !pool::can_be_undone(reason);
 }
 
 pool::Reason first_of(pool::Reason before, pool::Reason later) noexcept {

@@ -63,7 +63,14 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     if (!door) {
         return failure(std::move(door.error()));
     }
-    Result<std::unique_ptr<Desk>> desk = Desk::make(options.desk, clocks, peers);
+    Result<std::unique_ptr<InodesFile>> inodes =
+        InodesFile::make(door->path() + pool::KnownInodes::suffix);
+    if (!inodes) {
+        return failure(std::move(inodes.error()));
+    }
+    DeskOptions desk_options = options.desk;
+    desk_options.inodes = &(*inodes)->inodes();
+    Result<std::unique_ptr<Desk>> desk = Desk::make(desk_options, clocks, peers);
     if (!desk) {
         return failure(std::move(desk.error()));
     }
@@ -71,8 +78,12 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     if (!epoll.valid()) {
         return failure(system_error(errno, "wait for clients"));
     }
-    std::unique_ptr<Server> made{
-        new Server{options, std::move(*door), std::move(*desk), std::move(epoll), peers}};
+    std::unique_ptr<Server> made{new Server{options,
+                                            {.door = std::move(*door),
+                                             .inodes = std::move(*inodes),
+                                             .desk = std::move(*desk),
+                                             .epoll = std::move(epoll)},
+                                            peers}};
     if (peers != nullptr) {
         if (auto watched = made->watch(peers->descriptor(), Source::peers, 0); !watched) {
             return failure(std::move(watched.error()));
@@ -90,12 +101,12 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     return made;
 }
 
-Server::Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll,
-               Peers* peers)
+Server::Server(const ServerOptions& options, Parts parts, Peers* peers)
     : options_{options},
-      door_{std::move(door)},
-      desk_{std::move(desk)},
-      epoll_{std::move(epoll)},
+      door_{std::move(parts.door)},
+      inodes_{std::move(parts.inodes)},
+      desk_{std::move(parts.desk)},
+      epoll_{std::move(parts.epoll)},
       peers_{peers} {}
 
 Server::~Server() = default;

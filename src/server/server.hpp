@@ -6,6 +6,7 @@
 #include "ports/clock.hpp"
 #include "server/desk.hpp"
 #include "server/door.hpp"
+#include "server/inodes_file.hpp"
 #include "server/peers.hpp"
 #include "server/session.hpp"
 
@@ -64,8 +65,13 @@ public:
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:
-    Server(const ServerOptions& options, Door door, std::unique_ptr<Desk> desk, OwnFd epoll,
-           Peers* peers);
+    struct Parts {
+        Door door;
+        std::unique_ptr<InodesFile> inodes;
+        std::unique_ptr<Desk> desk;
+        OwnFd epoll;
+    };
+    Server(const ServerOptions& options, Parts parts, Peers* peers);
 
     enum class Source : std::uint64_t { door, signals, session, bell, peers, owner, journal };
     Result<void> watch(int fd, Source source, std::uint64_t number);
@@ -85,6 +91,7 @@ private:
 
     ServerOptions options_;
     Door door_;
+    std::unique_ptr<InodesFile> inodes_;
     std::unique_ptr<Desk> desk_;
     OwnFd epoll_;
     Peers* peers_;

@@ -60,6 +60,8 @@ public:
     // Of a client of the pool.
     std::optional<std::uint32_t> client;
     OwnFd bell;
+    // It stands for programs that nobody captures; see uncaptured.hpp.
+    bool uncaptured = false;
     // Generations of the slots that it has opened for writing.
     std::unordered_map<std::uint32_t, std::uint32_t> writes;
 

@@ -48,6 +48,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::no_journal: return "no_journal";
         case pool::Reason::full: return "full";
         case pool::Reason::unmapped: return "unmapped";
+        case pool::Reason::uncaptured: return "uncaptured";
         case pool::Reason::none: break;
     }
     return "";

@@ -11,7 +11,7 @@ namespace forebay::wire {
 
 namespace {
 
-bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::run; }
+bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::uncaptured; }
 
 // The number means a different thing in each question.
 std::int64_t most(Ask ask) noexcept {

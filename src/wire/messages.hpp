@@ -29,6 +29,10 @@
 //   run         inode, number: the device                error: why it could not be drained; once
 //                                                        the daemon has drained and closed the
 //                                                        file, unless clients have it open
+//   uncaptured  flags, number: a process; inode: the     nothing; once all files are drained and
+//               one that asks, as it sees itself;        written through. They stay so until the
+//               path: which program, and why nobody      process has ended and nobody has the other
+//               captures it                              end of this connection any more
 #pragma once
 
 #include "pool/shared/limits.hpp"
@@ -58,6 +62,7 @@ enum class Ask : std::uint32_t {
     lend,
     borrow,
     run,
+    uncaptured,
 };
 
 // Bits of Question::flags.
@@ -66,6 +71,8 @@ inline constexpr std::uint32_t through_only = 2;  // open: the file is to leave;
 inline constexpr std::uint32_t last_try = 1;      // hello: it will not ask again
 inline constexpr std::uint32_t to_storage = 1;    // sync: fsync as well, not only drain
 inline constexpr std::uint32_t comes_back = 1;    // adjust: pooled again, after Reason::switched
+inline constexpr std::uint32_t itself = 1;        // uncaptured: the process is the one that asks
+inline constexpr std::uint32_t not_started = 2;   // uncaptured: it is still what it was
 
 struct Question {
     std::uint64_t format = pool::format;

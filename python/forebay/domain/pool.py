@@ -42,6 +42,7 @@ REASONS: Mapping[str, str] = {
     "no_journal": "the journal could not be written",
     "full": "the pool had no room for so many processes",
     "unmapped": "a process could not map the pool's memory",
+    "uncaptured": "a program ran that does not go through Forebay",
 }
 
 

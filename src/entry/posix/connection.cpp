@@ -5,6 +5,7 @@
 #include "base/atomics.hpp"
 #include "entry/posix/connection_parts.hpp"
 #include "entry/posix/message.hpp"
+#include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
 
 #include <linux/futex.h>
@@ -115,7 +116,8 @@ bool Connection::reach() noexcept {
     if (reached()) {
         return true;
     }
-    if (state_.load(std::memory_order_acquire) != State::none || kernel::getpid() != process_) {
+    if (state_.load(std::memory_order_acquire) != State::none || kernel::getpid() != process_ ||
+        !capturing()) {
         return false;
     }
     const int before = errno;
@@ -141,7 +143,8 @@ bool Connection::settled_with(int tried) noexcept {
         hint = "What could be drained is; `forebay pool status` says the rest.";
     }
     if (problem == nullptr) {
-        problem = map(greeting);
+        // Its leak check would look through all that is mapped, which takes minutes.
+        problem = state.under_valgrind ? "valgrind would look through it" : map(greeting);
         for (const int fd : greeting.descriptors) {
             close_if_open(fd);
         }
@@ -164,7 +167,7 @@ bool Connection::settled_with(int tried) noexcept {
         }
         if (found == State::unreachable && error == ENOENT) {
             tell_that_it_was_stopped();
-        } else {
+        } else if (!state.under_valgrind) {
             std::array<char, 256> why;
             std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
                           error);

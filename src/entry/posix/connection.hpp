@@ -31,6 +31,8 @@ public:
 
     // False: the name of the socket is too long.
     [[nodiscard]] bool set_socket(const char* path) noexcept;
+    // The daemon's; for who wants a connection of its own.
+    [[nodiscard]] const sockaddr_un& address() const noexcept { return address_; }
     // Connects where that was not done yet. False: the daemon cannot be reached, which is told
     // once.
     [[nodiscard]] bool reach() noexcept;

@@ -4,6 +4,7 @@
 #include "base/atomics.hpp"
 #include "entry/posix/look.hpp"
 #include "entry/posix/message.hpp"
+#include "entry/posix/other_names.hpp"
 #include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
 
@@ -113,8 +114,17 @@ pool::Reason reason_of(int fd, const Opening& opening) noexcept {
 
 bool regular_and_pooled(int fd, PathBuffer& buffer, std::string_view& path) noexcept {
     struct stat found{};
-    return kernel::fstat(fd, &found) == 0 && S_ISREG(found.st_mode) &&
-           is_pooled(fd, found.st_dev, buffer, path);
+    if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+        return false;
+    }
+    if (is_pooled(fd, found.st_dev, buffer, path)) {
+        return true;
+    }
+    if (!is_known_by_inode(found)) {
+        return false;
+    }
+    path = path_of(fd, buffer);
+    return true;
 }
 
 // nullptr where the daemon has forgotten the file.
@@ -124,7 +134,8 @@ const pool::FileSlot* slot_of(const Description& file) noexcept {
     return slot.generation.load(std::memory_order_acquire) == id.generation ? &slot : nullptr;
 }
 
-// It left the pool because a program switched it off, and was switched on again since.
+// It left the pool because a program switched it off, or one ran that nobody captures, and is in it
+// again since.
 bool came_back(Place place) noexcept {
     const pool::FileSlot* const slot = slot_of(place.file);
     return slot != nullptr &&
@@ -349,13 +360,13 @@ namespace {
 
 // Of a file that left before: what can be undone does not hide what cannot.
 bool needs_to_be_told(Place place, pool::Reason reason) noexcept {
-    if (reason == pool::Reason::switched || !connection.reached() ||
-        place.file.connection.load(relaxed) != connection.number() ||
+    if (!connection.reached() || place.file.connection.load(relaxed) != connection.number() ||
         connection.life() != Connection::Life::lives) {
         return false;
     }
     const pool::FileSlot* const slot = slot_of(place.file);
-    return slot != nullptr && slot->reason.load(relaxed) == pool::Reason::switched;
+    const pool::Reason now = slot != nullptr ? slot->reason.load(relaxed) : pool::Reason::none;
+    return now != reason && pool::can_be_undone(now);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ int ftruncate(int fd, off_t bytes) noexcept {
 int truncate(const char* path, off_t bytes) noexcept {
     struct stat found{};
     if (!capturing() || bytes < 0 || kernel::stat(path, &found) != 0 || !S_ISREG(found.st_mode) ||
-        !possible_on(found.st_dev)) {
+        (!possible_on(found.st_dev) && !state.other_names.may_have(found.st_dev, found.st_ino))) {
         return real::truncate(path, bytes);
     }
     const int before = errno;

@@ -72,7 +72,8 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
         return done;
     }
     const dev_t device = device_of(*out);
-    if (!connection.reached() && !may_be_pooled(folder, path, device)) {
+    if (!connection.reached() && !state.other_names.may_have(device, inode_of(*out)) &&
+        !may_be_pooled(folder, path, device)) {
         return done;
     }
     if (!connection.reach() || connection.life() != Connection::Life::lives) {
@@ -110,7 +111,8 @@ int drain_path(int folder, const char* path, int flags) noexcept {
         !S_ISREG(found.st_mode)) {
         return 0;
     }
-    if (!connection.reached() && !may_be_pooled(folder, path, found.st_dev)) {
+    if (!connection.reached() && !state.other_names.may_have(found.st_dev, found.st_ino) &&
+        !may_be_pooled(folder, path, found.st_dev)) {
         return 0;
     }
     if (!connection.reach() || connection.life() != Connection::Life::lives) {

@@ -23,7 +23,7 @@ bool is_emptied_by_us(int folder, const char* path, int flags) noexcept {
     struct stat found{};
     const int follow = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
     return kernel::fstatat(folder, path, &found, follow) == 0 && S_ISREG(found.st_mode) &&
-           possible_on(found.st_dev);
+           (possible_on(found.st_dev) || state.other_names.may_have(found.st_dev, found.st_ino));
 }
 
 int closed_again(int fd, int error) noexcept {

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <initializer_list>
 #include <strings.h>
@@ -71,6 +72,12 @@ bool disabled() noexcept {
     return false;
 }
 
+// By the library that it preloads itself.
+bool is_under_valgrind() noexcept {
+    const char* const preloaded = std::getenv("LD_PRELOAD");
+    return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
+}
+
 void take_on_standard_streams() noexcept {
     for (int fd = 0; fd < standard_streams; ++fd) {
         struct stat found{};
@@ -115,6 +122,8 @@ void ask_the_loader() noexcept {
     } else if (!state.paths.none()) {
         ::pthread_atfork(&before_fork, nullptr, &in_child);
         forebay_vfork_is_fork = 1;
+        state.other_names.map(socket);
+        state.under_valgrind = is_under_valgrind();
         if (learnt) {  // else all of them are known already
             ask_the_loader();
         }

@@ -5,6 +5,7 @@
 #include "entry/posix/descriptors.hpp"
 #include "entry/posix/mappings.hpp"
 #include "entry/posix/memory.hpp"
+#include "entry/posix/other_names.hpp"
 #include "entry/posix/paths.hpp"
 #include "entry/posix/pooled_stream.hpp"
 
@@ -29,9 +30,11 @@ struct State {
     std::atomic<bool> captures{false};       // there is a pool
     std::atomic<bool> moving_offset{false};  // a thread puts one into the kernel
     std::atomic<bool> asynchronous{false};   // io_uring or libaio may use any descriptor
+    bool under_valgrind = false;
     std::atomic<Folder> folder{Folder::unknown};
     PoolPaths paths;
     Devices devices{};
+    OtherNames other_names;
     Mappings mappings;
     Memory memory;
     Streams streams;

@@ -4,6 +4,7 @@
 #include "entry/posix/files.hpp"
 #include "entry/posix/look.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/starting.hpp"
 #include "kernel/calls.hpp"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ void drain_program(int folder, const char* path, int flags) noexcept {
     if (kernel::fstatat(folder, path, &found, flags) != 0 || !S_ISREG(found.st_mode)) {
         return;
     }
-    if ((!connection.reached() && !may_be_pooled(folder, path, found.st_dev)) ||
+    if ((!connection.reached() && !state.other_names.may_have(found.st_dev, found.st_ino) &&
+         !may_be_pooled(folder, path, found.st_dev)) ||
         (connection.reach() && connection.life() != Connection::Life::lives)) {
         return;
     }
@@ -100,6 +102,19 @@ void list(const char* first, va_list rest, char** to, std::size_t count) noexcep
 // On the stack: a child of a program with threads may not allocate.
 char** room_for(void* memory) noexcept { return static_cast<char**>(memory); }
 
+// What libc's system and popen start.
+constexpr const char* shell_path = "/bin/sh";
+
+int spawned(Starting& starting, int error, pid_t child, pid_t* process) noexcept {
+    if (error == 0) {
+        starting.started(child);
+        if (process != nullptr) {
+            *process = child;
+        }
+    }
+    return error;
+}
+
 }  // namespace
 
 void before_fork() noexcept {
@@ -139,22 +154,24 @@ pid_t bare_fork() noexcept {
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
     prepare(path);
-    return real::execve(path, arguments, environment);
+    const Starting starting{Starting::As::itself, AT_FDCWD, path, environment};
+    void* const room = __builtin_alloca(starting.room());
+    return real::execve(path, arguments, starting.environment(room));
 }
 
 int execv(const char* path, char* const* arguments) noexcept {
-    prepare(path);
-    return real::execv(path, arguments);
+    return execve(path, arguments, environ);
 }
 
 int execvp(const char* file, char* const* arguments) noexcept {
-    prepare_named(file);
-    return real::execvp(file, arguments);
+    return execvpe(file, arguments, environ);
 }
 
 int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
     prepare_named(file);
-    return real::execvpe(file, arguments, environment);
+    const Starting starting{Starting::As::itself, file, environment};
+    void* const room = __builtin_alloca(starting.room());
+    return real::execvpe(file, arguments, starting.environment(room));
 }
 
 int execl(const char* path, const char* first, va_list rest) noexcept {
@@ -180,27 +197,44 @@ int execle(const char* path, const char* first, va_list rest) noexcept {
 
 int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
     prepare(fd, "", AT_EMPTY_PATH);
-    return real::fexecve(fd, arguments, environment);
+    const Starting starting{Starting::As::itself, fd, environment};
+    void* const room = __builtin_alloca(starting.room());
+    return real::fexecve(fd, arguments, starting.environment(room));
 }
 
 int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
              int flags) noexcept {
     prepare(folder, path, flags & AT_EMPTY_PATH);
-    return real::execveat(folder, path, arguments, environment, flags);
+    const bool by_descriptor = (flags & AT_EMPTY_PATH) != 0 && path != nullptr && *path == '\0';
+    const Starting starting = by_descriptor
+                                  ? Starting{Starting::As::itself, folder, environment}
+                                  : Starting{Starting::As::itself, folder, path, environment};
+    void* const room = __builtin_alloca(starting.room());
+    return real::execveat(folder, path, arguments, starting.environment(room), flags);
 }
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const* arguments,
                 char* const* environment) noexcept {
     prepare(path);
-    return real::posix_spawn(process, path, actions, attributes, arguments, environment);
+    Starting starting{Starting::As::child, AT_FDCWD, path, environment};
+    void* const room = __builtin_alloca(starting.room());
+    pid_t child = 0;
+    const int error =
+        real::posix_spawn(&child, path, actions, attributes, arguments, starting.environment(room));
+    return spawned(starting, error, child, process);
 }
 
 int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const* arguments,
                  char* const* environment) noexcept {
     prepare_named(file);
-    return real::posix_spawnp(process, file, actions, attributes, arguments, environment);
+    Starting starting{Starting::As::child, file, environment};
+    void* const room = __builtin_alloca(starting.room());
+    pid_t child = 0;
+    const int error = real::posix_spawnp(&child, file, actions, attributes, arguments,
+                                         starting.environment(room));
+    return spawned(starting, error, child, process);
 }
 
 int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t* actions, int fd,
@@ -213,6 +247,7 @@ int system(const char* command) noexcept {
     if (capturing()) {
         leave_inherited();
     }
+    const Starting shell{Starting::As::child, AT_FDCWD, shell_path, environ};
     return real::system(command);
 }
 
@@ -220,6 +255,7 @@ FILE* popen(const char* command, const char* mode) noexcept {
     if (capturing()) {
         leave_inherited();
     }
+    const Starting shell{Starting::As::child, AT_FDCWD, shell_path, environ};
     return real::popen(command, mode);
 }
 

@@ -64,7 +64,13 @@ enum class Reason : std::uint32_t {
     other_nodes,  // several nodes have it open, and one of them writes
     node_lost,    // a daemon of another node has gone
     full,         // there are more processes than the pool has room for
+    uncaptured,   // a program runs whose calls nobody captures; it comes back after that
 };
+
+// The file may be pooled again, though it is still open.
+[[nodiscard]] constexpr bool can_be_undone(Reason reason) noexcept {
+    return reason == Reason::switched || reason == Reason::uncaptured;
+}
 
 inline constexpr std::size_t levels = 6;
 inline constexpr std::uint32_t no_extent = 0;  // number 0 is never used
