@@ -229,7 +229,7 @@ def test_names_in_files_do_not_steer_the_terminal(forebay: Forebay, root: Path) 
     (forebay.folder / "line.jsonl").write_text(json.dumps(line) + "\n")
     done = forebay("run", "--", "sh", "-c", 'cat line.jsonl >> "$FOREBAY_RECORD"')
     assert "\x1b" not in done.stderr
-    assert "/a\\x1b[31m[bold]b" in done.stderr
+    assert "/a\\033[31m[bold]b" in done.stderr
 
 
 @needs_compiler

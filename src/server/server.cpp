@@ -2,6 +2,7 @@
 #include "server/server.hpp"
 
 #include "adapters/posix/notebook_file.hpp"
+#include "base/printable.hpp"
 #include "server/socket.hpp"
 #include "wire/messages.hpp"
 
@@ -36,7 +37,9 @@ constexpr std::size_t questions_at_once = 16;
 constexpr std::size_t visitors_at_once = 16;
 constexpr std::uint64_t source_bits = 3;
 
-void note(const std::string& text) { std::fprintf(stderr, "forebayd: %s\n", text.c_str()); }
+void note(const std::string& text) {
+    std::fprintf(stderr, "forebayd: %s\n", printable(text).c_str());
+}
 
 void empty_bell(int bell) {
     std::uint64_t rings = 0;

@@ -13,6 +13,7 @@ from forebay.cli.options import OutputFolder
 from forebay.cli.output import Format, FormatOption, json_line, plain
 from forebay.cli.world import real_world
 from forebay.domain.errors import UsageError
+from forebay.domain.printable import printable_lines
 from forebay.domain.tuning.advice import Advice
 
 HELP = """Run an unmodified program with what `forebay advise -o` advised, and read back what took
@@ -57,7 +58,7 @@ def apply(
         advice=found, command=tuple(command), directory=directory_of(one, directory)
     )
     done = apply_advice(request, real_world(), RealFolders())
-    text = json_line(as_json(done)) if form is Format.JSON else as_text(one, done)
+    text = json_line(as_json(done)) if form is Format.JSON else printable_lines(as_text(one, done))
     print(text, file=sys.stderr)
     raise typer.Exit(done.run.status)
 

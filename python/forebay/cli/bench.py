@@ -10,6 +10,7 @@ from forebay.cli import bench_compare
 from forebay.cli.bench_world import real_bench_world
 from forebay.domain.bench_command import LAUNCHING, SHOWING, Split, Tool, split
 from forebay.domain.errors import BenchError, ForebayError, RecordError
+from forebay.domain.printable import printable_lines
 
 HELP = """Measure a file system with IOR's, HPIO's and mdtest's command lines.
 
@@ -80,9 +81,9 @@ def _bench(tool: Tool, words: list[str]) -> None:
     if as_json:
         print(report.left.text, end="")
     if report.left.warning:
-        print(f"forebay: warning: {report.left.warning}", file=sys.stderr)
+        print(f"forebay: warning: {printable_lines(report.left.warning)}", file=sys.stderr)
     if report.left.complaint:
-        print(f"forebay: {report.left.complaint}", file=sys.stderr)
+        print(f"forebay: {printable_lines(report.left.complaint)}", file=sys.stderr)
         raise typer.Exit(report.status or RecordError.exit_code)
     _draw(asked, report, bench)
     raise typer.Exit(report.status)
@@ -108,7 +109,7 @@ def _draw(asked: Split, report: BenchReport, bench: BenchWorld) -> None:
     try:
         bench.pages.write(result, asked.html)
     except ForebayError as error:
-        print(f"forebay: {error}", file=sys.stderr)
+        print(f"forebay: {printable_lines(str(error))}", file=sys.stderr)
         raise typer.Exit(report.status or error.exit_code) from error
 
 

@@ -24,6 +24,7 @@ from forebay.domain.bench_command import (
 )
 from forebay.domain.comparison import MARGIN, Design, Finding, Side
 from forebay.domain.errors import BenchUsageError
+from forebay.domain.printable import printable_lines
 
 HELP = """Compare two configurations of a benchmark.
 
@@ -101,7 +102,9 @@ def compare(
         bench=real_bench_world(),
         told=lambda pairs, _: print(f"pair {pairs} of {design.pairs_max} done", file=sys.stderr),
     )
-    print(json_pretty(as_json(result)) if asked.json else as_text(result), flush=True)
+    print(
+        json_pretty(as_json(result)) if asked.json else printable_lines(as_text(result)), flush=True
+    )
     if asked.html is not None:
         pages.write_comparison(result, asked.html)
     if result.failure is not None:

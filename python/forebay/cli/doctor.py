@@ -11,9 +11,10 @@ from rich.text import Text
 
 from forebay.application.doctor import Diagnosis, DoctorRequest, diagnose
 from forebay.cli.options import named_path, option
-from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
+from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.cli.world import real_world
 from forebay.domain.findings import Finding, Status, Topic, problems
+from forebay.domain.printable import printable
 
 HELP = """Look at this machine, and say what works and what to do about what does not.
 

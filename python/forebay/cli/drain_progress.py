@@ -4,9 +4,9 @@ import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
-from forebay.cli.output import printable
 from forebay.cli.pool_report import hang_text
 from forebay.domain.pool import PoolStatus
+from forebay.domain.printable import printable_name
 from forebay.domain.units import counted, human_bytes
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ def _left_text(status: PoolStatus) -> str:
     """With names: if all is killed before the pool is drained, this is what tells of them."""
     files = sorted(status.files, key=lambda one: -one.outstanding)
     left = [one for one in files if one.outstanding]
-    names = [f"{printable(one.path)} ({human_bytes(one.outstanding)})" for one in left[:_NAMED_MAX]]
+    names = [
+        f"{printable_name(one.path)} ({human_bytes(one.outstanding)})" for one in left[:_NAMED_MAX]
+    ]
     more = len(left) - len(names)
     names += [f"and {counted(more, 'more file')}"] if more else []
     return f"draining the pool, {human_bytes(status.outstanding)} to go: {', '.join(names)}"

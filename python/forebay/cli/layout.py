@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from forebay.cli.options import named_path, option
-from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
+from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.cli.world import real_world
 from forebay.domain.errors import UsageError
 from forebay.domain.layout import Component, Layout, LayoutChange, WantedLayout
+from forebay.domain.printable import printable
 from forebay.domain.units import counted, exact_bytes, parse_bytes
 
 HELP = """See and set how files lie over storage targets (Lustre, CephFS).

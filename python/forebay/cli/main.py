@@ -11,6 +11,7 @@ import typer
 
 from forebay import __version__
 from forebay.domain.errors import ForebayError, UsageError
+from forebay.domain.printable import printable_lines
 
 SUBCOMMANDS = (
     "run",
@@ -92,7 +93,7 @@ def main() -> None:
         words = usual_words(sys.argv[1:])
         application(words)(words, prog_name="forebay")
     except ForebayError as error:
-        print(f"forebay: {error}", file=sys.stderr)
+        print(f"forebay: {printable_lines(str(error))}", file=sys.stderr)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()

@@ -40,14 +40,18 @@ def plain(value: Any) -> Any:
 
 def json_line(value: Any) -> str:
     """One line of JSON."""
-    return json.dumps(plain(value), ensure_ascii=False)
+    return _shown(json.dumps(plain(value), ensure_ascii=False))
 
 
 def json_pretty(value: Any) -> str:
     """JSON for a file or a screen."""
-    return json.dumps(plain(value), ensure_ascii=False, indent=2)
+    return _shown(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
-def printable(text: str) -> str:
-    """`text` of a program or a file, without what would steer a terminal."""
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+def _shown(text: str) -> str:
+    """JSON escapes controls of ASCII only, and not all of these."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text
+    )

@@ -28,7 +28,7 @@ from forebay.application.pool_ports import PoolSession
 from forebay.application.rescue import RescueRequest, rescue
 from forebay.cli.drain_progress import DrainProgress
 from forebay.cli.options import SettingsFile, named_path, option, overrides_of
-from forebay.cli.output import Format, FormatOption, json_line, json_pretty, plain, printable
+from forebay.cli.output import Format, FormatOption, json_line, json_pretty, plain
 from forebay.cli.pool_help import (
     DRAIN_HELP,
     HELP,
@@ -42,6 +42,7 @@ from forebay.cli.pool_report import files_lines as files_of
 from forebay.cli.world import real_world
 from forebay.domain.errors import PoolError
 from forebay.domain.pool import EX_IOERR, SOCKET_VARIABLE, PoolStatus
+from forebay.domain.printable import printable, printable_name, shell_words
 from forebay.domain.rescue import Applied
 from forebay.domain.units import human_bytes, human_seconds
 
@@ -90,9 +91,12 @@ def start(
 
 
 def _shell_lines(started: Started) -> Iterator[str]:
-    yield f"# forebayd, process {started.process}: {shlex.join(map(str, started.paths))}"
+    """For `eval` of any shell; what a person sees must not steer the terminal."""
+    paths = " ".join(printable_name(path) for path in started.paths)
+    yield f"# forebayd, process {started.process}: {paths}"
     for name, value in started.variables.items():
-        yield f"export {name}={shlex.quote(value)}"
+        word = shell_words([value]) if sys.stdout.isatty() else shlex.quote(value)
+        yield f"export {name}={word}"
 
 
 def status(
@@ -120,7 +124,7 @@ def status(
     except KeyboardInterrupt:
         return
     except PoolError:
-        print(f"the daemon at {place} has ended", file=sys.stderr)
+        print(f"the daemon at {printable_name(place)} has ended", file=sys.stderr)
 
 
 def _print_again_and_again(session: PoolSession, place: Path, form: Format) -> None:
@@ -181,7 +185,7 @@ def _drained_lines(drained: Drained, seconds: str) -> Iterator[str]:
         return
     for file in drained.failed:
         left = human_bytes(file.outstanding)
-        yield f"NOT DRAINED: {left} of {printable(file.path)} ({printable(file.error_text)})"
+        yield f"NOT DRAINED: {left} of {printable_name(file.path)} ({printable(file.error_text)})"
     yield "The pool keeps these bytes and tries again. Mend what is wrong, then drain once more."
 
 
@@ -250,11 +254,11 @@ def rescue_(
 
 
 def _print_applied(one: Applied, *, dry_run: bool) -> None:
-    what = f"{human_bytes(one.written)} to {printable(one.target)}"
+    what = f"{human_bytes(one.written)} to {printable_name(one.target)}"
     if one.written or not one.problem:
         print(f"would write {what}" if dry_run else f"wrote {what}")
     if one.problem:
-        kept = f"kept {printable(str(one.file))} ({printable(one.problem)})"
+        kept = f"kept {printable_name(str(one.file))} ({printable(one.problem)})"
         print(f"forebay: {kept if one.target else printable(one.problem)}", file=sys.stderr)
 
 

@@ -1,13 +1,13 @@
 """What became of what went through the pool, as text and as JSON."""
 
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from forebay.application.run_pool import PoolOutcome
-from forebay.cli.output import plain, printable
+from forebay.cli.output import plain
 from forebay.cli.text_table import aligned
 from forebay.domain.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
+from forebay.domain.printable import printable, printable_name, shell_words
 from forebay.domain.units import counted, human_bytes, human_seconds
 
 FILES_SHOWN_MAX = 20
@@ -140,7 +140,7 @@ def files_lines(files: Sequence[PoolFile], *, gone: Collection[str] = frozenset(
     if past:
         yield "  went past the pool, from then on or all the time:"
         named = past[:FILES_SHOWN_MAX]
-        rows = [(printable(file.path), str(file.past_the_pool)) for file in named]
+        rows = [(printable_name(file.path), str(file.past_the_pool)) for file in named]
         yield from aligned(rows, left={0, 1}, indent="    ")
         yield from _more_than(named, past, indent="    ")
 
@@ -162,7 +162,7 @@ def _cells(file: PoolFile) -> tuple[str, ...]:
         f"{human_seconds(file.storage_seconds)} s",
         "–" if file.hidden is None else f"{100 * file.hidden:.0f} %",
         f"{rate:.1f}" if 0 < rate < 1000 else f"{rate:.0f}",
-        printable(file.path),
+        printable_name(file.path),
     )
 
 
@@ -187,17 +187,17 @@ def end_lines(end: PoolEnd) -> Iterator[str]:
 
 
 def _lost_line(one: Lost) -> str:
-    return f"  at least {human_bytes(one.bytes)} of {printable(one.path)}"
+    return f"  at least {human_bytes(one.bytes)} of {printable_name(one.path)}"
 
 
 def _rescued_lines(one: Rescued) -> Iterator[str]:
-    what = f"{human_bytes(one.bytes)} of {printable(one.path)}"
+    what = f"{human_bytes(one.bytes)} of {printable_name(one.path)}"
     why = printable(one.error_text) or "it was told to end before"
     if not one.file:
         yield f"LOST: {what} ({why}), since they could not be kept ({printable(one.problem)})"
         return
     yield f"DID NOT ARRIVE: {what} ({why}). They are kept; when that is mended, write them by"
-    yield f"  {shlex.join(one.next_step)}"
+    yield f"  {shell_words(one.next_step)}"
 
 
 def hang_text(status: PoolStatus) -> str:
@@ -207,7 +207,7 @@ def hang_text(status: PoolStatus) -> str:
         return ""
     seconds = f"{file.silent_seconds:.0f} s"
     return (
-        f"the file system has not answered for {seconds} ({printable(file.path)}). "
+        f"the file system has not answered for {seconds} ({printable_name(file.path)}). "
         "Nothing is lost: the pool goes on when it answers. Programs wait once the pool is full. "
         "See whether `ls` answers there, and ask who looks after the file system."
     )
@@ -217,7 +217,7 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
     """What a daemon has now."""
     state = ", draining" if status.closing else ""
     up = human_seconds(status.uptime_seconds)
-    yield f"daemon {status.process} at {printable(place)}, up {up} s{state}"
+    yield f"daemon {status.process} at {printable_name(place)}, up {up} s{state}"
     clients = counted(len(status.clients), "program")
     yield (
         f"  memory reserved: {human_bytes(status.leased)} of {human_bytes(status.cap)}"

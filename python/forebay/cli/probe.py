@@ -38,6 +38,7 @@ from forebay.domain.bench_command import Launch
 from forebay.domain.errors import HangError, SetupError, UsageError
 from forebay.domain.frozen import frozen
 from forebay.domain.launcher import find_launcher
+from forebay.domain.printable import printable_lines, printable_name
 from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
@@ -166,14 +167,21 @@ def probe(
     )
     if dry_run:
         plan = _dry_plan(asked, request, html)
-        print(json_pretty(_estimate_json(plan)) if form is Format.JSON else _estimate(plan))
+        print(
+            json_pretty(_estimate_json(plan))
+            if form is Format.JSON
+            else printable_lines(_estimate(plan))
+        )
         return
     portrait = _portrait(asked, request, html)
     write_portrait(portrait, output)
     journal_path.unlink(missing_ok=True)
     if html is not None:
         PortraitPages().write(portrait, html)
-    print(json_pretty(as_json(portrait)) if form is Format.JSON else as_text(portrait, output))
+    if form is Format.JSON:
+        print(json_pretty(as_json(portrait)))
+    else:
+        print(printable_lines(as_text(portrait, output)))
 
 
 @frozen
@@ -214,7 +222,7 @@ def _portrait(asked: _Asked, request: ProbeRequest, html: Path | None) -> Portra
         PortraitPages().check(html)
     system, journal = _system(asked, request)
     plan = _plan(_resumed(asked, request), system, journal)
-    print(_estimate(plan), file=sys.stderr)
+    print(printable_lines(_estimate(plan)), file=sys.stderr)
     try:
         return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
     finally:  # where it failed, the journal stays, for --resume
@@ -316,7 +324,9 @@ def _is_built(native: NativeSimulator) -> bool:
     try:
         native.program()
     except SetupError as error:
-        print(f"forebay: {error} Formulas are asked instead.", file=sys.stderr)
+        print(
+            f"forebay: {printable_lines(str(error))} Formulas are asked instead.", file=sys.stderr
+        )
         return False
     return True
 
@@ -334,17 +344,18 @@ def _share(text: str, option: str) -> float:
 
 def _clean(journal: Path) -> None:
     if not journal.exists():
-        print(f"there is nothing to clean ({journal} is not there)")
+        print(f"there is nothing to clean ({printable_name(journal)} is not there)")
         return
     if is_blank(journal):
         journal.unlink()
-        print(f"removed {journal} (nothing else was made)")
+        print(f"removed {printable_name(journal)} (nothing else was made)")
         return
     was = begun(journal)
     remove_folder(Path(was.directory), was.folder)
     remove_results(map(Path, was.results))
     journal.unlink()
-    print(f"removed {journal} and {was.directory}/{was.folder}")
+    folder = printable_name(Path(was.directory) / was.folder)
+    print(f"removed {printable_name(journal)} and {folder}")
 
 
 def _estimate(plan: ProbePlan) -> str:

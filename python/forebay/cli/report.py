@@ -10,8 +10,9 @@ from forebay.adapters.record_file import RecordFiles
 from forebay.adapters.report_page import ReportPages
 from forebay.application.evidence import Sources, diagnose_file
 from forebay.cli.options import option
-from forebay.cli.output import Format, FormatOption, json_pretty, plain, printable
+from forebay.cli.output import Format, FormatOption, json_pretty, plain
 from forebay.domain.errors import EvidenceError
+from forebay.domain.printable import printable, printable_lines, printable_name
 from forebay.domain.tuning.diagnosis import Diagnosis
 from forebay.domain.tuning.point import Direction
 from forebay.domain.units import counted, human_bytes, human_seconds
@@ -54,7 +55,10 @@ def report(
             f"there is no file {file} (or it is a directory). Name a log or record."
         )
     diagnosis = diagnose_file(file, Sources(logs=DarshanLogs(), records=RecordFiles()))
-    print(json_pretty(as_json(diagnosis)) if form is Format.JSON else as_text(diagnosis))
+    if form is Format.JSON:
+        print(json_pretty(as_json(diagnosis)))
+    else:
+        print(printable_lines(as_text(diagnosis)))
     if html is not None:
         pages.write(diagnosis, html)
 
@@ -81,7 +85,7 @@ def as_text(diagnosis: Diagnosis) -> str:
         lines += ["", f"{'seconds':>10}  {'written':>10}  {'read':>10}  {'ranks':>6}  file"]
         lines += [
             f"{one.seconds / one.ranks:>10.3f}  {human_bytes(one.write.bytes):>10}  "
-            f"{human_bytes(one.read.bytes):>10}  {one.ranks:>6}  {printable(one.path)}"
+            f"{human_bytes(one.read.bytes):>10}  {one.ranks:>6}  {printable_name(one.path)}"
             for one in files
         ]
         left = program.file_count - sum(one.files for one in files)

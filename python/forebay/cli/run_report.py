@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from forebay.application.run_program import RunReport
-from forebay.cli.output import plain, printable
+from forebay.cli.output import plain
 from forebay.cli.pool_report import outcome_as_json, outcome_lines
 from forebay.cli.text_table import aligned
+from forebay.domain.printable import printable, printable_name
 from forebay.domain.record import ErrorNote, FileSummary, JobRecord, PassedThrough, Traffic
 from forebay.domain.units import counted, human_bytes, human_seconds
 
@@ -79,7 +80,7 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
         yield from outcome_lines(report.pool, is_empty=bool(report.reasons))
     if report.record is not None:
         nothing = "" if report.jobs else " has nothing of this run: no MPI-IO call was made"
-        yield f"record: {printable(str(report.record))}{nothing}"
+        yield f"record: {printable_name(str(report.record))}{nothing}"
     for warning in (warning for warning in report.warnings if warning not in told):
         yield f"warning: {printable(warning)}"
 
@@ -99,7 +100,7 @@ def _job_line(job: JobRecord) -> str:
 
 def _file_lines(file: FileSummary) -> Iterator[str]:
     yield ""
-    yield printable(file.path)
+    yield printable_name(file.path)
     yield "  " + ", ".join(_circumstances(file))
     if file.write.calls or file.read.calls:
         yield from _traffic_lines(file)

@@ -13,6 +13,7 @@ from forebay.adapters.settings_files import SettingsFiles
 from forebay.application.read_settings import effective_settings
 from forebay.cli.options import SettingsFile
 from forebay.cli.output import Format, FormatOption, json_pretty
+from forebay.domain.printable import printable
 from forebay.domain.settings import EffectiveSetting, Origin, SettingKind
 from forebay.domain.units import exact_bytes
 
@@ -101,7 +102,7 @@ def _range(one: EffectiveSetting) -> str:
 def _print(listed: Sequence[EffectiveSetting]) -> None:
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     for one in listed:
-        value = one.setting.shown(one.value) or '""'
+        value = printable(one.setting.shown(one.value)) or '""'
         origin = "" if one.origin is Origin.DEFAULT else f" (from {one.origin.value})"
         default = one.setting.shown(one.setting.default) or '""'
         was = "" if one.origin is Origin.DEFAULT else f", default {default}"

@@ -22,6 +22,7 @@ from forebay.cli.pool_simulation_report import show_pool_simulation
 from forebay.domain.errors import UsageError
 from forebay.domain.independent_simulation import INDEPENDENT_KEYS
 from forebay.domain.pool_simulation import POOL_KEYS
+from forebay.domain.printable import printable, printable_lines
 from forebay.domain.simulation import KEYS, PLATFORM_KEYS, VARIANTS, Simulation
 from forebay.domain.units import counted, human_bytes
 
@@ -108,7 +109,7 @@ def simulate_command(
         found = simulate_independent(platform, settings or [], NativeSimulator())
         show_independent_simulation(found, form)
         if found.error:
-            print(f"forebay: {found.error}", file=sys.stderr)
+            print(f"forebay: {printable_lines(found.error)}", file=sys.stderr)
         raise typer.Exit(2 if found.error else 0)
     request = SimulateRequest(
         platform=platform, variants=variant or ["forebay"], settings=settings or []
@@ -121,7 +122,7 @@ def simulate_command(
             show_simulations(results, form)
     for result in results:
         if result.problem:
-            print(f"forebay: {result.problem}", file=sys.stderr)
+            print(f"forebay: {printable_lines(result.problem)}", file=sys.stderr)
     raise typer.Exit(_status(results))
 
 
@@ -157,7 +158,7 @@ def _print(results: list[Simulation]) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     for one in results:
         table.add_row(
-            one.variant,
+            printable(one.variant),
             str(one.ranks),
             human_bytes(one.bytes),
             f"{one.seconds:.3g}" if one.seconds < 1 else f"{one.seconds:.3f}",
@@ -168,7 +169,7 @@ def _print(results: list[Simulation]) -> None:
         )
     Console().print(table)
     for one in results:
-        print(f"  {one.variant}: {', '.join(_details(one))}")
+        print(f"  {printable(one.variant)}: {', '.join(_details(one))}")
     print("bound: what the slowest of links, servers and targets can carry")
 
 

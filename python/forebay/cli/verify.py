@@ -24,6 +24,7 @@ from forebay.cli.world import real_world
 from forebay.domain.bench_command import fraction
 from forebay.domain.comparison import MARGIN
 from forebay.domain.errors import UsageError
+from forebay.domain.printable import printable_lines
 from forebay.domain.tuning.simulated import changed_by
 from forebay.domain.tuning.verification import Verdict, Verification
 
@@ -138,9 +139,12 @@ def verify(
         )
         timed = Timer(world, rate, time, run_time)
         done = verify_advice(request, world, RealFolders(), timed=timed, told=told)
-    print(json_pretty(as_json(done)) if form is Format.JSON else as_text(done, words))
+    if form is Format.JSON:
+        print(json_pretty(as_json(done)))
+    else:
+        print(printable_lines(as_text(done, words)))
     if done.trouble:
-        print(f"forebay: {done.trouble}", file=sys.stderr)
+        print(f"forebay: {printable_lines(done.trouble)}", file=sys.stderr)
     raise typer.Exit(status_of(done))
 
 

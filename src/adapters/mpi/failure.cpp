@@ -1,6 +1,8 @@
 // A rank that fails alone would leave the others waiting: either all agree, or the job ends.
 #include "adapters/mpi/failure.hpp"
 
+#include "base/printable.hpp"
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -43,7 +45,7 @@ Result<void> agree(MPI_Comm own, const Result<void>& mine) {
 }
 
 void abort_job(MPI_Comm own, std::string_view message) noexcept {
-    std::fprintf(stderr, "forebay: %.*s\n", static_cast<int>(message.size()), message.data());
+    std::fprintf(stderr, "forebay: %s\n", printable(message).c_str());
     std::fflush(stderr);
     PMPI_Abort(own, 1);
     std::abort();

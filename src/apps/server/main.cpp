@@ -12,6 +12,7 @@
 //
 // Exit status: 0 everything arrived, 1 something did not, or it could not start, 2 wrong arguments.
 #include "adapters/posix/clock.hpp"
+#include "base/printable.hpp"
 #include "server/options.hpp"
 #include "server/parts.hpp"
 #include "server/server.hpp"
@@ -49,7 +50,7 @@ constexpr int not_all = 1;
 constexpr int wrong_arguments = 2;
 
 int fail(const Error& error, int status) {
-    std::fprintf(stderr, "forebayd: %s\n", error.message.c_str());
+    std::fprintf(stderr, "forebayd: %s\n", forebay::printable(error.message).c_str());
     return status;
 }
 
@@ -133,9 +134,11 @@ Result<void> meet(Peers& peers, std::uint32_t nodes) {
 int tell(const Server& server) {
     for (const Rescued& one : server.rescued()) {
         std::fprintf(stderr, "forebayd: %lld bytes of %s did not arrive (errno %d). %s%s\n",
-                     static_cast<long long>(one.bytes), one.path.c_str(), one.error,
-                     one.file.empty() ? "They are lost: " : "Write them by `forebay pool rescue` ",
-                     one.file.empty() ? one.problem.c_str() : one.file.c_str());
+                     static_cast<long long>(one.bytes), forebay::printable_name(one.path).c_str(),
+                     one.error,
+                     one.file.empty() ? "They are lost: " : "Write them by: forebay pool rescue ",
+                     one.file.empty() ? forebay::printable(one.problem).c_str()
+                                      : forebay::shell_word(one.file).c_str());
     }
     return server.rescued().empty() ? all_arrived : not_all;
 }

@@ -1,4 +1,5 @@
 // forebay_sim: one experiment, one JSON line. Options are key=value; `forebay simulate` gives them.
+#include "base/printable.hpp"
 #include "simulate/independent_options.hpp"
 #include "simulate/options.hpp"
 #include "simulate/pool_options.hpp"
@@ -21,12 +22,14 @@ int simulate(const Words& words, const std::string& help, Parse parse) {
     }
     const auto experiment = parse(words);
     if (!experiment) {
-        std::fprintf(stderr, "forebay_sim: %s\n", experiment.error().message.c_str());
+        std::fprintf(stderr, "forebay_sim: %s\n",
+                     forebay::printable(experiment.error().message).c_str());
         return 2;
     }
     const auto outcome = forebay::sim::run(*experiment);
     if (!outcome) {
-        std::fprintf(stderr, "forebay_sim: %s\n", outcome.error().message.c_str());
+        std::fprintf(stderr, "forebay_sim: %s\n",
+                     forebay::printable(outcome.error().message).c_str());
         return 1;
     }
     std::printf("%s\n", forebay::sim::as_json(*experiment, *outcome).c_str());

@@ -1,6 +1,7 @@
 // See tables.hpp. The widths are those of the outputs in tests/reference/ior.
 #include "bench/ior/tables.hpp"
 
+#include "base/printable.hpp"
 #include "bench/measure/byte_units.hpp"
 #include "bench/measure/statistics.hpp"
 
@@ -16,7 +17,7 @@ double transfer_mib(const Options& options) noexcept {
 }
 
 std::string line_of(const Named& named) {
-    return fmt::format("{:<20}: {}\n", named.name, named.value);
+    return fmt::format("{:<20}: {}\n", named.name, printable(named.value));
 }
 
 Named number(std::string name, std::int64_t value) {

@@ -1,6 +1,8 @@
 // See output.hpp.
 #include "bench/session/output.hpp"
 
+#include "base/printable.hpp"
+
 #include <cerrno>
 #include <cstdio>
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ void print(const std::string& text) {
 }
 
 measure::ExitStatus complain(const std::string& message, measure::ExitStatus status) {
-    std::fputs(fmt::format("forebay: {}\n", message).c_str(), stderr);
+    std::fputs(fmt::format("forebay: {}\n", printable(message)).c_str(), stderr);
     std::fflush(stderr);
     return status;
 }
@@ -32,7 +34,10 @@ Result<void> write_text(const std::string& path, const std::string& text) {
     struct stat facts{};
     const bool special = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
     const std::string beside = special ? path : fmt::format("{}.{}", path, ::getpid());
-    std::FILE* const file = std::fopen(beside.c_str(), "we");
+    if (!special) {
+        ::unlink(beside.c_str());  // of a process with this number that was killed, or a link
+    }
+    std::FILE* const file = std::fopen(beside.c_str(), special ? "we" : "wxe");
     if (file == nullptr) {
         return failure(system_error(errno, "write " + path));
     }

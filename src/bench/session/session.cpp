@@ -2,6 +2,7 @@
 #include "bench/session/session.hpp"
 
 #include "base/counted.hpp"
+#include "base/printable.hpp"
 #include "bench/measure/statistics.hpp"
 #include "bench/session/terminal.hpp"
 #include "bench/session/together.hpp"
@@ -32,7 +33,7 @@ namespace {
         constexpr timespec moment{1, 500'000'000};
         ::nanosleep(&moment, nullptr);
     }
-    std::fputs(fmt::format("forebay: {}\n", stop.message).c_str(), stderr);
+    std::fputs(fmt::format("forebay: {}\n", printable(stop.message)).c_str(), stderr);
     ::_exit(measure::exit_status(stop));
 }
 

@@ -1,6 +1,7 @@
 // See status.hpp.
 #include "entry/mpi/status.hpp"
 
+#include "base/printable.hpp"
 #include "entry/functions.hpp"
 #include "kernel/calls.hpp"
 
@@ -67,8 +68,23 @@ int raise(MPI_File file, int code) noexcept {
     return code;
 }
 
-void say(const std::string& message) noexcept {
+namespace {
+
+// As it is where there is no memory for more.
+std::string shown(const std::string& message) noexcept {
+    try {
+        return printable(message);
+    } catch (const std::exception&) {
+        return {};
+    }
+}
+
+}  // namespace
+
+void say(const std::string& text) noexcept {
     // Needs no memory: also said where there is none left.
+    const std::string escaped = shown(text);
+    const std::string& message = escaped.empty() ? text : escaped;
     std::string_view name = "forebay: ";
     std::string_view end = "\n";
     const std::array<iovec, 3> line{iovec{const_cast<char*>(name.data()), name.size()},

@@ -1,6 +1,7 @@
 // See phase_report.hpp.
 #include "bench/ior/program/phase_report.hpp"
 
+#include "base/printable.hpp"
 #include "bench/ior/documents/documents.hpp"
 #include "bench/ior/tables.hpp"
 #include "bench/measure/statistics.hpp"
@@ -23,7 +24,7 @@ void PhaseReport::doing(const std::string& what, const std::string& path) const 
         return;
     }
     const std::string mine =
-        path.empty() ? "" : fmt::format("task {} {} {}\n", session_.rank(), what, path);
+        path.empty() ? "" : fmt::format("task {} {} {}\n", session_.rank(), what, printable(path));
     for (const std::string& line : session_.gathered(mine)) {
         setting_.print(line);
     }

@@ -2,6 +2,7 @@
 #include "bench/ior/program/program.hpp"
 #include "base/counted.hpp"
 #include "base/letters.hpp"
+#include "base/printable.hpp"
 
 #include "bench/ior/documents/documents.hpp"
 #include "bench/ior/estimate.hpp"
@@ -77,7 +78,7 @@ private:
     }
     void tell(const std::string& line) const {
         if (rank_ == 0) {
-            std::fprintf(stderr, "%s\n", line.c_str());
+            std::fprintf(stderr, "%s\n", printable(line).c_str());
         }
     }
     ExitStatus complain(const Error& error, ExitStatus status) const {
@@ -417,7 +418,7 @@ private:
     // In the monitor's thread. The main one may never return from where it is.
     [[noreturn]] static void end_all(const measure::Stop& stop, const ior::Test& test,
                                      const TestSetting& setting, bool holds_files) {
-        std::fprintf(stderr, "ERROR: %s\n", stop.message.c_str());
+        std::fprintf(stderr, "ERROR: %s\n", printable(stop.message).c_str());
         setting.janitor->run_ends();
         if (holds_files) {
             remove_files_of(test.options, setting.session->rank());
