@@ -86,6 +86,7 @@ void Link::fail(int error) {
     const bool closed =
         error == 0 || error == ECONNRESET || error == EPIPE || error == ECONNREFUSED;
     state_ = closed ? State::ended : State::cut;
+    error_ = error;
     why_ = error == 0 ? "it has ended" : std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
 }
 

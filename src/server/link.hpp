@@ -56,6 +56,8 @@ public:
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] registry::Node other() const noexcept { return other_; }
     [[nodiscard]] const std::string& why() const noexcept { return why_; }
+    // errno of its end; 0 where the other side closed it, or it has not ended.
+    [[nodiscard]] int error() const noexcept { return error_; }
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     // There is something to be sent that the socket does not take now, or that is held back.
     [[nodiscard]] bool blocked() const noexcept { return !out_.empty() || !passing_.empty(); }
@@ -109,6 +111,7 @@ private:
     registry::Node other_ = 0;
     State state_ = State::greeting;
     std::string why_;
+    int error_ = 0;
     bool stirred_ = true;
     bool ends_ = false;
     std::unique_ptr<Received> received_;  // by one call

@@ -1,11 +1,14 @@
 // See peers.hpp.
 #include "server/peers.hpp"
 
+#include "server/peer_address.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -21,8 +24,7 @@ namespace forebay::server {
 
 namespace {
 
-constexpr int peers_queue_max = 4096;
-constexpr std::size_t strangers_max = 64;
+constexpr std::size_t accepted_at_once = 64;
 constexpr std::string_view peers_schema = "forebay.pool.peers/1";
 
 tl::unexpected<Error> cannot(const std::string& what, std::string_view why, std::string_view next) {
@@ -74,37 +76,12 @@ Result<OwnFd> connect_to(const std::string& address) {
     return failure(system_error(errno, "reach the daemon at " + address));
 }
 
-Result<OwnFd> listen_anywhere() {
-    OwnFd socket{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    if (socket.valid()) {
-        const int off = 0;
-        ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-        sockaddr_in6 any{};
-        any.sin6_family = AF_INET6;
-        if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0 &&
-            ::listen(socket.get(), peers_queue_max) == 0) {
-            return socket;
-        }
-    }
-    socket = OwnFd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    sockaddr_in any{};
-    any.sin_family = AF_INET;
-    if (!socket.valid() ||
-        ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
-        ::listen(socket.get(), peers_queue_max) != 0) {
-        return failure(system_error(errno, "listen for the other daemons of the job"));
-    }
-    return socket;
-}
-
-int port_of(int socket) {
-    sockaddr_storage name{};
-    socklen_t bytes = sizeof name;
-    if (::getsockname(socket, reinterpret_cast<sockaddr*>(&name), &bytes) != 0) {
-        return 0;
-    }
-    return ntohs(name.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(name).sin6_port
-                                            : reinterpret_cast<sockaddr_in&>(name).sin_port);
+// As text, without the port.
+std::string source_of(const sockaddr_storage& name, socklen_t bytes) {
+    std::array<char, NI_MAXHOST> host{};
+    const int error = ::getnameinfo(reinterpret_cast<const sockaddr*>(&name), bytes, host.data(),
+                                    host.size(), nullptr, 0, NI_NUMERICHOST);
+    return error == 0 ? host.data() : "";
 }
 
 }  // namespace
@@ -150,7 +127,7 @@ Result<std::unique_ptr<Peers>> Peers::listen(const std::string& host, const Seat
         return cannot("talk to the other daemons of the job", "the kernel gives no random numbers",
                       "Use the pool on one node.");
     }
-    Result<OwnFd> door = listen_anywhere();
+    Result<Listening> door = listen_for_peers(host);
     if (!door) {
         return failure(std::move(door.error()));
     }
@@ -158,12 +135,17 @@ Result<std::unique_ptr<Peers>> Peers::listen(const std::string& host, const Seat
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.ptr = nullptr;
-    if (!epoll.valid() || ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, door->get(), &event) != 0) {
+    if (!epoll.valid() ||
+        ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, door->socket.get(), &event) != 0) {
         return failure(system_error(errno, "wait for the other daemons of the job"));
     }
-    std::string address = fmt::format("{}:{}", host, port_of(door->get()));
-    return std::unique_ptr<Peers>{
-        new Peers{std::move(*door), std::move(epoll), std::move(address), seat, clock}};
+    std::unique_ptr<Peers> made{new Peers{std::move(door->socket), std::move(epoll),
+                                          std::move(door->address), seat, clock}};
+    if (!door->everywhere.empty()) {
+        made->complaints_.push_back("waits for the other daemons at all interfaces (" +
+                                    door->everywhere + ")");
+    }
+    return made;
 }
 
 Peers::Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
@@ -178,9 +160,9 @@ Peers::Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
 Peers::~Peers() { sodium_memzero(secret_.data(), secret_.size()); }
 
 // Edge-triggered: what is not read at once is read before the next event.
-void Peers::meet(OwnFd socket, std::string address) {
-    strangers_.push_back(
-        {std::make_unique<Link>(std::move(socket), seat_, secret_), std::move(address)});
+void Peers::meet(OwnFd socket, Whence whence) {
+    strangers_.push_back({std::make_unique<Link>(std::move(socket), seat_, secret_),
+                          std::move(whence), clock_.now_ns()});
     const Link& link = *strangers_.back().link;
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
@@ -200,14 +182,15 @@ bool Peers::complete() const {
 Result<void> Peers::join(const PeerList& list) {
     secret_ = list.secret;
     for (registry::Node node = 0; node < seat_.self; ++node) {
-        auto socket = connect_to(list.addresses[node]);
-        if (!socket) {
-            return failure(std::move(socket.error()));
+        if (auto begun = reach(list.addresses[node]); !begun) {
+            return begun;
         }
-        meet(std::move(*socket), list.addresses[node]);
     }
     const std::int64_t until = clock_.now_ns() + join_ns;
     while (!complete()) {
+        if (auto tried = reach_again(); !tried) {
+            return tried;
+        }
         if (!unmet_.empty()) {
             return cannot("take part in the job", unmet_,
                           "See what that daemon says; all of a job must be given one secret.");
@@ -229,20 +212,90 @@ Result<void> Peers::join(const PeerList& list) {
         ::poll(&news, 1, tick_ms);
         turn();
     }
+    // All are there, and none comes twice: who connects from now on is none of the job.
+    door_ = OwnFd{};
+    strangers_.clear();
     return {};
 }
 
+Result<void> Peers::reach(const std::string& address) {
+    auto socket = connect_to(address);
+    if (!socket) {
+        return failure(std::move(socket.error()));
+    }
+    meet(std::move(*socket), {.address = address});
+    return {};
+}
+
+// A daemon to which many come at once may have taken this one for a stranger that proves nothing.
+Result<void> Peers::reach_again() {
+    const std::int64_t now = clock_.now_ns();
+    std::vector<Again> due;
+    std::erase_if(again_, [&](const Again& one) {
+        const bool is_due = now >= one.at_ns;
+        if (is_due) {
+            due.push_back(one);
+        }
+        return is_due;
+    });
+    for (const Again& one : due) {
+        if (auto begun = reach(one.address); !begun) {
+            return begun;
+        }
+    }
+    return {};
+}
+
+// So many at a time that those who are there prove who they are between.
 void Peers::let_in() {
-    for (;;) {
-        OwnFd socket{::accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    for (std::size_t i = 0; i < accepted_at_once; ++i) {
+        sockaddr_storage name{};
+        socklen_t bytes = sizeof name;
+        OwnFd socket{::accept4(door_.get(), reinterpret_cast<sockaddr*>(&name), &bytes,
+                               SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        if (!socket.valid() && (errno == EMFILE || errno == ENFILE) && send_one_away()) {
+            continue;
+        }
         if (!socket.valid()) {
             return;
         }
-        if (strangers_.size() >= strangers_max + seat_.nodes) {
-            continue;  // the oldest are still to prove who they are
+        const auto came = std::ranges::count_if(
+            strangers_, [](const Stranger& one) { return one.whence.address.empty(); });
+        if (static_cast<std::size_t>(came) >= strangers_max) {
+            static_cast<void>(send_one_away());
         }
         set_up(socket.get());
-        meet(std::move(socket), {});
+        meet(std::move(socket), {.source = source_of(name, bytes)});
+    }
+}
+
+// Of those who have come and proved nothing, the oldest one from where most have come: a daemon of
+// the job proves who it is as soon as it is asked, and comes from where few others do.
+bool Peers::send_one_away() {
+    std::map<std::string, std::size_t> count;
+    for (const Stranger& one : strangers_) {
+        if (one.whence.address.empty()) {
+            ++count[one.whence.source];
+        }
+    }
+    const auto most =
+        std::ranges::max_element(count, {}, [](const auto& one) { return one.second; });
+    if (most == count.end()) {
+        return false;
+    }
+    const auto oldest = std::ranges::find_if(strangers_, [&](const Stranger& one) {
+        return one.whence.address.empty() && one.whence.source == most->first;
+    });
+    complain_of_strangers(most->first);
+    strangers_.erase(oldest);
+    return true;
+}
+
+// Once: there may be thousands.
+void Peers::complain_of_strangers(const std::string& source) {
+    if (!std::exchange(told_of_strangers_, true)) {
+        complaints_.push_back("ended connections of strangers, from " + source +
+                              " among others (they did not prove that they belong to the job)");
     }
 }
 
@@ -250,14 +303,18 @@ void Peers::turn() {
     std::array<epoll_event, 64> events;
     int got = 0;
     do {
+        bool somebody_comes = false;
         got = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
         for (int i = 0; i < got; ++i) {
             const epoll_event& event = events.at(static_cast<std::size_t>(i));
             if (auto* const link = static_cast<Link*>(event.data.ptr)) {
                 link->stir((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
             } else {
-                let_in();
+                somebody_comes = true;
             }
+        }
+        if (somebody_comes) {  // now that no event is left of those who may be sent away
+            let_in();
         }
     } while (got == static_cast<int>(events.size()));
     look_at_strangers();
@@ -283,24 +340,41 @@ void Peers::turn() {
 }
 
 void Peers::look_at_strangers() {
-    for (auto& [link, address] : strangers_) {
+    const std::int64_t now = clock_.now_ns();
+    for (auto& [link, whence, since_ns] : strangers_) {
         link->turn();
         const Link::State state = link->state();
-        if (state == Link::State::greeting) {
-            continue;
-        }
         if (state == Link::State::established) {
             adopt(std::move(link));
             continue;
         }
-        if (!address.empty()) {
-            unmet_ = address + ": " + link->why();
+        const bool is_ours = !whence.address.empty();
+        if (state == Link::State::greeting) {
+            if (!is_ours && now - since_ns > proof_ns) {
+                complain_of_strangers(whence.source);
+                link.reset();
+            }
+            continue;
+        }
+        if (is_ours) {
+            fail_to_reach(*link, whence.address, now);
         } else if (state == Link::State::refused) {
             complaints_.push_back("sent another daemon away (" + link->why() + ")");
         }
         link.reset();
     }
     std::erase_if(strangers_, [](const Stranger& one) { return one.link == nullptr; });
+}
+
+// `link`: to a daemon with a lower number, and ended before that had proved who it is.
+void Peers::fail_to_reach(const Link& link, const std::string& address, std::int64_t now) {
+    const bool hung_up = link.state() == Link::State::ended && link.error() != ECONNREFUSED;
+    if (hung_up && now < hung_up_since_ns_.value_or(now) + hung_up_ns) {
+        hung_up_since_ns_ = hung_up_since_ns_.value_or(now);
+        again_.push_back({address, now + again_ns});
+        return;
+    }
+    unmet_ = address + ": " + link.why();
 }
 
 // Who has proved to be a daemon of the job.

@@ -32,10 +32,17 @@ public:
     static constexpr std::int64_t near_ns = 100'000;
     static constexpr std::int64_t silent_ns = 10'000'000'000;
     static constexpr std::int64_t join_ns = 60'000'000'000;
+    // Within which somebody who connects proves that he belongs to the job, and how many may be
+    // about to: those who have proved it do not count, nor those that this daemon connects to.
+    static constexpr std::int64_t proof_ns = 5'000'000'000;
+    static constexpr std::size_t strangers_max = 256;
+    // How long a daemon that hangs up before it has proved anything is tried again, and how often.
+    static constexpr std::int64_t hung_up_ns = 10'000'000'000;
+    static constexpr std::int64_t again_ns = 100'000'000;
     static constexpr std::size_t passing_max = std::size_t{4} << 20;  // bytes on their way to one
 
-    // Listens at a port that the kernel chooses. `host`: this node's name or address, as the others
-    // know it. The clock outlives it.
+    // Listens at a port that the kernel chooses (listen_for_peers), until all have met. `host`:
+    // this node's name or address, as the others know it. The clock outlives it.
     [[nodiscard]] static Result<std::unique_ptr<Peers>> listen(const std::string& host,
                                                                const Seat& seat,
                                                                const ports::Clock& clock);
@@ -83,11 +90,25 @@ private:
 
     Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
           const ports::Clock& clock);
+    // Of one that this daemon connects to, its address; of one that came by itself, from where.
+    struct Whence {
+        std::string address = {};
+        std::string source = {};
+    };
+    // One that is connected to anew.
+    struct Again {
+        std::string address;
+        std::int64_t at_ns = 0;
+    };
+    [[nodiscard]] Result<void> reach(const std::string& address);
+    [[nodiscard]] Result<void> reach_again();
     void let_in();
-    // `address`: of one that this daemon connects to; empty: it came by itself.
-    void meet(OwnFd socket, std::string address);
+    [[nodiscard]] bool send_one_away();
+    void complain_of_strangers(const std::string& source);
+    void meet(OwnFd socket, Whence whence);
     void adopt(std::unique_ptr<Link> link);
     void look_at_strangers();
+    void fail_to_reach(const Link& link, const std::string& address, std::int64_t now);
     void look_at(Peer& peer, registry::Node node);
     void take(registry::Node from, wire::PeerWord word);
     void say(registry::Node to, const wire::PeerWord& word);
@@ -105,9 +126,13 @@ private:
     // Who has not proved yet who it is.
     struct Stranger {
         std::unique_ptr<Link> link;
-        std::string address;
+        Whence whence;
+        std::int64_t since_ns = 0;
     };
-    std::vector<Stranger> strangers_;
+    std::vector<Stranger> strangers_;  // the oldest first
+    bool told_of_strangers_ = false;
+    std::vector<Again> again_;
+    std::optional<std::int64_t> hung_up_since_ns_;
     std::string unmet_;  // why one that this daemon connected to is not met
     std::vector<Letter> letters_;
     std::vector<Request> requests_;

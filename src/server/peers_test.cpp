@@ -1,9 +1,17 @@
 // Two daemons that know each other, over TCP on this machine.
 #include "server/peers.hpp"
 
+#include "adapters/posix/clock.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cerrno>
 #include <future>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 namespace forebay::server {
 namespace {
@@ -87,6 +95,60 @@ TEST(Peers, AnAnswerIsNearOnlyWhileAHomeHasNotSaidIt) {
     both.one->send(0, of_kind(Message::Kind::ask));
     both.clock.now += Peers::near_ns;
     EXPECT_FALSE(both.one->answer_may_be_near());
+}
+
+// A stranger's connection to a daemon at this address, over which nothing is said.
+OwnFd stranger_at(const std::string& address) {
+    const std::size_t colon = address.rfind(':');
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
+    EXPECT_EQ(::inet_pton(AF_INET, address.substr(0, colon).c_str(), &name.sin_addr), 1);
+    OwnFd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const int done = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name);
+    return done == 0 ? std::move(socket) : OwnFd{};
+}
+
+bool is_closed(const OwnFd& socket) {
+    constexpr int flags = 0;
+    std::array<char, 256> words{};
+    ssize_t got = 0;
+    do {
+        got = ::recv(socket.get(), words.data(), words.size(), flags);
+    } while (got > 0);
+    return got == 0 || errno == ECONNRESET;
+}
+
+TEST(Peers, StrangersThatSayNothingKeepNobodyFromMeeting) {
+    const adapters::SteadyClock clock;
+    auto zero = Peers::listen("127.0.0.1", {0, 2}, clock);
+    auto one = Peers::listen("127.0.0.1", {1, 2}, clock);
+    ASSERT_TRUE(zero && one);
+    std::vector<OwnFd> strangers;
+    for (std::size_t i = 0; i < Peers::strangers_max + 50; ++i) {
+        strangers.push_back(stranger_at((*zero)->address()));
+        ASSERT_TRUE(strangers.back().valid());
+    }
+    PeerList list;
+    list.addresses = {(*zero)->address(), (*one)->address()};
+    auto joined = std::async(std::launch::async, [&] { return bool{(*zero)->join(list)}; });
+    const auto met = (*one)->join(list);
+    EXPECT_TRUE(met) << met.error().message;
+    EXPECT_TRUE(joined.get());
+    EXPECT_TRUE(std::ranges::all_of(strangers, is_closed)) << "when all have met, they are ended";
+    EXPECT_FALSE(stranger_at((*zero)->address()).valid()) << "and nobody listens any more";
+    EXPECT_EQ((*zero)->complaints().size(), 1U) << "which is said once";
+}
+
+TEST(Peers, ListenAtTheAddressThatTheyTell) {
+    const SetClock clock;
+    const auto one = Peers::listen("127.0.0.2", {0, 2}, clock);
+    ASSERT_TRUE(one);
+    EXPECT_TRUE((*one)->address().starts_with("127.0.0.2:"));
+    std::string elsewhere = (*one)->address();
+    elsewhere.replace(0, elsewhere.rfind(':'), "127.0.0.1");
+    EXPECT_TRUE(stranger_at((*one)->address()).valid());
+    EXPECT_FALSE(stranger_at(elsewhere).valid());
 }
 
 }  // namespace
