@@ -272,6 +272,10 @@ class ImaginedDaemon:
     end: PoolEnd
     log: list[str]
 
+    @property
+    def process(self) -> int | None:
+        return 4711
+
     def close_down(self) -> None:
         self.log.append("close down")
 

@@ -3,6 +3,7 @@
 
 #include "base/own_fd.hpp"
 #include "kernel/calls.hpp"
+#include "kernel/own_files.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -112,8 +113,7 @@ std::string to_json(const FileLine& line) {
 Result<void> append_line(const std::string& path, std::string line) {
     constexpr mode_t everyone_reads = 0644;
     line += '\n';
-    const OwnFd file(
-        kernel::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, everyone_reads));
+    const OwnFd file(kernel::open_named(path, O_WRONLY | O_APPEND | O_CREAT, everyone_reads));
     if (!file.valid()) {
         return failure(system_error(errno, "append to the record " + path));
     }

@@ -3,8 +3,11 @@
 
 #include "base/atomics.hpp"
 #include "base/own_fd.hpp"
+#include "base/printable.hpp"
 #include "kernel/calls.hpp"
+#include "kernel/own_files.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -68,10 +71,17 @@ std::string header_of(const RescueOf& file, std::span<const Run> runs, std::int6
                        header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-Result<void> write_file(const std::string& path, const std::string& header,
-                        std::span<const Run> runs) {
+struct NewFile {
+    int folder = -1;
+    std::string name;  // in the folder
+    std::string path;
+};
+
+Result<void> write_file(const NewFile& file, const std::string& header, std::span<const Run> runs) {
     constexpr mode_t user_only = 0600;
-    OwnFd fd{kernel::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, user_only)};
+    const std::string& path = file.path;
+    OwnFd fd{kernel::openat(file.folder, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                            user_only)};
     if (!fd.valid()) {
         return failure(system_error(errno, "make " + path));
     }
@@ -88,15 +98,28 @@ Result<void> write_file(const std::string& path, const std::string& header,
     Result<void> closed = fd.close(path);
     done = done ? closed : done;
     if (!done) {
-        kernel::unlink(path.c_str());
+        ::unlinkat(file.folder, file.name.c_str(), 0);
     }
     return done;
 }
 
+// Without what a terminal or a shell would take for something else: the name is part of a command
+// that people copy.
 std::string last_part(std::string_view path) {
     const std::size_t slash = path.rfind('/');
     constexpr std::size_t bytes_max = 200;  // of a name, 255 are allowed
-    return std::string{path.substr(slash == std::string_view::npos ? 0 : slash + 1, bytes_max)};
+    std::string_view rest = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+    std::string name;
+    while (!rest.empty() && name.size() < bytes_max) {
+        const std::size_t shown = shown_in_front(rest);
+        if (shown == 0) {
+            name += '_';
+        } else {
+            name += rest.substr(0, shown);
+        }
+        rest.remove_prefix(std::max<std::size_t>(shown, 1));
+    }
+    return name;
 }
 
 }  // namespace
@@ -129,12 +152,21 @@ std::vector<Run> bytes_of(const pool::Directory& directory, const Memory& memory
     return runs;
 }
 
-Result<std::string> RescueFolder::folder_in(const std::string& candidate) {
+// The folder is held by a descriptor: in a candidate that others may write to, another one could
+// get its name.
+Result<void> RescueFolder::make_folder_in(const std::string& candidate) {
     constexpr mode_t user_only = 0700;
     for (int number = 1; number < names_max; ++number) {
         std::string path = fmt::format("{}/forebay-rescue-{}-{}", candidate, ::getpid(), number);
         if (kernel::mkdir(path.c_str(), user_only) == 0) {
-            return path;
+            OwnFd folder{kernel::open_own_folder(path.c_str())};
+            if (!folder.valid()) {
+                return failure(system_error(errno, "open " + path));
+            }
+            in_ = candidate;
+            path_ = std::move(path);
+            folder_ = std::move(folder);
+            return {};
         }
         if (errno != EEXIST) {
             return failure(system_error(errno, "make " + path));
@@ -158,21 +190,20 @@ Rescued RescueFolder::keep(const RescueOf& file, std::span<const Run> runs) {
     ++files_;
     const std::string header = header_of(file, runs, now_ns_);
     for (const std::string& candidate : candidates_) {
-        if (in_ != candidate) {
-            Result<std::string> made = folder_in(candidate);
-            if (!made) {
-                rescued.problem = made.error().message;
-                continue;
-            }
-            in_ = candidate;
-            folder_ = *made;
+        const Result<void> made = in_ == candidate ? Result<void>{} : make_folder_in(candidate);
+        if (!made) {
+            rescued.problem = made.error().message;
+            continue;
         }
-        const std::string path = fmt::format("{}/{}-{}", folder_, files_, last_part(rescued.path));
-        if (const Result<void> done = write_file(path, header, runs); !done) {
+        NewFile kept{.folder = folder_.get(),
+                     .name = fmt::format("{}-{}", files_, last_part(rescued.path)),
+                     .path = {}};
+        kept.path = path_ + "/" + kept.name;
+        if (const Result<void> done = write_file(kept, header, runs); !done) {
             rescued.problem = done.error().message;
             continue;
         }
-        rescued.file = path;
+        rescued.file = kept.path;
         rescued.problem.clear();
         return rescued;
     }

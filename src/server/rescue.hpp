@@ -2,6 +2,7 @@
 // `forebay pool rescue` writes them later (schema/rescue.md).
 #pragma once
 
+#include "base/own_fd.hpp"
 #include "base/result.hpp"
 #include "pool/shared/directory.hpp"
 #include "pool/shared/search.hpp"
@@ -50,12 +51,13 @@ public:
     [[nodiscard]] Rescued keep(const RescueOf& file, std::span<const Run> runs);
 
 private:
-    [[nodiscard]] Result<std::string> folder_in(const std::string& candidate);
+    [[nodiscard]] Result<void> make_folder_in(const std::string& candidate);
 
     std::vector<std::string> candidates_;
     std::int64_t now_ns_;
-    std::string in_;      // the candidate that `folder_` is in
-    std::string folder_;  // empty: not made yet
+    std::string in_;    // the candidate that the folder is in; empty: it is not made yet
+    std::string path_;  // of the folder
+    OwnFd folder_;
     int files_ = 0;
 };
 

@@ -83,5 +83,16 @@ TEST(Rescue, TriesFoldersInTheirOrderAndSaysWhenThereIsNone) {
     EXPECT_THAT(nowhere.problem, HasSubstr("cannot make /proc/"));
 }
 
+TEST(Rescue, NameOfARescueFileSteersNoTerminal) {
+    const Folder folder;
+    Lost lost;
+    lost.slot.path.fill('\0');
+    std::string_view{"/a/b\x1b[31mc\nd"}.copy(lost.slot.path.data(), lost.slot.path.size() - 1);
+    RescueFolder rescue{{folder.name()}, 77};
+    const Rescued kept = rescue.keep(rescue_of(lost.slot), {});
+    EXPECT_THAT(kept.file, HasSubstr("/1-b_[31mc_d"));
+    EXPECT_EQ(kept.path, "/a/b\x1b[31mc\nd") << "it is known which file it is of";
+}
+
 }  // namespace
 }  // namespace forebay::server

@@ -1,10 +1,13 @@
 // Reads a settings file. A mistake in it is told with file, line and the nearest valid key.
 #include "settings/settings.hpp"
 
+#include "base/own_fd.hpp"
 #include "kernel/calls.hpp"
+#include "kernel/own_files.hpp"
 
 #include <cerrno>
 #include <fmt/format.h>
+#include <optional>
 #include <system_error>
 #include <toml++/toml.h>
 
@@ -81,7 +84,16 @@ Result<void> take(const std::string& path, const toml::key& key, const toml::nod
 }  // namespace
 
 Result<void> read_settings_file(const std::string& path, Settings& settings) {
-    const auto text = kernel::contents(path);
+    const OwnFd file{kernel::open_to_apply(path)};
+    if (!file.valid() && errno == EPERM) {
+        return failure({ErrorCode::access, EPERM,
+                        fmt::format("cannot trust the settings file {} (others may have written "
+                                    "it). Copy it to a folder of your own, and see that not "
+                                    "everybody may write to it.",
+                                    path)});
+    }
+    const auto text =
+        file.valid() ? kernel::contents(fmt::format("/proc/self/fd/{}", file.get())) : std::nullopt;
     if (!text) {
         return failure({ErrorCode::argument, errno,
                         fmt::format("cannot read the settings file {} ({}). Correct the name, or "

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.safe_files import read_to_apply, write_named
 from forebay.domain.errors import ProbeError
 from forebay.domain.tuning.advice import Advice, Item, Lever, Settings
 from forebay.domain.tuning.evidence import Workload, checked
@@ -22,7 +23,7 @@ def write_advice(advice: tuple[Advice, ...], path: Path) -> None:
     """ProbeError: it cannot be written."""
     try:
         text = json.dumps(advice_document(advice), ensure_ascii=False, indent=2)
-        path.write_text(text + "\n", encoding="utf-8")
+        write_named(path, text + "\n")
     except OSError as error:
         raise ProbeError(
             f"cannot write the advice {path} ({error.strerror}). Give another file by -o."
@@ -32,7 +33,7 @@ def write_advice(advice: tuple[Advice, ...], path: Path) -> None:
 def read_advice(path: Path) -> tuple[Advice, ...]:
     """ProbeError: it is none, or of another version."""
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = json.loads(read_to_apply(path).decode("utf-8"))
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
             raise ProbeError(
                 f"cannot use the advice {path} (it is not of the schema {SCHEMA!r}). Make it anew: "

@@ -6,6 +6,7 @@ from statistics import median
 
 from forebay.adapters.output_files import OutputFiles
 from forebay.adapters.page_template import filled
+from forebay.adapters.safe_files import write_named
 from forebay.application.compare import Comparison
 from forebay.domain.bench_result import BenchResult, Measurement
 from forebay.domain.comparison import Finding
@@ -58,7 +59,7 @@ class HtmlPages(DrawnPages):
 def write_page(text: str, path: Path) -> None:
     """BenchError: it cannot be written."""
     try:
-        path.write_text(text, encoding="utf-8")
+        write_named(path, text)
     except OSError as error:
         raise BenchError(
             f"cannot write {path} ({error.strerror}). Give another file.", exit_code=2

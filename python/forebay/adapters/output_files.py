@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
+from forebay.adapters.safe_files import planted
+
 _ENTRIES_MAX = 500
 """Of a folder, that are looked at: a run is not to wait for a look at many."""
 _CLOCK_NS = 20_000_000
@@ -20,6 +22,8 @@ class OutputFiles:
 
     def obstacle(self, path: Path) -> str | None:
         """Why `path` cannot be written; nothing is made or changed to find out."""
+        if (why := planted(path)) is not None:
+            return why
         try:
             mode = path.stat().st_mode
         except FileNotFoundError:

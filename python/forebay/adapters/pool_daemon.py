@@ -9,10 +9,11 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 from forebay.adapters.pool_document import Ready, decode_ready, decode_status
 from forebay.adapters.pool_socket import DirectoryWatch, PoolSocket
+from forebay.adapters.safe_files import make_private, open_own, read_own
 from forebay.application.pool_ports import Progress
 from forebay.domain.errors import PoolError, PoolStartError
 from forebay.domain.launcher import PRELOAD_VARIABLE, preload_without
@@ -51,7 +52,12 @@ class OwnDaemon:
     def __init__(self, process: subprocess.Popen[bytes], socket: Path, ready: Ready) -> None:
         self._process = process
         self._socket = socket
-        self._watch = _watch(socket, ready)
+        self._watch = _watch(socket, ready, process.pid)
+
+    @property
+    def process(self) -> int:
+        """Its number."""
+        return self._process.pid
 
     def close_down(self) -> None:
         """Has it take nothing more, and drain what it has."""
@@ -95,7 +101,7 @@ class OwnDaemon:
         """Where the answer comes; None: it was told by a signal, since no connection is left for
         us, or since it has died."""
         try:
-            asked = stack.enter_context(PoolSocket(self._socket))
+            asked = stack.enter_context(PoolSocket(self._socket, daemon=self.process))
             asked.ask(Ask.STOP)
         except PoolError:
             self._process.terminate()
@@ -228,8 +234,7 @@ def started(
     prepare: Callable[[], object] | None = None,
 ) -> subprocess.Popen[bytes]:
     """In a session of its own, with the log for its complaints. OSError: it cannot be."""
-    place.socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with log_of(place.socket).open("ab") as errors:
+    with _log_to_write(place.socket) as errors:
         return subprocess.Popen(
             words,
             stdin=stdin,
@@ -240,6 +245,26 @@ def started(
             start_new_session=True,
             preexec_fn=prepare,
         )
+
+
+def _log_to_write(socket: Path) -> BinaryIO:
+    """In a folder that may have been there before, and may be another user's."""
+    folder = socket.parent
+    try:
+        make_private(folder)
+    except OSError as error:
+        raise PoolStartError(
+            f"cannot start a daemon of the pool in {folder} ({error.strerror}). Name a socket in a "
+            "folder of your own, with mode 0700, by --socket, or set XDG_RUNTIME_DIR to one."
+        ) from error
+    log = log_of(socket)
+    try:
+        return os.fdopen(open_own(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab")
+    except OSError as error:
+        raise PoolStartError(
+            f"cannot write the messages of the pool's daemon to {log} ({error.strerror}). "
+            "Remove it."
+        ) from error
 
 
 def environment_of(place: PoolPlace) -> dict[str, str]:
@@ -270,9 +295,9 @@ def _ready(process: subprocess.Popen[bytes], log: Path) -> Ready:
     return decode_ready(text.decode("utf-8", "replace"))
 
 
-def _watch(socket: Path, ready: Ready) -> DirectoryWatch | None:
+def _watch(socket: Path, ready: Ready, daemon: int) -> DirectoryWatch | None:
     try:
-        with PoolSocket(socket) as connection:
+        with PoolSocket(socket, daemon=daemon) as connection:
             return connection.watch(ready.directory)
     except PoolError:
         return None  # it has died already, which is told later
@@ -319,7 +344,7 @@ class _Look:
 
 def _report(socket: Path) -> PoolStatus | None:
     try:
-        return decode_status(report_of(socket).read_text(encoding="utf-8", errors="replace"))
+        return decode_status(read_own(report_of(socket)))
     except (OSError, PoolError):
         return None
 
@@ -334,7 +359,7 @@ def death_of(code: int | None) -> str:
 def messages_in(log: Path) -> tuple[str, ...]:
     """The last lines that a daemon wrote."""
     try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_own(log).splitlines()
     except OSError:
         return ()
     return tuple(line.removeprefix("forebayd: ") for line in lines[-_MESSAGES_MAX:])

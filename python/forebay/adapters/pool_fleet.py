@@ -43,10 +43,20 @@ _LOOK_SECONDS = 0.1
 _SECRET_BYTES = 32
 # Which of its tasks this is, says the batch system or the launcher.
 _NUMBER = "${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}}}"
+# On the other nodes somebody may have made a folder of this name before: what the daemons are told
+# goes through it.
+_OWN_FOLDER = """
+mkdir -m 700 "${1%/*}" 2> /dev/null
+case "$(LC_ALL=C stat -c '%a %u %F' "${1%/*}")" in
+*700" $(id -u) directory") ;;
+*) echo "forebayd: cannot listen in ${1%/*} (it is none that you alone can enter)." >&2; exit 1 ;;
+esac
+"""
 # The folder of the socket is removed where it is not ours, which has messages in it. Signals go to
 # the daemon, too, and the shell outlives it.
 _SCRIPT = f"""
 trap : TERM INT HUP USR1
+{_OWN_FOLDER}
 "$0" --socket "$1" --nodes "$2" --node "{_NUMBER}"
 status=$?
 rm -f "$1.lock" "$1.report"
@@ -62,7 +72,7 @@ exit $status
 _RELAYED = f"""
 trap : TERM INT HUP USR1
 node={_NUMBER}
-mkdir -p -m 700 "${{1%/*}}"
+{_OWN_FOLDER}
 rm -f "$1.in"
 mkfifo -m 600 "$1.in" || exit
 exec 3<&0
@@ -120,6 +130,10 @@ class Fleet:
         self._place = place
         self._board = board
         self._text = b""
+
+    @property
+    def process(self) -> None:
+        """Each node has another one."""
 
     def meet(self) -> None:
         """Waits until all listen, tells them of each other, and waits until all have met.

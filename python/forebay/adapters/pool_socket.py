@@ -4,12 +4,14 @@ import contextlib
 import mmap
 import os
 import socket
+import struct
 import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from forebay.adapters.pool_document import decode_status
+from forebay.adapters.safe_files import folder_problem
 from forebay.domain.errors import PoolError
 from forebay.domain.frozen import frozen
 from forebay.domain.pool import Lost, PoolStatus
@@ -25,6 +27,7 @@ from forebay.domain.pool_messages import (
 ANSWER_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
 _DESCRIPTORS_MAX = 4
+_CREDENTIALS = struct.Struct("=iII")
 _HOLDING = (1, 2)  # pool::FileState: pooled, leaving
 
 
@@ -39,9 +42,13 @@ class Answer:
 class PoolSocket:
     """One connection. Questions are answered in order."""
 
-    def __init__(self, path: Path) -> None:
-        """PoolError: nobody listens there, or is not ours."""
+    def __init__(self, path: Path, *, daemon: int | None = None) -> None:
+        """`daemon`: the process that has to listen there, where it is known. PoolError: nobody
+        listens there, or who does is not ours."""
         self._path = path
+        problem = folder_problem(path.parent)
+        if problem is not None:
+            raise _mistrusted(path, f"of its folder, {problem}")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.settimeout(CONNECT_SECONDS_MAX)  # where many wait, or nobody accepts
         try:
@@ -53,6 +60,10 @@ class PoolSocket:
                 f"cannot reach a daemon of the pool at {path} ({why}). "
                 "Start one by `forebay pool start PATH`, or name another by --socket."
             ) from error
+        problem = _listener_problem(self._socket, daemon)
+        if problem is not None:
+            self._socket.close()
+            raise _mistrusted(path, problem)
 
     def __enter__(self) -> Self:
         return self
@@ -144,6 +155,25 @@ def close_all(descriptors: list[int] | tuple[int, ...]) -> None:
     for one in descriptors:
         with contextlib.suppress(OSError):
             os.close(one)
+
+
+def _listener_problem(connected: socket.socket, daemon: int | None) -> str | None:
+    """Why who listens is not to be told anything. Where the kernel cannot name its process, as in
+    another PID namespace, its user alone counts."""
+    said = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    process, user, _group = _CREDENTIALS.unpack(said)
+    if user != os.geteuid():
+        return "another user listens there"
+    if daemon and process and process != daemon:
+        return f"process {process} listens there, not the daemon, process {daemon}"
+    return None
+
+
+def _mistrusted(path: Path, why: str) -> PoolError:
+    return PoolError(
+        f"cannot trust what is at {path} ({why}). Nothing was told to it. "
+        "Start a pool of your own by `forebay pool start PATH`, or name another by --socket."
+    )
 
 
 def _is_nobody(error: OSError) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.safe_files import write_named
 from forebay.adapters.toml_file import Kind, read_kind
 from forebay.domain.errors import ProbeError
 from forebay.domain.tuning.point import COORDINATES, Direction, Point, Space
@@ -31,7 +32,7 @@ _KIND = Kind(
 def write_portrait(portrait: Portrait, path: Path) -> None:
     """ProbeError: it cannot be written."""
     try:
-        path.write_text(portrait_text(portrait), encoding="utf-8")
+        write_named(path, portrait_text(portrait))
     except OSError as error:
         raise ProbeError(
             f"cannot write the portrait {path} ({error.strerror}). Give another file by -o."

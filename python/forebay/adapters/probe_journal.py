@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.adapters.decoding import decoded
+from forebay.adapters.safe_files import open_named, read_to_apply
 from forebay.application.probe import ProbePlan
 from forebay.domain.errors import ProbeError
 from forebay.domain.frozen import frozen
@@ -112,8 +113,9 @@ class ProbeJournal:
 
     def _append(self, line: Mapping[str, Any], *, fresh: bool = False) -> None:
         try:
-            with self._path.open("x" if fresh else "a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            how = os.O_CREAT | (os.O_EXCL if fresh else 0) | os.O_APPEND
+            with open_named(self._path, how) as file:
+                file.write(json.dumps(line).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -144,7 +146,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     """Its lines; the last one may have been cut off by what ended the probing."""
     lines = []
     try:
-        texts = path.read_text("utf-8", "replace").splitlines()
+        texts = read_to_apply(path).decode("utf-8", "replace").splitlines()
     except OSError as error:
         raise ProbeError(
             f"cannot read the journal {path} ({error.strerror}). Is there a probing to go on with?"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.adapters.decoding import decoded
+from forebay.adapters.safe_files import make_private
 from forebay.domain.errors import RecordError
 from forebay.domain.record import (
     ErrorNote,
@@ -114,7 +115,13 @@ class RecordFiles:
             shared_folder, own = self.temporary_folders()
             with contextlib.suppress(OSError):
                 return _inside(shared_folder if shared else own)
-            return _inside(own)
+            try:
+                return _inside(own)
+            except OSError as error:
+                raise RecordError(
+                    f"cannot make the folder {own} ({error.strerror}). Set TMPDIR to a folder of "
+                    "your own."
+                ) from error
         if shared:
             try:
                 return Path(tempfile.mkdtemp(prefix="." + _PREFIX, dir=Path.cwd())) / "record"
@@ -128,7 +135,8 @@ class RecordFiles:
 
 
 def _inside(folder: Path) -> Path:
-    folder.mkdir(exist_ok=True)
+    """Its name can be guessed: somebody else may have made it. OSError then."""
+    make_private(folder)
     return Path(tempfile.mkdtemp(dir=folder)) / "record"
 
 

@@ -1,6 +1,7 @@
 """Rescue files on disk (schema/rescue.md), and the files that their bytes are for."""
 
 import contextlib
+import errno
 import json
 import os
 import zlib
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from forebay.adapters.decoding import decoded
+from forebay.adapters.safe_files import open_own
 from forebay.domain.errors import RescueError
 from forebay.domain.rescue import RUN_HEADER, SCHEMA, FoundFile, RescueHead, RunAt
 from forebay.domain.units import counted
@@ -70,11 +72,19 @@ class RescueFiles:
             return None
         return FoundFile(device=found.st_dev, inode=found.st_ino, modified_ns=found.st_mtime_ns)
 
-    def write(self, file: Path, runs: Sequence[RunAt], target: Path, *, modified_ns: int) -> None:
+    def write(
+        self,
+        file: Path,
+        runs: Sequence[RunAt],
+        target: Path,
+        *,
+        found: FoundFile | None,
+        modified_ns: int,
+    ) -> None:
         """The time of change stays before that of the rescue, so that work which has to be
         finished another time is not taken for somebody else's."""
         try:
-            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = _target(target, found)
             try:
                 with _opened(file) as source:
                     for run in runs:
@@ -98,10 +108,24 @@ class RescueFiles:
                 file.parent.rmdir()
 
 
+def _target(target: Path, found: FoundFile | None) -> int:
+    """The very file that was looked at, or a new one: not what a link leads to meanwhile."""
+    if found is None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(target, flags, 0o666)
+    descriptor = os.open(target, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY)
+    now = os.fstat(descriptor)
+    if (now.st_dev, now.st_ino) != (found.device, found.inode):
+        os.close(descriptor)
+        raise OSError(errno.ESTALE, "another file has got its name meanwhile", str(target))
+    return descriptor
+
+
 def _is_rescue_file(path: Path) -> bool:
+    """One of another user's, too: that it is one is told when it is read."""
     first = f"{SCHEMA}\n".encode()
     try:
-        with path.open("rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             return file.read(len(first)) == first
     except OSError:
         return False
@@ -109,10 +133,13 @@ def _is_rescue_file(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
+    """A rescue file says which bytes are written to which file, so whoever can write one writes
+    to any file of whoever rescues it."""
     try:
-        source = file.open("rb")
+        source = os.fdopen(open_own(file, os.O_RDONLY), "rb")
     except OSError as error:
-        raise RescueError(f"cannot read {file} ({error.strerror}).") from error
+        hint = " Rescue it as its owner." if error.errno in (errno.EPERM, errno.ELOOP) else ""
+        raise RescueError(f"cannot rescue {file} ({error.strerror}).{hint}") from error
     with source:
         yield source
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.safe_files import read_to_apply
 from forebay.domain.errors import SettingsError, SetupError
 from forebay.domain.settings import Override, Setting, SettingKind, SettingsTable
 
@@ -60,7 +61,7 @@ def read_schema(path: Path) -> SettingsTable:
 def read_settings_file(path: Path) -> Sequence[Override]:
     """Every key, its value as text, and its line. SettingsError names file and line."""
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = read_to_apply(path).decode("utf-8")
         content = tomllib.loads(text)
     except OSError as error:
         raise SettingsError(

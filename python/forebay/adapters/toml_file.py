@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from forebay.adapters.safe_files import read_to_apply
 from forebay.domain.errors import ForebayError
 from forebay.domain.frozen import frozen
 
@@ -14,7 +15,7 @@ _Made = TypeVar("_Made")
 def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) -> dict[str, Any]:
     """The file's content; an `error` that calls it `what` where it cannot be read or is no TOML."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(read_to_apply(path).decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
         raise error(f"cannot read the {what} {path} ({cause}). {remedy}") from cause
 

@@ -24,6 +24,10 @@ class Progress(Protocol):
 class PoolDaemon(Protocol):
     """A daemon that we have started, and that ends with us."""
 
+    @property
+    def process(self) -> int | None:
+        """Its number; None: there are several, on several nodes."""
+
     def close_down(self) -> None:
         """Has it take nothing more, and drain what it has: writes go to the file system then."""
 

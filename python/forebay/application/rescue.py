@@ -24,9 +24,18 @@ class Rescues(Protocol):
     def look(self, target: Path) -> FoundFile | None:
         """The file as it is now; None: there is none."""
 
-    def write(self, file: Path, runs: Sequence[RunAt], target: Path, *, modified_ns: int) -> None:
-        """Writes the runs to `target`, which is made if it is not there, until they are on the
-        file system, and sets its time of change. RescueError: not all could be written."""
+    def write(
+        self,
+        file: Path,
+        runs: Sequence[RunAt],
+        target: Path,
+        *,
+        found: FoundFile | None,
+        modified_ns: int,
+    ) -> None:
+        """Writes the runs to `target`, the file that was `found` when it was looked at, or a new
+        one, until they are on the file system, and sets its time of change. RescueError: not all
+        could be written."""
 
     def remove(self, file: Path) -> None:
         """Removes a rescue file, and its folder if that is empty then."""
@@ -61,7 +70,8 @@ def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
         return Applied(file=file, target="", bytes=0, problem=str(error))
     target = request.into or Path(head.path)
     outcome = Applied(file=file, target=str(target), bytes=head.bytes)
-    problem = _problem(head, target, request, rescues)
+    found = rescues.look(target)
+    problem = _problem(head, target, request, found)
     if problem is not None:
         return _failed(outcome, problem)
     runs, damage = rescues.runs(file)
@@ -73,7 +83,7 @@ def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
     if request.dry_run:
         return Applied(file=file, target=str(target), bytes=head.bytes, written=written)
     try:
-        rescues.write(file, runs, target, modified_ns=head.kept_ns)
+        rescues.write(file, runs, target, found=found, modified_ns=head.kept_ns)
     except RescueError as error:
         return _failed(outcome, str(error))
     if damage is not None:
@@ -87,13 +97,13 @@ def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
 
 
 def _problem(
-    head: RescueHead, target: Path, request: RescueRequest, rescues: Rescues
+    head: RescueHead, target: Path, request: RescueRequest, found: FoundFile | None
 ) -> str | None:
     if request.into is None and not head.is_whole_path:
         return f"only the end of the file's long name is known (…{head.path}). Name it by --into."
     if request.force or request.into is not None:
         return None
-    why = obstacle(head, rescues.look(target))
+    why = obstacle(head, found)
     return None if why is None else f"{why}. Look at it, and say --force if it is to be written."
 
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from forebay.application.batch_job import END_VARIABLE, with_job_end
-from forebay.application.pool_ports import Progress, Silent, resolved
+from forebay.application.pool_ports import PoolDaemon, Progress, Silent, resolved
 from forebay.application.ports import Finished, World
 from forebay.domain.errors import UsageError
 from forebay.domain.frozen import frozen
 from forebay.domain.pool import (
+    DAEMON_VARIABLE,
     EX_IOERR,
     NODES_SETTING,
     PATHS_MAX,
@@ -21,6 +22,7 @@ from forebay.domain.pool import (
     STARTER_SETTING,
     PoolEnd,
     PoolPlace,
+    daemon_text,
     paths_text,
 )
 from forebay.domain.pool_starter import Launching, nodes_of, starter_by
@@ -163,19 +165,27 @@ def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
     return paths
 
 
+def _with_daemon(
+    environment: Mapping[str, str], daemon: PoolDaemon, socket: Path
+) -> Mapping[str, str]:
+    if daemon.process is None:
+        return environment
+    return {**environment, DAEMON_VARIABLE: daemon_text(daemon.process, socket)}
+
+
 def run_through(
     pool: PoolPlan | None,
     environment: Mapping[str, str],
     world: World,
     *,
-    program: Callable[[Callable[[], None] | None], Finished],
+    program: Callable[[Callable[[], None] | None, Mapping[str, str]], Finished],
     progress: Progress | None,
 ) -> tuple[Finished, PoolOutcome | None]:
     """Runs the program beside a daemon of its own; `program` is given what it is to call when the
-    batch job will end soon. PoolStartError: nothing was started. The status
-    is the program's, or that bytes did not arrive."""
+    batch job will end soon, and the environment that it is to have. PoolStartError: nothing was
+    started. The status is the program's, or that bytes did not arrive."""
     if pool is None:
-        return program(None), None
+        return program(None, environment), None
     known = with_job_end(environment, world.processes)
     first = pool.paths[0]
     place = PoolPlace(
@@ -189,7 +199,7 @@ def run_through(
     daemon = world.pools.start(place)
     end = None
     try:
-        finished = program(daemon.close_down)
+        finished = program(daemon.close_down, _with_daemon(environment, daemon, pool.socket))
     finally:
         end = daemon.finish(progress or Silent())
     outcome = PoolOutcome(paths=pool.paths, end=end, gone=_gone(end))

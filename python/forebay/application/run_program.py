@@ -183,8 +183,8 @@ def carry_out(plan: RunPlan, world: World, *, progress: Progress | None = None) 
             plan.pool,
             plan.environment,
             world,
-            program=lambda job_ending: world.processes.run(
-                plan.words, environment=plan.environment, job_ending=job_ending
+            program=lambda job_ending, environment: world.processes.run(
+                plan.words, environment=environment, job_ending=job_ending
             ),
             progress=progress,
         )

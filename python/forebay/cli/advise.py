@@ -17,6 +17,7 @@ from forebay.adapters.machine import LocalMachine
 from forebay.adapters.portrait_file import read_portrait
 from forebay.adapters.record_file import RecordFiles
 from forebay.adapters.rules_file import read_rules
+from forebay.adapters.safe_files import write_named
 from forebay.application.apply_advice import chosen
 from forebay.application.evidence import Sources, diagnose_file
 from forebay.cli.advice_report import as_text
@@ -24,6 +25,7 @@ from forebay.cli.options import option
 from forebay.cli.output import Format, FormatOption, json_pretty
 from forebay.domain.errors import EvidenceError, UsageError
 from forebay.domain.frozen import frozen
+from forebay.domain.printable import printable_lines
 from forebay.domain.tuning.advice import Advice, Lever, Question, advise
 from forebay.domain.tuning.evidence import Workload, checked, from_command, size
 from forebay.domain.tuning.point import Direction
@@ -195,7 +197,8 @@ def _give(advice: tuple[Advice, ...], form: Format, outputs: _Outputs) -> None:
     if form is Format.JSON:
         print(json_pretty(advice_document(advice)))
     else:
-        print("\n\n".join(as_text(one, its) for one, its in zip(advice, made, strict=True)))
+        text = "\n\n".join(as_text(one, its) for one, its in zip(advice, made, strict=True))
+        print(printable_lines(text))
     if outputs.html is not None:
         AdvicePages().write(advice, made, outputs.html)
 
@@ -296,7 +299,7 @@ def _write_ready(made: list[Ready], folder: Path) -> None:
         (HINTS_NAME, next((one.hints for one in made if one.hints), "")),
     ):
         try:
-            (folder / name).write_text(text, encoding="utf-8")
+            write_named(folder / name, text)
         except OSError as error:
             raise UsageError(
                 f"cannot write {folder / name} ({error.strerror}). Give --ready a folder that can "

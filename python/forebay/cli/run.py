@@ -13,6 +13,7 @@ from forebay.cli.options import named_path, option, overrides_of
 from forebay.cli.output import Format, FormatOption, json_line
 from forebay.cli.run_report import as_json, as_text
 from forebay.cli.world import real_world
+from forebay.domain.printable import printable, printable_name
 
 HELP = """Run a program through Forebay, then say what happened to each file.
 
@@ -126,7 +127,7 @@ def run(
     )
     plan = plan_run(request, world)
     for warning in plan.warnings:
-        print(f"forebay: warning: {warning}", file=sys.stderr)
+        print(f"forebay: warning: {printable(warning)}", file=sys.stderr)
     report = carry_out(plan, world, progress=_progress(plan))
     _show(report, form=form, summary=summary, told=plan.warnings)
     raise typer.Exit(report.status)
@@ -148,12 +149,15 @@ def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequen
     if summary is None:
         print(text, file=sys.stderr)
         return
+    from forebay.adapters.safe_files import write_named
+
     try:
-        summary.write_text(text + "\n", encoding="utf-8")
+        write_named(summary, text + "\n")
     except OSError as error:  # the run is over: its summary must not be lost
         print(text, file=sys.stderr)
         print(
-            f"forebay: cannot write {summary} ({error.strerror}). The summary is above.",
+            f"forebay: cannot write {printable_name(summary)} ({error.strerror}). "
+            "The summary is above.",
             file=sys.stderr,
         )
 

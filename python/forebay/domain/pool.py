@@ -11,6 +11,8 @@ EX_IOERR = 74
 
 SOCKET_VARIABLE = "FOREBAY_POOL_SOCKET"
 PATHS_VARIABLE = "FOREBAY_POOL_PATHS"
+DAEMON_VARIABLE = "FOREBAY_POOL_DAEMON"
+"""Which process listens at the socket: programs tell nothing to another one."""
 PATHS_SETTING = "pool_paths"
 NODES_SETTING = "pool_nodes"
 STARTER_SETTING = "pool_starter"
@@ -238,6 +240,11 @@ class PoolEnd:
 
 LIBRARY_PREFIX = "libforebay_"
 """Of the libraries that are preloaded."""
+
+
+def daemon_text(process: int, socket: Path) -> str:
+    """The value of DAEMON_VARIABLE: it says nothing of another socket."""
+    return f"{process}:{socket}"
 
 
 def paths_text(paths: tuple[Path, ...]) -> str:

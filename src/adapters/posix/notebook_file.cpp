@@ -3,12 +3,14 @@
 
 #include "base/own_fd.hpp"
 #include "kernel/calls.hpp"
+#include "kernel/own_files.hpp"
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <optional>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -20,29 +22,37 @@ constexpr std::size_t notebook_bytes_max = 1 << 20;
 
 // What goes wrong here, the open says.
 void make_folders_of(const std::string& path) {
-    constexpr mode_t as_the_umask_has_it = 0777;
+    constexpr mode_t user_only = 0700;
     for (std::size_t end = path.find('/', 1); end != std::string::npos;
          end = path.find('/', end + 1)) {
-        kernel::mkdir(path.substr(0, end).c_str(), as_the_umask_has_it);
+        kernel::mkdir(path.substr(0, end).c_str(), user_only);
     }
 }
 
 }  // namespace
 
+// What is in it is believed: so nobody else may have written it.
 Result<std::string> NotebookFile::read() {
-    auto text = kernel::contents(path_, notebook_bytes_max);
-    if (!text && errno != ENOENT) {
+    const OwnFd file{kernel::open_own(path_.c_str(), O_RDONLY)};
+    if (!file.valid() && errno == ENOENT) {
+        return std::string();
+    }
+    std::optional<std::string> text;
+    if (file.valid()) {
+        text = kernel::contents(fmt::format("/proc/self/fd/{}", file.get()), notebook_bytes_max);
+    }
+    if (!text) {
         return failure(system_error(errno, "read " + path_));
     }
-    return std::move(text).value_or(std::string());
+    return std::move(*text);
 }
 
 Result<void> NotebookFile::write(const std::string& text) {
     make_folders_of(path_);
     const std::string beside = fmt::format("{}.{}", path_, ::getpid());
     constexpr mode_t everyone_reads = 0644;
-    const OwnFd file(
-        kernel::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, everyone_reads));
+    kernel::unlink(beside.c_str());  // of a process with this number that was killed
+    const OwnFd file(kernel::open_own(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, everyone_reads));
     if (!file.valid()) {
         return failure(system_error(errno, "write " + beside));
     }

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
 
 namespace forebay::adapters {
 namespace {
@@ -27,6 +29,30 @@ TEST(NotebookFile, SaysWhatIsWrong) {
     EXPECT_FALSE(folder.write("x").has_value());
     NotebookFile nowhere{"/proc/forebay/limits"};
     EXPECT_FALSE(nowhere.write("x").has_value());
+}
+
+TEST(NotebookFile, BelievesNothingThatOthersMayHaveWritten) {
+    const fs::path folder = fs::path(FOREBAY_TEST_DIR) / "planted";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    NotebookFile notebook{(folder / "limits").string()};
+    ASSERT_TRUE(notebook.write("own").has_value());
+    fs::permissions(folder / "limits", fs::perms::others_write, fs::perm_options::add);
+    EXPECT_FALSE(notebook.read().has_value());
+    fs::remove(folder / "limits");
+    fs::create_symlink("elsewhere", folder / "limits");
+    EXPECT_FALSE(notebook.read().has_value());
+}
+
+TEST(NotebookFile, FollowsNoLinkWhereItWritesBesideTheFile) {
+    const fs::path folder = fs::path(FOREBAY_TEST_DIR) / "beside";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    NotebookFile notebook{(folder / "limits").string()};
+    fs::create_symlink("victim", folder / ("limits." + std::to_string(::getpid())));
+    ASSERT_TRUE(notebook.write("own").has_value());
+    EXPECT_FALSE(fs::exists(folder / "victim"));
+    EXPECT_EQ(*notebook.read(), "own");
 }
 
 TEST(FileSystem, HasANameOfOneWord) {

@@ -6,6 +6,7 @@
 #include "entry/posix/connection_parts.hpp"
 #include "entry/posix/message.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/trust.hpp"
 #include "kernel/calls.hpp"
 
 #include <linux/futex.h>
@@ -101,13 +102,14 @@ ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors,
 
 }  // namespace
 
-bool Connection::set_socket(const char* path) noexcept {
+bool Connection::set_socket(const char* path, const char* daemon) noexcept {
     const std::size_t bytes = std::strlen(path) + 1;
     if (bytes > sizeof address_.sun_path) {
         return false;
     }
     address_.sun_family = AF_UNIX;
     std::memcpy(address_.sun_path, path, bytes);
+    daemon_ = daemon_of(daemon, path);
     process_ = kernel::getpid();
     return true;
 }
@@ -139,6 +141,9 @@ bool Connection::settled_with(int tried) noexcept {
     const char* problem = connect_and_greet(greeting, tried == tries_max);
     State found = State::unreachable;
     const char* hint = "See with `forebay pool status` whether the daemon lives.";
+    if (problem != nullptr && errno == EACCES) {
+        hint = "Nothing was told to it. Use a daemon of your own.";
+    }
     if (problem != nullptr && greeting.came) {
         hint = "What could be drained is; `forebay pool status` says the rest.";
     }
@@ -198,6 +203,22 @@ void Connection::tell_that_it_was_stopped() const noexcept {
         "`eval \"$(forebay pool stop --unset)\"` takes its variables out of this shell.");
 }
 
+// Null, or what went wrong, with errno: EACCES where it is not the daemon that has to be there.
+const char* Connection::connect_to_daemon(int socket) const noexcept {
+    if (const char* const problem = folder_problem(address_.sun_path)) {
+        errno = EACCES;
+        return problem;
+    }
+    if (kernel::connect(socket, reinterpret_cast<const sockaddr*>(&address_), sizeof address_) !=
+        0) {
+        errno = errno == EACCES ? ECONNREFUSED : errno;
+        return "nobody answers";
+    }
+    const char* const problem = listener_problem(socket, daemon_);
+    errno = problem != nullptr ? EACCES : errno;
+    return problem;
+}
+
 // Null, or what went wrong, with errno.
 const char* Connection::connect_and_greet(Received& greeting, bool last_try) noexcept {
     const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -205,9 +226,8 @@ const char* Connection::connect_and_greet(Received& greeting, bool last_try) noe
         return "no socket can be made";
     }
     socket_.store(moved_up(made), relaxed);
-    if (kernel::connect(socket_.load(relaxed), reinterpret_cast<const sockaddr*>(&address_),
-                        sizeof address_) != 0) {
-        return "nobody answers";
+    if (const char* const problem = connect_to_daemon(socket_.load(relaxed))) {
+        return problem;
     }
     wire::Question hello;
     hello.number = process_;

@@ -29,10 +29,14 @@ public:
     Connection& operator=(const Connection&) = delete;
     ~Connection() = default;
 
-    // False: the name of the socket is too long.
-    [[nodiscard]] bool set_socket(const char* path) noexcept;
-    // The daemon's; for who wants a connection of its own.
+    // `daemon`: what the environment says of who listens there (daemon_of); may be null. False: the
+    // name of the socket is too long.
+    [[nodiscard]] bool set_socket(const char* path, const char* daemon) noexcept;
+    // The daemon's socket.
     [[nodiscard]] const sockaddr_un& address() const noexcept { return address_; }
+    // Connects this socket to the daemon. Null, or what went wrong, with errno: EACCES where somebody
+    // else listens there.
+    [[nodiscard]] const char* connect_to_daemon(int socket) const noexcept;
     // Connects where that was not done yet. False: the daemon cannot be reached, which is told
     // once.
     [[nodiscard]] bool reach() noexcept;
@@ -147,6 +151,7 @@ private:
     void retire(std::byte* log) noexcept;
 
     sockaddr_un address_{};
+    pid_t daemon_ = 0;  // who has to listen there; 0: any process of this user
     std::atomic<State> state_{State::none};
     std::atomic<std::uint32_t> number_{0};
     std::atomic<std::uint32_t> turn_{0};  // 0: nobody asks, 1: somebody, 2: others wait

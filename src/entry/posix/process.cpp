@@ -116,7 +116,7 @@ void ask_the_loader() noexcept {
         say("not all pool paths are used", "there are too many, or one is not absolute",
             "Name fewer folders in FOREBAY_POOL_PATHS.");
     }
-    if (!connection.set_socket(socket)) {
+    if (!connection.set_socket(socket, std::getenv("FOREBAY_POOL_DAEMON"))) {
         say("this program does without the pool", "its socket's name is too long",
             "Start the daemon in a folder with a shorter name.");
     } else if (!state.paths.none()) {

@@ -87,9 +87,8 @@ int connect_for_program() noexcept {
     if (made < 0) {
         return -1;
     }
-    const sockaddr_un& address = connection.address();
     int moved = -1;
-    if (kernel::connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    if (connection.connect_to_daemon(made) == nullptr) {
         for (const long number : inherited_numbers) {
             moved = moved < 0 ? kernel::fcntl(made, F_DUPFD, number) : moved;
         }
