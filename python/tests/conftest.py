@@ -323,6 +323,9 @@ class ImaginedPools:
     def obstacle(self) -> str | None:
         return self.limit
 
+    def left_behind(self) -> Sequence[str]:
+        return ()
+
     def room(self, *, everywhere: bool = False) -> Path:
         self.log.append("room")
         return Path("/run/x/pool")

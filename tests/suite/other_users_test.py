@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
-from suite.file_systems import NOBODY, mounted_tmpfs
+from suite.file_systems import NOBODY, mounted_tmpfs, until
 from suite.pool import CAPTURE, Daemon, introduce
 from suite.pooled import KEPT
 from suite.verdict import ensure
@@ -297,3 +298,48 @@ def test_no_message_has_a_name_that_steers_the_terminal(folder: Path) -> None:
     ensure(done.returncode == 74, f"all arrived: {done.stderr}")
     ensure("a\\033[31mb\\nc\\ \\177" in done.stderr, done.stderr)
     ensure(all(line.isprintable() for line in done.stderr.splitlines()), repr(done.stderr))
+
+
+# --- what a killed run leaves
+
+
+def test_the_next_run_removes_the_folders_of_a_killed_one(place: Path, folder: Path) -> None:
+    for name in ("runtime", "temporary"):
+        (place / name).mkdir(mode=0o700)
+    more = {"XDG_RUNTIME_DIR": str(place / "runtime"), "TMPDIR": str(place / "temporary")}
+    program = "import time, sys; print('runs', flush=True); sys.stdin.read()"
+    words = [*FOREBAY, "run", "--pool", str(folder), "--", sys.executable, "-c", program]
+    run = subprocess.Popen(
+        words,
+        env=environment(**more),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    told = run.stdout.readline() if run.stdout else ""
+    ensure(told == "runs\n", "it does not run")
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    if run.stdin:
+        run.stdin.close()
+
+    def left() -> list[Path]:
+        return [one for name in ("runtime", "temporary") for one in (place / name).iterdir()]
+
+    ensure(len(left()) == 2, f"it left {left()}")
+
+    def removed() -> bool:
+        """The daemon may still be about to end."""
+        done = forebay("run", "--pool", folder, "--", "true", cwd=folder, more=more)
+        ensure(done.returncode == 0, done.stderr)
+        return left() == []
+
+    ensure(until(removed, 60), f"there are still {left()}")
+
+
+def test_a_run_that_lives_keeps_its_folders(place: Path, folder: Path) -> None:
+    more = {"XDG_RUNTIME_DIR": str(place), "TMPDIR": str(place)}
+    inner = f"{sys.executable} {FOREBAY[1]} run --pool {folder} -- true"
+    script = f'{inner} && ls "$(dirname "$FOREBAY_POOL_SOCKET")"'
+    done = forebay("run", "--pool", folder, "--", "sh", "-c", script, cwd=folder, more=more)
+    ensure(done.returncode == 0 and "pool.lock" in done.stdout, f"{done}")

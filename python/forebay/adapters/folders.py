@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from forebay.adapters.own_folders import make_folder, remove_stale
 from forebay.domain.errors import UsageError
 
 PREFIX = ".forebay-apply-"
@@ -41,9 +42,12 @@ class RealFolders:
     def write(self, name: str, text: str) -> Path:
         """Below the working directory, which other nodes see, too."""
         try:
-            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=Path.cwd()))
+            here = Path.cwd()
+            remove_stale(PREFIX, here)
+            folder = make_folder(PREFIX, here)
         except OSError:
-            folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+            remove_stale(PREFIX, Path(tempfile.gettempdir()))
+            folder = make_folder(PREFIX)
         path = folder / name
         path.write_text(text, encoding="utf-8")
         return path

@@ -19,6 +19,8 @@ from forebay.domain.errors import PoolError, PoolStartError
 from forebay.domain.launcher import PRELOAD_VARIABLE, preload_without
 from forebay.domain.pool import LIBRARY_PREFIX, Lost, PoolEnd, PoolPlace, PoolStatus
 from forebay.domain.pool_messages import Ask
+from forebay.domain.printable import printable_name, shell_words
+from forebay.domain.units import human_bytes
 
 _READY_SECONDS_MAX = 600.0
 """What a journal has is written to its files before."""
@@ -347,6 +349,22 @@ def _report(socket: Path) -> PoolStatus | None:
         return decode_status(read_own(report_of(socket)))
     except (OSError, PoolError):
         return None
+
+
+def left_of(socket: Path) -> list[str]:
+    """Of a daemon whose run was killed, and that has ended since: what nobody was told."""
+    status = _report(socket)
+    if status is None and socket.with_name(socket.name + ".lock").exists():
+        return [
+            "a run before this one was killed, and so was its pool's daemon. What that had not "
+            "drained is lost, unless it kept a journal."
+        ]
+    return [
+        f"a run before this one was killed, and {human_bytes(one.bytes)} of "
+        f"{printable_name(one.path)} did not arrive ({one.error_text or 'it was told to end'}). "
+        + (f"Write them by: {shell_words(one.next_step)}" if one.file else "They are lost.")
+        for one in (status.rescued if status else ())
+    ]
 
 
 def death_of(code: int | None) -> str:

@@ -10,13 +10,13 @@ import select
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from forebay.adapters.own_folders import make_folder, remove_stale
 from forebay.adapters.pool_daemon import (
     Patience,
     death_of,
@@ -38,6 +38,7 @@ PEERS_SCHEMA = "forebay.pool.peers/1"
 LOST_SCHEMA = "forebay.pool.lost/1"
 PART_SCHEMA = "forebay.pool.part/1"
 
+_BOARD_PREFIX = ".forebay-pool-"
 _START_SECONDS_MAX = 120.0
 _LOOK_SECONDS = 0.1
 _SECRET_BYTES = 32
@@ -358,7 +359,7 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
         process = started(words, place, stdin=subprocess.PIPE)
     except OSError as error:
         if board:
-            board.rmdir()
+            shutil.rmtree(board, ignore_errors=True)
         raise PoolStartError(
             f"cannot start the daemons of the pool ({error.filename or words[0]}: "
             f"{error.strerror}). Outside of Slurm see the setting pool_starter; "
@@ -375,8 +376,9 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
 
 def _new_board(shared: Path) -> Path:
     """In a folder that all nodes have, one that only the user can enter, with a secret."""
+    remove_stale(_BOARD_PREFIX, shared)
     try:
-        return Path(tempfile.mkdtemp(prefix=".forebay-pool-", dir=shared))
+        return make_folder(_BOARD_PREFIX, shared)
     except OSError as error:
         raise PoolStartError(
             f"cannot start the daemons of the pool (no folder can be made in {shared}: "

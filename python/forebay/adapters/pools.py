@@ -4,10 +4,10 @@ asked for: most runs have none."""
 import os
 import resource
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from forebay.adapters.own_folders import make_folder, stale_folders
 from forebay.application.pool_ports import PoolDaemon, PoolSession
 from forebay.application.ports import LibraryFinder
 from forebay.domain.errors import PoolStartError, SetupError
@@ -22,6 +22,7 @@ _ADDRESSES_LEAST = 36 << 30
 """Each process of a program maps a log of 16 GiB (src/pool/shared/limits.hpp), and the daemon that
 of each: less than two of them are of no use."""
 _FILES_LEAST = 64
+_PREFIX = "forebay-pool-"
 
 
 class LocalPools:
@@ -65,15 +66,25 @@ class LocalPools:
         """In the user's runtime folder if there is one, else in /tmp: the name has to be short."""
         for parent in [Path("/tmp")] if everywhere else self._parents():
             try:
-                folder = tempfile.mkdtemp(prefix="forebay-pool-", dir=parent)
+                return make_folder(_PREFIX, parent) / _SOCKET_NAME
             except OSError:
                 continue
-            return Path(folder) / _SOCKET_NAME
         tried = ", ".join(str(parent) for parent in self._parents())
         raise PoolStartError(
             f"cannot make a folder for the daemon's socket (tried {tried}). "
             "Set XDG_RUNTIME_DIR to a folder with a short name in which you may write."
         )
+
+    def left_behind(self) -> Sequence[str]:
+        """The rooms of runs that were killed, and whose daemons have ended."""
+        from forebay.adapters.pool_daemon import left_of
+
+        told: list[str] = []
+        for parent in dict.fromkeys(self._parents()):
+            for folder in stale_folders(_PREFIX, parent):
+                told += left_of(folder / _SOCKET_NAME)
+                shutil.rmtree(folder, ignore_errors=True)
+        return told
 
     def remove_room(self, socket: Path) -> None:
         """The folder with all in it."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.adapters.decoding import decoded
+from forebay.adapters.own_folders import make_folder, remove_stale
 from forebay.adapters.safe_files import make_private
 from forebay.domain.errors import RecordError
 from forebay.domain.record import (
@@ -124,10 +125,13 @@ class RecordFiles:
                 ) from error
         if shared:
             try:
-                return Path(tempfile.mkdtemp(prefix="." + _PREFIX, dir=Path.cwd())) / "record"
+                here = Path.cwd()
+                remove_stale("." + _PREFIX, here)
+                return make_folder("." + _PREFIX, here) / "record"
             except OSError:
                 pass  # the working directory is read-only: this node's will have to do
-        return Path(tempfile.mkdtemp(prefix=_PREFIX)) / "record"
+        remove_stale(_PREFIX, Path(tempfile.gettempdir()))
+        return make_folder(_PREFIX) / "record"
 
     def remove(self, path: Path) -> None:
         """The record and its folder."""

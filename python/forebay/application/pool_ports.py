@@ -65,6 +65,10 @@ class Pools(Protocol):
         """A socket's path, in a new folder that only the user can enter; `everywhere`: in one that
         other nodes have as well."""
 
+    def left_behind(self) -> Sequence[str]:
+        """Removes what runs of this user that were killed have left in such folders; what a person
+        has to know of them."""
+
     def remove_room(self, socket: Path) -> None:
         """Removes that folder."""
 

@@ -141,6 +141,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         library += f":{world.pools.library()}"
     if paths:
         warnings += _pool_warnings(request.command, world) if on.nodes == 1 else ()
+        warnings += tuple(world.pools.left_behind())
     # Last of what can fail: a plan that is not made leaves no folder behind.
     pool = (
         PoolPlan(
