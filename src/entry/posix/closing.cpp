@@ -3,6 +3,7 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
+#include "entry/posix/locks.hpp"
 #include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
 
@@ -168,6 +169,9 @@ int fcntl(int fd, int command, void* argument) noexcept {
     const auto pass = [&]() noexcept { return real::fcntl(fd, command, argument); };
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
         return doubled(fd, pass);
+    }
+    if (is_record_lock(command)) {
+        return record_lock(fd, command, argument);
     }
     if (command == F_SETFL && descriptors.captured(fd)) {
         const auto flags = reinterpret_cast<std::intptr_t>(argument);
