@@ -160,6 +160,9 @@ struct File {
     std::int64_t bytes = 0;     // its length on the file system, as far as is known
     bool changed_here = false;  // by the pool, since then
     bool fresh = false;         // it was changed so shortly before that the times may not show more
+    // It may have got bytes that the pool has not seen, since the last sync that saw them all: the
+    // journal has nothing of these.
+    bool past_the_pool = false;
 
     Journaled journaled;
     std::vector<Asked> asked;

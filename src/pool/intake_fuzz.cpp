@@ -50,6 +50,7 @@ private:
 class Control final : public ports::FileControl {
 public:
     int truncate(Length /*bytes*/) override { return 0; }
+    int sync() override { return 0; }
     int set_modified(std::int64_t /*time_ns*/) override { return 0; }
     bool has_name() override { return true; }
     std::optional<Stamp> stamp() override { return std::nullopt; }

@@ -149,6 +149,26 @@ TEST(PoolJournal, ASyncMayWaitForItAlone) {
     }
 }
 
+// The journal has nothing of what is in the file since before, or since it left the pool.
+TEST(PoolJournal, ASyncDoesNotLeaveToItWhatItNeverSaw) {
+    PoolOptions pool = never_drained;
+    pool.sync_to_journal = true;
+    KeptNode kept{{.pool = pool}};
+    adapters::MemoryFile file;
+    file.put(Offset{0}, bytes_of(500, 9));
+    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(kept.syncs(), 1U);
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(kept.syncs(), 1U) << "it was all written through the pool";
+        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+        const std::size_t left = kept.syncs();
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(kept.syncs(), left + 1);
+    });
+}
+
 TEST(PoolJournal, ASyncWaitsForTheFileSystemElse) {
     PoolOptions pool = never_drained;
     pool.sync_to_journal = true;

@@ -209,6 +209,9 @@ void Ledger::look_at_stamp(File& file, const Stamp& stamp) {
     if (file.changed_here || file.fresh || stamp != *file.stamp) {
         clean.drop_all(file);
     }
+    if (!file.changed_here && stamp != *file.stamp && stamp.bytes > 0) {
+        file.past_the_pool = true;
+    }
     *file.stamp = stamp;
     file.bytes = stamp.bytes;
     file.changed_here = file.job != nullptr || file.errand.has_value();
@@ -302,6 +305,7 @@ void Ledger::leave(File& file, Reason reason) {
     slot.state.store(FileState::leaving, std::memory_order_seq_cst);
     file.left_in = round;
     file.left_ns = now_ns();
+    file.past_the_pool = true;
     clean.drop_all(file);
     stir(file);
     tell(file);

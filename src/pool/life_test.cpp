@@ -88,6 +88,22 @@ TEST(Life, WhatIsWrittenToAFileThatWasSeenCutStays) {
     }
 }
 
+// It was taken for one that had nothing to be made durable.
+TEST(Life, WhoMayOnlyReadAFileMakesItDurable) {
+    Node node{{.seed = 1}, patient};
+    adapters::MemoryFile file;
+    file.put(Offset{0}, bytes_of(500, 1));
+    run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(node.facts(file).syncs, 1U);
+        node.facts(file).sync_error = EIO;
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), EIO);
+        EXPECT_EQ(node.facts(file).syncs, 2U);
+        EXPECT_EQ(self.ask(id, {Task::Kind::drain}), 0);
+        EXPECT_EQ(node.facts(file).syncs, 2U);
+    });
+}
+
 TEST(Life, AFileLeavesWhileOthersWriteToIt) {
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)}, {.cap_bytes = 4 << 20}};

@@ -54,6 +54,8 @@ public:
         std::int64_t room = -1;
         std::int64_t modified_ns = 0;
         int truncate_error = 0;
+        int sync_error = 0;
+        std::size_t syncs = 0;  // beside those of a storage
         std::function<void(Length)> truncate = [](Length) {};
         std::function<Stamp()> stamp = [] { return Stamp{}; };
         std::function<void()> touched = [] {};
@@ -65,6 +67,10 @@ public:
             facts_.truncate(bytes);
         }
         return facts_.truncate_error;
+    }
+    int sync() override {
+        ++facts_.syncs;
+        return facts_.sync_error;
     }
     int set_modified(std::int64_t time_ns) override {
         facts_.modified_ns = time_ns;

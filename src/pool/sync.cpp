@@ -8,6 +8,18 @@ namespace forebay::pool {
 
 namespace {
 
+// A descriptor that may not write makes durable what others have written, too. An errno.
+int sync_open(const OpenFile& open) {
+    if (!open.storage) {
+        return open.control->sync();
+    }
+    const auto synced = open.storage->sync();
+    if (synced) {
+        return 0;
+    }
+    return synced.error().system == 0 ? EIO : synced.error().system;
+}
+
 // After a failed sync nobody knows what of the file is there: it stays an error.
 void note_failure(Ledger& ledger, File& file, int error) {
     ledger.journal.sync_failed(file);
@@ -24,19 +36,20 @@ void note_failure(Ledger& ledger, File& file, int error) {
 
 void begin_sync(Ledger& ledger, File& file, std::function<void(int)> then) {
     const std::uint64_t through = ledger.journal.begin_sync(file);
+    const bool past = std::exchange(file.past_the_pool, ledger.state_of(file) != FileState::pooled);
     // Shared by the call, which fills it in, and by what follows it.
     const auto stamp = std::make_shared<std::optional<Stamp>>();
     ledger.begin_errand(
         file, Errand::Company::alone,
         [open = file.open, stamp]() -> std::int64_t {
-            const auto synced = open->storage->sync();
-            if (synced) {
+            const int error = sync_open(*open);
+            if (error == 0) {
                 *stamp = open->control->stamp();
-                return 0;
             }
-            return synced.error().system == 0 ? EIO : synced.error().system;
+            return error;
         },
-        [&ledger, &file, through, stamp, then = std::move(then)](std::int64_t error) {
+        [&ledger, &file, through, stamp, past, then = std::move(then)](std::int64_t error) {
+            file.past_the_pool = file.past_the_pool || (past && error != 0);
             if (error == 0) {
                 ledger.journal.synced(file, through, *stamp);
             } else {

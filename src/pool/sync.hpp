@@ -7,7 +7,7 @@
 
 namespace forebay::pool {
 
-// Contract: the file has no job and no errand, and may be written. `then` is told an errno.
+// Contract: the file has no job and no errand. `then` is told an errno.
 void begin_sync(Ledger& ledger, File& file, std::function<void(int)> then);
 
 }  // namespace forebay::pool

@@ -102,12 +102,14 @@ bool Tasks::look_at(File& file) {
     return any;
 }
 
-// Where a sync is over when the journal has everything that was there when it was asked for. Where
-// the file could not be drained, it asks for that to be tried again, as others do.
+// Where a sync is over when the journal has everything that was there when it was asked for. It has
+// nothing of what was written past the pool. Where the file could not be drained, a sync asks for
+// that to be tried again, as others do.
 void Tasks::look_at_journal(File& file) {
     const bool by_journal =
         file.open->rule.sync_to_journal.value_or(ledger_.options.sync_to_journal);
-    const bool enough = ledger_.journal.kept() && ledger_.slot_of(file).error.load(relaxed) == 0;
+    const bool enough = ledger_.journal.kept() && !file.past_the_pool &&
+                        ledger_.slot_of(file).error.load(relaxed) == 0;
     for (Asked& asked : file.asked) {
         if (asked.task.kind != Task::Kind::sync || !by_journal) {
             continue;
@@ -144,9 +146,9 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
 // Of what needs no errand.
 bool Tasks::answered(File& file, const Asked& asked) {
     const Outlook now = outlook(file, asked);
-    const bool errand = asked.task.kind == Task::Kind::truncate ||
-                        (asked.task.kind == Task::Kind::sync && !asked.entered &&
-                         now == Outlook::done && file.open->storage);
+    const bool errand =
+        asked.task.kind == Task::Kind::truncate ||
+        (asked.task.kind == Task::Kind::sync && !asked.entered && now == Outlook::done);
     if (now == Outlook::waits || errand) {
         return false;
     }
@@ -213,7 +215,7 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
 
 // One for all who wait for it.
 bool Tasks::begin_syncs(File& file) {
-    if (!file.open->storage || file.job || file.errand) {
+    if (file.job || file.errand) {
         return false;
     }
     std::vector<std::uint64_t> tickets;

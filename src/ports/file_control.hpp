@@ -15,6 +15,8 @@ public:
 
     // Errnos; 0: done.
     [[nodiscard]] virtual int truncate(Length bytes) = 0;
+    // What anybody has written to the file is durable, also where this may not write to it.
+    [[nodiscard]] virtual int sync() = 0;
     // When the file was last changed, as who asks for it is to see; nanoseconds of CLOCK_REALTIME.
     [[nodiscard]] virtual int set_modified(std::int64_t time_ns) = 0;
     // False where no name is left: nobody will ever read what is not open.

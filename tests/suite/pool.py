@@ -47,6 +47,14 @@ class Pool:
         with PoolSocket(self.socket) as daemon:
             return daemon.status()
 
+    def has_open(self, path: Path) -> bool:
+        """Whether the daemon has it open."""
+        for link in Path("/proc", str(self.process.pid), "fd").iterdir():
+            with contextlib.suppress(OSError):
+                if link.readlink() == path:
+                    return True
+        return False
+
     def taken(self) -> int:
         """Bytes that were deposited, of all files."""
         return self.status().taken

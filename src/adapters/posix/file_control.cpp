@@ -23,6 +23,14 @@ int PosixFileControl::truncate(Length bytes) {
     return status == 0 ? 0 : errno;
 }
 
+int PosixFileControl::sync() {
+    int status = 0;
+    do {
+        status = kernel::fsync(fd_.get());
+    } while (status != 0 && errno == EINTR);
+    return status == 0 ? 0 : errno;
+}
+
 int PosixFileControl::set_modified(std::int64_t time_ns) {
     constexpr std::int64_t second = 1'000'000'000;
     std::int64_t seconds = time_ns / second;

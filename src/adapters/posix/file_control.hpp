@@ -13,6 +13,7 @@ public:
     explicit PosixFileControl(OwnFd fd) noexcept;
 
     [[nodiscard]] int truncate(Length bytes) override;
+    [[nodiscard]] int sync() override;
     // Its time of reading stays as it is. EPERM where the file is somebody else's.
     [[nodiscard]] int set_modified(std::int64_t time_ns) override;
     // Of a file without a name at the beginning (O_TMPFILE, file systems that do not count names)

@@ -35,6 +35,12 @@ TEST_F(FileControlTest, Truncates) {
     EXPECT_EQ(control(Direction::read).truncate(Length{1}), EINVAL) << "it may only be read";
 }
 
+TEST_F(FileControlTest, MakesDurableWhatItMayOnlyRead) {
+    EXPECT_EQ(control().sync(), 0);
+    EXPECT_EQ(control(Direction::read).sync(), 0);
+    EXPECT_EQ(PosixFileControl{OwnFd{}}.sync(), EBADF);
+}
+
 TEST_F(FileControlTest, SetsTheTimeOfChangeAndKeepsTheTimeOfReading) {
     const struct stat before = status();
     EXPECT_EQ(control().set_modified(1'500'000'000'123'456'789), 0);

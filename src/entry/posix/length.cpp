@@ -1,6 +1,7 @@
 // A file's length, and when its bytes are on the storage.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
+#include "entry/posix/draining.hpp"
 #include "entry/posix/files.hpp"
 #include "entry/posix/look.hpp"
 #include "entry/posix/process.hpp"
@@ -16,20 +17,15 @@ namespace {
 
 int done(int error) noexcept { return error == 0 ? 0 : fail(error); }
 
+// A descriptor that is not captured may be one of a file in the pool all the same: it was received
+// from another process, or bears a name from outside.
 template <class Pass>
 int synced(int fd, const Pass& pass) noexcept {
-    return on(fd, pass, [&](Place place) noexcept { return done(sync(place)); });
-}
-
-// Everything in the pool, whoever wrote it. An errno.
-int drain_all() noexcept {
-    if (!capturing() || !connection.reach() || connection.life() != Connection::Life::lives) {
-        return 0;
+    if (!descriptors.captured(fd)) {
+        const int error = drain_open(fd);
+        return error != 0 ? fail(error) : pass();
     }
-    wire::Question question;
-    question.ask = wire::Ask::drain;
-    const auto reply = connection.ask(question);
-    return reply ? reply->error : EIO;
+    return on(fd, pass, [&](Place place) noexcept { return done(sync(place)); });
 }
 
 // A descriptor of this file that the process has already; one that may write, if there is any.
@@ -76,7 +72,7 @@ int fdatasync(int fd) noexcept {
 }
 
 int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) noexcept {
-    const int error = drain_if_captured(fd);
+    const int error = drain_open(fd);
     return error != 0 ? fail(error) : real::sync_file_range(fd, at, bytes, flags);
 }
 

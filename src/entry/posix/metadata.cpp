@@ -2,6 +2,7 @@
 #include "base/atomics.hpp"
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
+#include "entry/posix/draining.hpp"
 #include "entry/posix/files.hpp"
 #include "entry/posix/look.hpp"
 #include "entry/posix/process.hpp"
@@ -105,49 +106,16 @@ int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
 }
 
 // Before times are set: what comes later would set others.
-int drain_path(int folder, const char* path, int flags) noexcept {
-    struct stat found{};
-    if (!capturing() || kernel::fstatat(folder, path == nullptr ? "" : path, &found, flags) != 0 ||
-        !S_ISREG(found.st_mode)) {
-        return 0;
-    }
-    if (!connection.reached() && !state.other_names.may_have(found.st_dev, found.st_ino) &&
-        !may_be_pooled(folder, path, found.st_dev)) {
-        return 0;
-    }
-    if (!connection.reach() || connection.life() != Connection::Life::lives) {
-        return connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
-    }
-    const auto file = known(found.st_dev, found.st_ino);
-    if (!file) {
-        return 0;
-    }
-    Description any{};
-    any.set_file(*file);
-    const int error = drain({any, -1});
-    return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
-}
-
 template <class Set>
 int set_times(int folder, const char* path, int flags, const Set& set) noexcept {
-    const int before = errno;
-    const int error = drain_path(folder, path, flags);
-    errno = before;
-    if (error != 0) {
-        errno = error;
-        return -1;
-    }
-    return set();
+    const int error = drain_named(folder, path, flags);
+    return error != 0 ? fail(error) : set();
 }
 
 template <class Set>
 int set_times_of_open(int fd, const Set& set) noexcept {
-    const int error = drain_if_captured(fd);
-    if (error != 0) {
-        errno = error;
-        return -1;
-    }
-    return set();
+    const int error = drain_open(fd);
+    return error != 0 ? fail(error) : set();
 }
 
 }  // namespace

@@ -1,0 +1,17 @@
+// Files are drained before a call whose outcome draining would change, or that has to find
+// everything in the file system; also those that this process knows by name only, or by a
+// descriptor that is not captured. They stay in the pool.
+#pragma once
+
+#include <sys/types.h>
+
+namespace forebay::entry {
+
+// What was written before, by whomever, is in the file system. 0 or an errno; a file that is not
+// there, or not the pool's, has nothing to be drained.
+[[nodiscard]] int drain_named(int folder, const char* path, int flags) noexcept;  // as fstatat's
+[[nodiscard]] int drain_open(int fd) noexcept;
+// Everything in the pool, whoever wrote it.
+[[nodiscard]] int drain_all() noexcept;
+
+}  // namespace forebay::entry
