@@ -2,6 +2,7 @@
 
 #include "base/atomics.hpp"
 #include "plan/tuning.hpp"
+#include "pool/change_time.hpp"
 #include "pool/deposit_source.hpp"
 
 #include <algorithm>
@@ -206,6 +207,7 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
     }
     file.shares = shares_of(bytes, runs);
     Ledger::changed(file);
+    note_changing(ledger_, file);
     file.job = std::make_unique<Job>();
     file.job->deposits = std::move(deposits);
     file.job->news_ns = ledger_.now_ns();

@@ -1,6 +1,7 @@
 #include "pool/file_life.hpp"
 
 #include "base/atomics.hpp"
+#include "pool/change_time.hpp"
 #include "pool/sync.hpp"
 
 #include <algorithm>
@@ -145,12 +146,18 @@ bool FileLife::stamped(File& file) {
         return false;
     }
     Ledger::changed(file);
+    note_changing(ledger_, file);
+    // Shared by the call, which fills it in, and by what follows it.
+    const auto stamp = std::make_shared<std::optional<Stamp>>();
     ledger_.begin_errand(
         file, Errand::Company::alone,
-        [open = file.open, modified] {
-            return std::int64_t{open->control->set_modified(modified)};
+        [open = file.open, modified, stamp] {
+            const int error = open->control->set_modified(modified);
+            *stamp = open->control->stamp();
+            return std::int64_t{error};
         },
-        [this, &file, modified](std::int64_t /*error*/) {
+        [this, &file, modified, stamp](std::int64_t /*error*/) {
+            note_changed(ledger_, file, *stamp, modified);
             std::atomic<std::int64_t>& now = ledger_.slot_of(file).modified_ns;
             now.store(now.load(relaxed) == modified ? 0 : now.load(relaxed), relaxed);
             Ledger::changed(file);

@@ -3,6 +3,7 @@
 #include "pool/ledger.hpp"
 
 #include "base/atomics.hpp"
+#include "pool/change_time.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -176,6 +177,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.inode.store(file.open->identity.inode, relaxed);
     slot.size.store(0, relaxed);
     slot.modified_ns.store(0, relaxed);
+    recall_change_time(directory, slot);
     slot.window.store(std::min(file.open->rule.window_bytes.value_or(options.window_bytes),
                                options.cap_bytes / 2),
                       relaxed);
@@ -223,6 +225,7 @@ void Ledger::forget(File& file) {
     expects(!file.fetching.listed, "what is being read has ended");
     clean.drop_all(file);
     FileSlot& slot = slot_of(file);
+    remember_change_time(directory, slot);
     word_of(directory, file.slot).fetch_and(~bit_of(file.slot), std::memory_order_release);
     if (ports.inodes != nullptr) {
         ports.inodes->remove(file.open->identity.device, file.open->identity.inode);

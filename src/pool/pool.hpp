@@ -133,6 +133,7 @@ struct Task {
     Kind kind = Kind::drain;
     Reason reason = Reason::none;  // leave
     Length bytes{};                // truncate
+    bool changes = false;          // drain: who asks then changes the file itself
 };
 // The file is in the file system for all nodes from then on.
 inline constexpr Task leave_to_other_nodes{Task::Kind::leave, Reason::other_nodes};

@@ -3,6 +3,7 @@
 #include "pool/tasks.hpp"
 
 #include "base/atomics.hpp"
+#include "pool/change_time.hpp"
 #include "pool/intake.hpp"
 #include "pool/sync.hpp"
 
@@ -151,6 +152,9 @@ bool Tasks::answered(File& file, const Asked& asked) {
         (asked.task.kind == Task::Kind::sync && !asked.entered && now == Outlook::done);
     if (now == Outlook::waits || errand) {
         return false;
+    }
+    if (asked.task.changes) {
+        note_own_change(ledger_, file);
     }
     answer(file, asked.ticket, tell_error(file));
     return true;

@@ -60,6 +60,8 @@ pool::Task task_of(const wire::Question& question) {
         task.bytes = Length{question.number};
     } else if ((question.flags & wire::to_storage) != 0) {
         task.kind = pool::Task::Kind::sync;
+    } else {
+        task.changes = (question.flags & wire::before_change) != 0;
     }
     return task;
 }

@@ -1,9 +1,11 @@
-"""What a program sets of a file after its last write is as it set it once the file is drained."""
+"""What a program sets of a file after its last write is as it set it once the file is drained; and
+what it is told of a file beside its length: its times, and the room that it takes."""
 
 from __future__ import annotations
 
 import os
 import struct
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from suite import pooled
 from suite.conversation import Conversation, conversation, opened
+from suite.file_systems import until
 from suite.pool import pool
 from suite.verdict import ensure
 
@@ -59,3 +62,167 @@ def test_draining_took_set_id_bits_away(
         ensure(said == "None", f"it cannot be set: {said}")
     ensure(path.read_bytes() == bytes([7]) * BYTES, "other bytes")
     ensure(path.stat().st_mode & 0o7777 == 0o6755, f"the mode is {path.stat().st_mode:o}")
+
+
+@HOW
+@pytest.mark.parametrize(
+    "change",
+    [
+        "os.chmod({path!r}, 0o600)",
+        "os.fchmod({fd}, 0o640)",
+        "os.chown({path!r}, -1, os.getgid())",
+        "os.setxattr({fd}, 'user.forebay', b'x')",
+        "os.removexattr({path!r}, 'user.forebay')",
+        "os.utime({fd}, ns=(5, 5))",
+    ],
+)
+def test_the_time_of_a_later_change_counts(
+    change: str, settings: Mapping[str, str], folder: Path
+) -> None:
+    """A file in the pool had the time of its last write, whatever was changed since."""
+    with pooled.pool(folder, settings) as one, conversation(one) as program:
+        path = one.folder / "file"
+        path.touch()
+        os.setxattr(path, "user.forebay", b"y")
+        fd = written(program, path)
+        said = program.ask(change.format(path=str(path), fd=fd))
+        ensure(said == "None", f"it cannot be changed: {said}")
+        own = path.stat().st_ctime_ns
+        for status in (f"os.fstat({fd})", f"os.stat({str(path)!r})"):
+            seen = int(program.ask(f"{status}.st_ctime_ns"))
+            ensure(seen == own, f"{status} says {seen}, and it was changed at {own}")
+
+
+def test_a_new_name_counts_as_a_change(folder: Path) -> None:
+    """Nobody captures rename()."""
+    with pooled.pool(folder) as one, conversation(one) as program:
+        path, other = one.folder / "file", one.folder / "other"
+        fd = written(program, path)
+        first = int(program.ask(f"os.fstat({fd}).st_ctime_ns"))
+        ensure(program.ask(f"os.rename({str(path)!r}, {str(other)!r})") == "None", "no new name")
+        ensure(
+            until(lambda: renamed_again(program, path, other) > first, 60), "its time stays behind"
+        )
+        renamed = int(program.ask(f"os.fstat({fd}).st_ctime_ns"))
+        program.ask("os.sync()")
+        drained = int(program.ask(f"os.stat({str(other)!r}).st_ctime_ns"))
+        ensure(drained == renamed, f"draining moved it from {renamed} to {drained}")
+
+
+def renamed_again(program: Conversation, path: Path, other: Path) -> int:
+    """The file system's clock goes on in steps."""
+    program.ask(f"os.rename({str(other)!r}, {str(path)!r})")
+    program.ask(f"os.rename({str(path)!r}, {str(other)!r})")
+    return int(program.ask(f"os.stat({str(other)!r}).st_ctime_ns"))
+
+
+def test_draining_is_no_change(folder: Path) -> None:
+    """tar said that the file had changed as it read it, and git that it was another one."""
+    with pooled.pool(folder) as one, conversation(one) as program, conversation(one) as other:
+        path = one.folder / "file"
+        fd = written(program, path)
+        first = program.ask(f"os.fstat({fd}).st_ctime_ns")
+        seen = [first]
+        program.ask("os.sync()")
+        ensure(path.stat().st_size == BYTES, "it was not drained")
+        ensure(str(path.stat().st_ctime_ns) != first, "this test cannot fail")
+        seen.append(program.ask(f"os.fstat({fd}).st_ctime_ns"))
+        seen.append(other.ask(f"os.stat({str(path)!r}).st_ctime_ns"))
+        program.ask(f"os.close({fd})")
+        ensure(until(lambda: not one.has_open(path), 60), "the pool keeps the file")
+        seen.append(other.ask(f"os.stat({str(path)!r}).st_ctime_ns"))
+        fd = int(other.ask(f"os.open({str(path)!r}, os.O_RDONLY)"))
+        seen.append(other.ask(f"os.fstat({fd}).st_ctime_ns"))
+        # It leaves the pool.
+        other.ask(f"len(__import__('mmap').mmap({fd}, 0, access=1))")
+        seen.append(other.ask(f"os.fstat({fd}).st_ctime_ns"))
+        seen.append(other.ask(f"os.stat({str(path)!r}).st_ctime_ns"))
+        ensure(set(seen) == {first}, f"it changed: {seen}")
+
+
+# Each line: what was done, the length, and the blocks.
+BLOCKS = """
+import os
+def said(what):
+    status = os.stat("file")
+    assert os.stat(file).st_size == status.st_size
+    print(what, status.st_size, status.st_blocks)
+file = os.open("file", os.O_RDWR | os.O_CREAT)
+said("empty")
+os.write(file, bytes([1]) * 320000)
+said("written")
+os.pwrite(file, bytes([2]) * 100000, 50000)
+said("overwritten")
+os.sync()
+os.pwrite(file, bytes([3]) * 100000, 60000)
+said("drained-and-overwritten")
+os.pwrite(file, b"x", 10 << 20)
+said("hole")
+for at in range(100):
+    os.pwrite(file, b"y", (20 << 20) + at * 20000)
+said("holes")
+os.pwrite(file, bytes([4]) * 4096, 40000000 // 4096 * 4096)
+os.pwrite(file, bytes([5]) * 2, 40000000 // 4096 * 4096 + 4095)
+said("neighbours-and-holes")
+os.sync()
+said("drained-holes")
+os.ftruncate(file, 200000)
+said("shorter")
+os.ftruncate(file, 1 << 30)
+said("longer")
+os.sync()
+said("drained")
+"""
+
+
+def blocks_of(said: str) -> dict[str, tuple[int, int]]:
+    lines = (line.split() for line in said.splitlines())
+    return {what: (int(size), int(blocks)) for what, size, blocks in lines}
+
+
+@HOW
+def test_the_room_that_deposits_take(settings: Mapping[str, str], folder: Path) -> None:
+    """st_blocks was without them. Where a file has holes, and is written to where it has bytes
+    already, or is just being drained, there may seem to be more."""
+    plain = folder / "plain"
+    plain.mkdir()
+    command = [sys.executable, "-c", BLOCKS]
+    expected = blocks_of(pooled.run(command, plain, {}))
+    with pooled.pool(folder, settings) as one:
+        seen = blocks_of(pooled.run(command, one.folder, one.environment()))
+        ensure(one.taken() > 0, "nothing was deposited")
+    for what, (size, blocks) in expected.items():
+        ensure(seen[what][0] == size, f"{what}: {seen[what]}")
+        most = 2 * blocks if "hole" in what and "drained" not in what else blocks
+        ensure(blocks <= seen[what][1] <= most, f"{what}: {seen[what]}, and plain {blocks}")
+
+
+TOOLS: Mapping[str, str] = {
+    "tar": 'tar -cSf "$OUT/a.tar" data hole; tar -C "$OUT" -xf "$OUT/a.tar"; cd "$OUT"',
+    "cp": 'cp --sparse=auto data hole "$OUT"; cd "$OUT"',
+    "rsync": 'rsync --sparse data hole "$OUT"; cd "$OUT"',
+    "du": "du -k data hole; du --apparent-size -b data hole",
+}
+
+
+@HOW
+@pytest.mark.parametrize("tool", TOOLS)
+def test_what_looks_for_holes(tool: str, settings: Mapping[str, str], folder: Path) -> None:
+    """tar took a file without blocks for a hole, and archived zeros."""
+    write = (
+        "with open('data', 'wb') as f: f.write(b'0123456789abcdef' * 20000)\n"
+        "with open('hole', 'wb') as f: f.write(b'x' * 9000); f.seek(9 << 20); f.write(b'y' * 9)"
+    )
+    script = (
+        f'export OUT=$(mktemp -d); python3 -c "{write}"; {TOOLS[tool]}; echo $?; '
+        'sha256sum < data; sha256sum < hole; rm -r "$OUT"'
+    )
+    pooled.Twice(command=["bash", "-c", script]).ensure_same(folder, settings)
+
+
+def test_tar_of_what_is_being_drained(folder: Path) -> None:
+    """It said that the file had changed as it read it, and ended with 1."""
+    write = "with open('file', 'wb') as f: [f.write(bytes([i]) * 1000000) for i in range(60)]"
+    script = f'for i in 1 2 3; do python3 -c "{write}"; tar -cf - file | wc -c; echo $?; done'
+    command = ["bash", "-o", "pipefail", "-c", script]
+    pooled.Twice(command=command).ensure_same(folder, {"pool_quiet": "20"})

@@ -179,6 +179,7 @@ def test_by_a_descriptor_that_is_not_captured(folder: Path) -> None:
         fd = int(other.ask(f"{socket}.recv_fds(s.accept()[0], 1, 1)[1][0]"))
         write_by(writer, path, 5)
         opened(other, one.folder / "another")  # it has met the daemon
+        ensure(other.ask(f"os.fstat({fd}).st_size") == str(BYTES), "it has another size")
         calls = folder / "calls"
         with traced([one.process.pid, process_of(other)], calls):
             ensure(other.ask(f"os.fsync({fd})") == "None", "it failed")

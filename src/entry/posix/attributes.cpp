@@ -14,13 +14,13 @@ namespace {
 
 template <class Set>
 int set_named(int folder, const char* path, int flags, const Set& set) noexcept {
-    const int error = drain_named(folder, path, flags);
+    const int error = drain_named_to_change(folder, path, flags);
     return error != 0 ? fail(error) : set();
 }
 
 template <class Set>
 int set_open(int fd, const Set& set) noexcept {
-    const int error = drain_open(fd);
+    const int error = drain_open_to_change(fd);
     return error != 0 ? fail(error) : set();
 }
 

@@ -12,8 +12,10 @@ namespace forebay::entry {
 
 namespace {
 
+enum class Purpose { look, change };
+
 // Whoever asks has seen that the file may be the pool's.
-int drain_inode(const struct stat& found) noexcept {
+int drain_inode(const struct stat& found, Purpose purpose) noexcept {
     if (!connection.reach() || connection.life() != Connection::Life::lives) {
         return connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
     }
@@ -23,7 +25,8 @@ int drain_inode(const struct stat& found) noexcept {
     }
     Description any{};
     any.set_file(*file);
-    const int error = drain({any, -1});
+    const Place place{any, -1};
+    const int error = purpose == Purpose::change ? drain_to_change(place) : drain(place);
     return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
 }
 
@@ -34,10 +37,10 @@ int drain_found(int folder, const char* path, int flags) noexcept {
                      (connection.reached() ||
                       state.other_names.may_have(found.st_dev, found.st_ino) ||
                       may_be_pooled(folder, path, found.st_dev));
-    return may ? drain_inode(found) : 0;
+    return may ? drain_inode(found, Purpose::change) : 0;
 }
 
-int drain_uncaptured(int fd) noexcept {
+int drain_uncaptured(int fd, Purpose purpose) noexcept {
     struct stat found{};
     if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
         return 0;
@@ -48,25 +51,29 @@ int drain_uncaptured(int fd) noexcept {
                          ? possible_on(found.st_dev)
                          : state.other_names.may_have(found.st_dev, found.st_ino) ||
                                is_pooled(fd, found.st_dev, buffer, path);
-    return may ? drain_inode(found) : 0;
+    return may ? drain_inode(found, purpose) : 0;
 }
 
-}  // namespace
-
-int drain_open(int fd) noexcept {
+int drain_descriptor(int fd, Purpose purpose) noexcept {
     if (!capturing()) {
         return 0;
     }
     if (descriptors.captured(fd)) {
-        return drain_if_captured(fd);
+        return purpose == Purpose::change ? drain_to_change_if_captured(fd) : drain_if_captured(fd);
     }
     const int before = errno;
-    const int error = drain_uncaptured(fd);
+    const int error = drain_uncaptured(fd, purpose);
     errno = before;
     return error;
 }
 
-int drain_named(int folder, const char* path, int flags) noexcept {
+}  // namespace
+
+int drain_open(int fd) noexcept { return drain_descriptor(fd, Purpose::look); }
+
+int drain_open_to_change(int fd) noexcept { return drain_descriptor(fd, Purpose::change); }
+
+int drain_named_to_change(int folder, const char* path, int flags) noexcept {
     if (!capturing()) {
         return 0;
     }

@@ -9,8 +9,11 @@ namespace forebay::entry {
 
 // What was written before, by whomever, is in the file system. 0 or an errno; a file that is not
 // there, or not the pool's, has nothing to be drained.
-[[nodiscard]] int drain_named(int folder, const char* path, int flags) noexcept;  // as fstatat's
 [[nodiscard]] int drain_open(int fd) noexcept;
+// Before the program changes the file itself, beside its bytes. A name is looked up as fstatat
+// does.
+[[nodiscard]] int drain_open_to_change(int fd) noexcept;
+[[nodiscard]] int drain_named_to_change(int folder, const char* path, int flags) noexcept;
 // Everything in the pool, whoever wrote it.
 [[nodiscard]] int drain_all() noexcept;
 

@@ -421,6 +421,28 @@ int drain_if_captured(int fd) noexcept {
     });
 }
 
+// The time of change that the file system has stands for another one only until then. To look
+// whether it is another one since is not enough: times of files go on in steps.
+int drain_to_change(Place place) noexcept {
+    const Connection::Reading reading{connection};
+    if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
+        return static_cast<int>(-size);
+    }
+    const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
+    if (!pending(slot) && slot.stamped_ns.load(relaxed) == 0) {
+        return 0;
+    }
+    wire::Question question = about(place.file, wire::Ask::sync);
+    question.flags = wire::before_change;
+    return ask(question);
+}
+
+int drain_to_change_if_captured(int fd) noexcept {
+    return if_captured(fd, [](Place place, Footing here) noexcept {
+        return here == Footing::pooled ? drain_to_change(place) : 0;
+    });
+}
+
 int sync(Place place) noexcept {
     wire::Question question = about(place.file, wire::Ask::sync);
     question.flags = wire::to_storage;

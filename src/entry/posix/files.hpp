@@ -83,6 +83,9 @@ int leave_if_captured(int fd, pool::Reason reason) noexcept;
 // What was written before, by whomever, is in the file system. 0 or an errno.
 int drain(Place place) noexcept;
 int drain_if_captured(int fd) noexcept;
+// The same, before the program changes the file itself, beside its bytes.
+int drain_to_change(Place place) noexcept;
+int drain_to_change_if_captured(int fd) noexcept;
 // As drain; and the storage has it.
 int sync(Place place) noexcept;
 int truncate(Place place, std::int64_t bytes) noexcept;

@@ -2,6 +2,7 @@
 #include "base/atomics.hpp"
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
+#include "entry/posix/additions.hpp"
 #include "entry/posix/draining.hpp"
 #include "entry/posix/files.hpp"
 #include "entry/posix/look.hpp"
@@ -20,23 +21,6 @@ namespace forebay::entry {
 
 namespace {
 
-// What the pool adds to what the file system says.
-struct Addition {
-    std::int64_t size = 0;
-    std::int64_t modified_ns = 0;  // 0: the file system knows it already
-};
-
-std::optional<Addition> addition_of(pool::FileId file) noexcept {
-    const Connection::Reading reading{connection};
-    const std::int64_t size = connection.reader().deposited_size(file);
-    const pool::FileSlot& slot = connection.directory().files[file.slot];
-    const Addition addition{.size = size, .modified_ns = slot.modified_ns.load(relaxed)};
-    if (size < 0 || slot.generation.load(std::memory_order_acquire) != file.generation) {
-        return std::nullopt;
-    }
-    return addition;
-}
-
 bool wants_addition(const struct stat& found) noexcept { return S_ISREG(found.st_mode); }
 bool wants_addition(const struct statx& found) noexcept { return S_ISREG(found.stx_mode); }
 dev_t device_of(const struct stat& found) noexcept { return found.st_dev; }
@@ -46,21 +30,56 @@ dev_t device_of(const struct statx& found) noexcept {
 ino_t inode_of(const struct stat& found) noexcept { return found.st_ino; }
 ino_t inode_of(const struct statx& found) noexcept { return found.stx_ino; }
 
-void add(const Addition& addition, struct stat& out) noexcept {
-    out.st_size = std::max<off_t>(out.st_size, addition.size);
-    if (addition.modified_ns != 0) {
-        out.st_mtim = {addition.modified_ns / nanoseconds, addition.modified_ns % nanoseconds};
-        out.st_ctim = out.st_mtim;
-    }
+std::int64_t grain_in(const struct stat& found) noexcept { return grain_of(found.st_blksize); }
+std::int64_t grain_in(const struct statx& found) noexcept { return grain_of(found.stx_blksize); }
+
+void set_change_time(const ChangeTimes& before, const ChangeTimes& after,
+                     struct stat& out) noexcept {
+    const std::int64_t found = out.st_ctim.tv_sec * nanoseconds + out.st_ctim.tv_nsec;
+    const std::int64_t seen = change_time(before, found, after);
+    out.st_ctim = {seen / nanoseconds, seen % nanoseconds};
 }
 
-void add(const Addition& addition, struct statx& out) noexcept {
-    out.stx_size = std::max(out.stx_size, static_cast<__u64>(addition.size));
-    if (addition.modified_ns != 0) {
-        out.stx_mtime.tv_sec = addition.modified_ns / nanoseconds;
-        out.stx_mtime.tv_nsec = static_cast<std::uint32_t>(addition.modified_ns % nanoseconds);
-        out.stx_ctime = out.stx_mtime;
+void set_change_time(const ChangeTimes& before, const ChangeTimes& after,
+                     struct statx& out) noexcept {
+    const std::int64_t found = out.stx_ctime.tv_sec * nanoseconds + out.stx_ctime.tv_nsec;
+    const std::int64_t seen = change_time(before, found, after);
+    out.stx_ctime.tv_sec = seen / nanoseconds;
+    out.stx_ctime.tv_nsec = static_cast<std::uint32_t>(seen % nanoseconds);
+}
+
+void add(const Addition& addition, const ChangeTimes& after, struct stat& out) noexcept {
+    const std::int64_t modified = addition.times.modified_ns;
+    out.st_size = std::max<off_t>(out.st_size, addition.size);
+    out.st_blocks = blocks_with(addition, out.st_blocks, out.st_size, grain_in(out));
+    if (modified != 0) {
+        out.st_mtim = {modified / nanoseconds, modified % nanoseconds};
     }
+    set_change_time(addition.times, after, out);
+}
+
+void add(const Addition& addition, const ChangeTimes& after, struct statx& out) noexcept {
+    const std::int64_t modified = addition.times.modified_ns;
+    out.stx_size = std::max(out.stx_size, static_cast<__u64>(addition.size));
+    out.stx_blocks =
+        static_cast<__u64>(blocks_with(addition, static_cast<std::int64_t>(out.stx_blocks),
+                                       static_cast<std::int64_t>(out.stx_size), grain_in(out)));
+    if (modified != 0) {
+        out.stx_mtime.tv_sec = modified / nanoseconds;
+        out.stx_mtime.tv_nsec = static_cast<std::uint32_t>(modified % nanoseconds);
+    }
+    set_change_time(addition.times, after, out);
+}
+
+// Asks libc, of a file that the pool has drained and forgotten.
+template <class Status, class Ask>
+int look_at_forgotten(dev_t device, Status* out, const Ask& ask) noexcept {
+    const int done = ask();
+    if (done == 0 && device_of(*out) == device) {
+        const ChangeTimes times = remembered_times(device, inode_of(*out));
+        set_change_time(times, times, *out);
+    }
+    return done;
 }
 
 // Asks libc, and where the file is one of the pool, asks again once it is known what to add: what
@@ -73,8 +92,11 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
         return done;
     }
     const dev_t device = device_of(*out);
-    if (!connection.reached() && !state.other_names.may_have(device, inode_of(*out)) &&
-        !may_be_pooled(folder, path, device)) {
+    const bool may = connection.reached()
+                         ? possible_on(device)
+                         : state.other_names.may_have(device, inode_of(*out)) ||
+                               may_be_pooled(folder, path, device);
+    if (!may) {
         return done;
     }
     if (!connection.reach() || connection.life() != Connection::Life::lives) {
@@ -82,24 +104,33 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
                                                                                       : done;
     }
     const auto file = known(device, inode_of(*out));
-    const auto addition = file ? addition_of(*file) : std::nullopt;
+    const auto addition = file ? addition_of(*file, grain_in(*out)) : std::nullopt;
     if (!addition) {
-        return ask();
+        return look_at_forgotten(device, out, ask);
     }
     const int again = ask();
     if (again == 0 && device_of(*out) == device) {
-        add(*addition, *out);
+        add(*addition, times_of(*file), *out);
     }
     return again;
 }
 
+// By its inode where the descriptor is not captured, or its data is libc's business: the file may
+// have deposits by other descriptors, and its times are the same by all.
 template <class Ask>
 int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
-    return on(fd, ask, [&](Place place) noexcept {
-        const auto addition = addition_of(place.file.file());
-        const int done = ask();
+    const auto pass = [&]() noexcept {
+        return connection.reached() ? look(fd, "", out, ask) : ask();
+    };
+    return on(fd, pass, [&](Place place) noexcept {
+        auto addition = addition_of(place.file.file(), usual_grain);
+        int done = ask();
+        if (done == 0 && addition && addition->occupied > 0 && grain_in(*out) != usual_grain) {
+            addition = addition_of(place.file.file(), grain_in(*out));
+            done = ask();
+        }
         if (done == 0 && addition) {
-            add(*addition, *out);
+            add(*addition, times_of(place.file.file()), *out);
         }
         return done;
     });
@@ -108,13 +139,13 @@ int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
 // Before times are set: what comes later would set others.
 template <class Set>
 int set_times(int folder, const char* path, int flags, const Set& set) noexcept {
-    const int error = drain_named(folder, path, flags);
+    const int error = drain_named_to_change(folder, path, flags);
     return error != 0 ? fail(error) : set();
 }
 
 template <class Set>
 int set_times_of_open(int fd, const Set& set) noexcept {
-    const int error = drain_open(fd);
+    const int error = drain_open_to_change(fd);
     return error != 0 ? fail(error) : set();
 }
 

@@ -90,6 +90,11 @@ struct alignas(64) FileSlot {
     std::atomic<std::int64_t> size;
     // CLOCK_REALTIME of the last deposit that was taken; 0: the file system knows the time.
     std::atomic<std::int64_t> modified_ns;
+    // st_ctime that the file system has since the pool changed the file last: draining is no change
+    // that a program made, which sees `changed_ns` instead as long as the file system has this one.
+    // 0: it was not the pool. ChangeTime::unsettled: the pool is changing the file.
+    std::atomic<std::int64_t> stamped_ns;
+    std::atomic<std::int64_t> changed_ns;
     std::atomic<std::int64_t> window;     // bytes that may be deposited and not drained
     std::atomic<std::int64_t> taken;      // bytes deposited so far, and …
     std::atomic<std::int64_t> drained;    // … of these, those that need no memory any more
@@ -102,6 +107,21 @@ struct alignas(64) FileSlot {
     std::array<std::atomic<std::uint64_t>, clients_max / 64> writers;
     std::array<char, path_bytes> path;  // as it was opened; for messages
 };
+
+// The two times of a file that was forgotten since: FileSlot::stamped_ns and changed_ns.
+struct ChangeTime {
+    static constexpr std::int64_t unsettled = -1;
+    std::atomic<std::uint64_t> version;  // odd: being changed; 0: there is none
+    std::atomic<std::uint64_t> device;
+    std::atomic<std::uint64_t> inode;
+    std::atomic<std::int64_t> stamped_ns;
+    std::atomic<std::int64_t> changed_ns;
+};
+// Where those of a file are, unless another one has displaced them.
+[[nodiscard]] constexpr std::size_t change_time_place(std::uint64_t device,
+                                                      std::uint64_t inode) noexcept {
+    return (device * 0x9e3779b97f4a7c15U + inode) % change_times_max;
+}
 
 struct alignas(64) ClientSlot {
     std::atomic<std::uint64_t> used;       // 0: free; else the process, as long as it holds bytes
@@ -194,6 +214,7 @@ struct Directory {
     alignas(4096) std::array<ClientSlot, clients_max> clients;
     alignas(4096) std::array<Leases, clients_max> leases;
     alignas(4096) std::array<FileSlot, files_max> files;
+    alignas(4096) std::array<ChangeTime, change_times_max> change_times;
     alignas(4096) std::array<ExtentNode, extents_max> extents;
     alignas(4096) std::array<std::atomic<std::uint32_t>, clean_buckets> clean_heads;
     alignas(4096) std::array<CleanSlot, clean_max + 1> clean;

@@ -18,7 +18,9 @@ inline constexpr std::size_t blocks_max = std::size_t{1} << 14;   // of one clie
 inline constexpr std::size_t clients_max = 1024;                  // of one daemon, at a time
 inline constexpr std::size_t files_max = std::size_t{1} << 14;    // known to one daemon, at a time
 inline constexpr std::size_t extents_max = std::size_t{1} << 21;  // of all files together
-inline constexpr std::size_t clean_max = std::size_t{1} << 12;    // clean blocks: 4 GiB
+// Forgotten files whose time of change is remembered.
+inline constexpr std::size_t change_times_max = std::size_t{1} << 14;
+inline constexpr std::size_t clean_max = std::size_t{1} << 12;  // clean blocks: 4 GiB
 inline constexpr std::size_t clean_buckets = 2 * clean_max;
 inline constexpr std::size_t entries_max = std::size_t{1} << 14;  // of one log, not taken yet
 // Reserved at a time: a larger write lets others go between.
