@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
+from suite.compare import RECORD
 from suite.conversation import Conversation, conversation, opened
 from suite.file_systems import until
+from suite.on import EACH
 from suite.pool import Pool, pool
 from suite.pooled import KEPT
 from suite.verdict import ensure
@@ -60,8 +62,8 @@ def traced(processes: Sequence[int], calls: Path) -> Iterator[None]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        for process in processes:
-            ensure(until(lambda one=process: is_traced(one, tracer), 60), "strace does not attach")
+        all_traced = lambda: all(is_traced(one, tracer) for one in processes)  # noqa: E731
+        ensure(until(all_traced, 60), "strace does not attach")
         yield
     finally:
         tracer.terminate()
@@ -214,3 +216,34 @@ def test_the_command_sync(durability: str, options: Sequence[str], folder: Path)
             ensure(path.read_bytes() == bytes([8]) * BYTES, "it was not drained")
         calls.write_text(calls.read_text() + own.read_text())
         ensure_synced(calls, wanted, path)
+
+
+@EACH
+@pytest.mark.parametrize("durability", ["process", "node", "global"])
+@pytest.mark.parametrize("way", ["together", "alone"])
+def test_mpi_file_sync(mpi: m.Mpi, way: str, durability: str, folder: Path) -> None:
+    ranks, part = 2, 100_000
+    with served(folder, durability) as one:
+        path, mark, calls = one.folder / "file", folder / "mark", folder / "calls"
+        command = [
+            *mpi.start(
+                ranks, {"TEST_SECONDS_MAX": "100", **one.with_mpi(m.forebay(folder / RECORD))}
+            ),
+            *(m.build(mpi, "synced.c"), path, way, mark),
+        ]
+        own = folder / "own"
+        tracer = ["strace", "-f", "-y", "-e", f"trace={SYNCS}", "-o", own]
+        with m.cores(mpi, ranks), traced([one.process.pid], calls):
+            words = [str(word) for word in (*tracer, *command)]
+            program = subprocess.Popen(words, env=m.clean_environment())
+            try:
+                is_there = lambda: mark.exists() or program.poll() is not None  # noqa: E731
+                ensure(until(is_there, 100) and mark.exists(), "it does not come to its sync")
+                expected = b"".join(bytes([ord("a") + rank]) * part for rank in range(ranks))
+                ensure(path.read_bytes() == expected, "it was not drained")
+                mark.unlink()
+                ensure(program.wait(100) == 0, "it failed")
+            finally:
+                program.kill()
+        calls.write_text(calls.read_text() + own.read_text())
+        ensure_synced(calls, ["fsync(", "fdatasync("], path)
