@@ -1,12 +1,13 @@
 // Each function is one system call.
 #include "kernel/calls.hpp"
 
+#include "kernel/system_call.hpp"
+
 #include <csignal>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 namespace forebay::kernel {
 
@@ -16,12 +17,12 @@ namespace {
 
 template <class... Arguments>
 long call(long number, Arguments... arguments) noexcept {
-    return ::syscall(number, arguments...);
+    return system_call(number, word_of(arguments)...);
 }
 
 template <class... Arguments>
 int status(long number, Arguments... arguments) noexcept {
-    return static_cast<int>(::syscall(number, arguments...));
+    return static_cast<int>(system_call(number, word_of(arguments)...));
 }
 
 // The kernel takes the high half of an offset apart on machines of 32 bits only.

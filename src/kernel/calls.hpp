@@ -1,4 +1,4 @@
-// The kernel's calls on files, memory and sockets, made directly by syscall(2). A library that
+// The kernel's calls on files, memory and sockets, made directly (system_call.hpp). A library that
 // captures libc's file calls in a program must not capture its own: nothing of ours that is loaded
 // into a program calls libc's open, pwrite and the like (tools/checks/kernel.py looks).
 //

@@ -1,0 +1,49 @@
+// One system call, made by the processor's own instruction: libc's syscall(2) is a function that a
+// library in front of libc may capture, as libforebay_posix.so does.
+#pragma once
+
+#include <cerrno>
+#include <type_traits>
+
+#if !defined(__x86_64__)
+#include <unistd.h>
+#endif
+
+namespace forebay::kernel {
+
+// As syscall(2): the result, or -1 and errno.
+inline long system_call(long number, long one = 0, long two = 0, long three = 0, long four = 0,
+                        long five = 0, long six = 0) noexcept {
+#if defined(__x86_64__)
+    register long fourth asm("r10") = four;
+    register long fifth asm("r8") = five;
+    register long sixth asm("r9") = six;
+    long result = 0;
+    asm volatile("syscall"
+                 : "=a"(result)
+                 : "a"(number), "D"(one), "S"(two), "d"(three), "r"(fourth), "r"(fifth), "r"(sixth)
+                 : "rcx", "r11", "memory");
+    constexpr long errors_max = 4095;
+    if (result < 0 && result >= -errors_max) {
+        errno = static_cast<int>(-result);
+        return -1;
+    }
+    return result;
+#else
+    return ::syscall(number, one, two, three, four, five, six);
+#endif
+}
+
+// An argument as the register that holds it.
+template <class Argument>
+long word_of(Argument argument) noexcept {
+    if constexpr (std::is_pointer_v<Argument>) {
+        return reinterpret_cast<long>(argument);
+    } else if constexpr (std::is_null_pointer_v<Argument>) {
+        return 0;
+    } else {
+        return static_cast<long>(argument);
+    }
+}
+
+}  // namespace forebay::kernel
