@@ -37,7 +37,8 @@ int farewell(Place place) noexcept {
         connection.mourn();
         return EIO;
     }
-    if (place.file.wrote.load(std::memory_order_relaxed) && is_program(place.fd)) {
+    if (place.file.wrote.load(std::memory_order_relaxed) &&
+        (place.file.read_inside.load(std::memory_order_relaxed) || is_program(place.fd))) {
         return drain(place);
     }
     return error_of(place);

@@ -38,6 +38,7 @@ Description* Descriptors::make() noexcept {
         one.passes.store(false, relaxed);
         one.beside.store(false, relaxed);
         one.wrote.store(false, relaxed);
+        one.read_inside.store(false, relaxed);
         guesses_[number].ahead.emplace();
         guesses_[number].taken.store(false, relaxed);
         return &one;

@@ -36,6 +36,8 @@ struct alignas(64) Description {
     // It was opened by ranks of several nodes together, and never is in the pool; groups.hpp.
     std::atomic<bool> beside;
     std::atomic<bool> wrote;  // at least once
+    // By its first bytes, a file that the loader or libc reads inside; inside_kind.hpp.
+    std::atomic<bool> read_inside;
 
     [[nodiscard]] pool::FileId file() const noexcept {
         const std::uint64_t both = id.load(std::memory_order_relaxed);

@@ -3,6 +3,10 @@
 
 #include <aio.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <ftw.h>
+#include <mntent.h>
+#include <nl_types.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,6 +14,9 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <utime.h>
+#include <utmp.h>
+#include <utmpx.h>
+#include <wordexp.h>
 
 #include <array>
 #include <atomic>
@@ -19,3 +26,7 @@
 #include <cstdio>
 #include <ctime>
 #include <cwchar>
+
+// What nftw and ftw call for each file.
+using NftwVisit = int(const char* path, const struct stat* found, int kind, FTW* place);
+using FtwVisit = int(const char* path, const struct stat* found, int kind);

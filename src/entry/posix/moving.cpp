@@ -4,6 +4,7 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
+#include "entry/posix/inside_kind.hpp"
 #include "entry/posix/lending.hpp"
 #include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
@@ -159,6 +160,9 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
             // What lies before the first byte that cannot be read is written, as the kernel does.
             const std::size_t there = state.memory.readable(memory, want);
             const std::span bytes{static_cast<const std::byte*>(memory), there};
+            if (at + before == 0 && is_read_inside(bytes)) {
+                place.file.read_inside.store(true, relaxed);
+            }
             return there == 0 ? -EFAULT
                               : deposit(place, bytes, at + before, [&](pool::FileId file) noexcept {
                                     return connection.depositor().put(file, at + before, bytes);

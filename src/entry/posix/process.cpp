@@ -32,11 +32,13 @@ namespace {
 
 // There from the start: nothing is allocated when it is first used.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Grouping own_grouping;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Walk walk_of_thread;
 
 }  // namespace
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 Grouping& grouping() noexcept { return own_grouping; }
+Walk& own_walk() noexcept { return walk_of_thread; }
 
 }  // namespace forebay::entry
 

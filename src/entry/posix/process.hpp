@@ -3,6 +3,7 @@
 
 #include "entry/posix/connection.hpp"
 #include "entry/posix/descriptors.hpp"
+#include "entry/posix/libc.hpp"
 #include "entry/posix/mappings.hpp"
 #include "entry/posix/memory.hpp"
 #include "entry/posix/other_names.hpp"
@@ -27,9 +28,10 @@ struct Devices {
 enum class Folder : std::uint32_t { unknown, outside, pooled };
 
 struct State {
-    std::atomic<bool> captures{false};       // there is a pool
-    std::atomic<bool> moving_offset{false};  // a thread puts one into the kernel
-    std::atomic<bool> asynchronous{false};   // io_uring or libaio may use any descriptor
+    std::atomic<bool> captures{false};          // there is a pool
+    std::atomic<bool> moving_offset{false};     // a thread puts one into the kernel
+    std::atomic<bool> asynchronous{false};      // io_uring or libaio may use any descriptor
+    std::atomic<bool> spawns_elsewhere{false};  // it has asked for children in other folders
     bool under_valgrind = false;
     std::atomic<Folder> folder{Folder::unknown};
     PoolPaths paths;
@@ -55,6 +57,16 @@ struct Grouping {
 };
 // The calling thread's.
 [[nodiscard]] Grouping& grouping() noexcept;
+
+// A walk through a tree of files by nftw (`visit_with_flags`) or ftw (`visit`).
+struct Walk {
+    NftwVisit* visit_with_flags = nullptr;
+    FtwVisit* visit = nullptr;
+    bool follows = true;          // links
+    bool changes_folder = false;  // FTW_CHDIR
+};
+// The calling thread's.
+[[nodiscard]] Walk& own_walk() noexcept;
 
 [[nodiscard]] inline bool capturing() noexcept {
     return state.captures.load(std::memory_order_relaxed);

@@ -259,16 +259,12 @@ FILE* popen(const char* command, const char* mode) noexcept {
     return real::popen(command, mode);
 }
 
-// libc doubles /dev/null to the standard streams where nobody sees it.
-int daemon(int stay, int keep) noexcept {
-    const int done = real::daemon(stay, keep);
-    for (int fd = 0; done == 0 && keep == 0 && fd <= 2; ++fd) {
-        Description* const held = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
-        if (held != nullptr) {
-            let_go(*held);
-        }
+// Commands in the words are run by a shell that libc starts inside.
+int wordexp(const char* words, wordexp_t* to, int flags) noexcept {
+    if (capturing() && words != nullptr && std::strpbrk(words, "`(") != nullptr) {
+        leave_inherited();
     }
-    return done;
+    return real::wordexp(words, to, flags);
 }
 
 }  // namespace captured

@@ -1,0 +1,30 @@
+// Kinds of files that the loader and libc read inside, where nobody sees it. Such a file is drained
+// when it is closed: the loader of the next program runs before this library does.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+namespace forebay::entry {
+
+inline constexpr std::size_t magic_bytes = 4;
+using Magic = std::array<unsigned char, magic_bytes>;
+
+// By the bytes that a file begins with: libraries (ELF), texts for gettext and for catgets in
+// both orders of bytes. What is shorter, and may become one, counts.
+[[nodiscard]] inline bool is_read_inside(std::span<const std::byte> begin) noexcept {
+    constexpr Magic kinds[] = {{0x7f, 'E', 'L', 'F'},
+                               {0xde, 0x12, 0x04, 0x95},
+                               {0x95, 0x04, 0x12, 0xde},
+                               {0xde, 0x08, 0x04, 0x96},
+                               {0x96, 0x04, 0x08, 0xde}};
+    const std::size_t bytes = std::min(begin.size(), magic_bytes);
+    return bytes > 0 && std::ranges::any_of(kinds, [&](const Magic& kind) noexcept {
+               return std::memcmp(begin.data(), kind.data(), bytes) == 0;
+           });
+}
+
+}  // namespace forebay::entry
