@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Turns src/entry/posix/functions.toml into code.
 
-The table of captured functions of libc is data. Four outputs: the libc's own functions by name
+The table of captured functions of libc is data. Five outputs: the libc's own functions by name
 (real.hpp), declarations of the handlers (captured.hpp), the functions that the library exports,
-which do nothing but call these (exports.cpp), and the handlers of wide characters, which are all
-the same (wide_functions.cpp). The other handlers are written by hand.
+which do nothing but call these (exports.cpp), the handlers of wide characters, which are all the
+same (wide_functions.cpp), and what syscall(2) does by a number (numbers.cpp). The other handlers
+are written by hand.
 """
 
 import sys
@@ -16,7 +17,8 @@ from generated_files import arguments_of, write_files
 
 NOTE = "// Made by tools/generate_capture.py from src/entry/posix/functions.toml. Do not edit."
 KEYS = frozenset(
-    "name also handler does returns parameters variadic assembly wide stream late".split(),
+    "name also handler does returns parameters variadic assembly wide stream late"
+    " numbers if_captured if_holds number_only".split(),
 )
 DOES = frozenset({"own", "leave", "passed"})
 
@@ -24,7 +26,9 @@ DOES = frozenset({"own", "leave", "passed"})
 @dataclass(frozen=True, kw_only=True)
 class Function:
     """One function of libc; `names` are all that it is exported as, `handler` is ours. `wide` is
-    what one for wide characters returns where it fails, `stream` what that one is about."""
+    what one for wide characters returns where it fails, `stream` what that one is about. `numbers`
+    are those of syscall(2) that do the same; by these it is called where one of the parameters
+    `if_captured` is a descriptor of ours, or where `if_holds` does."""
 
     names: tuple[str, ...]
     handler: str
@@ -35,6 +39,10 @@ class Function:
     wide: str
     stream: str
     late: bool
+    numbers: tuple[str, ...]
+    if_captured: tuple[str, ...]
+    if_holds: str
+    number_only: bool
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -60,6 +68,10 @@ def function_of(row: dict) -> Function:
         wide=row.get("wide", ""),
         stream=f"::{row['stream']}" if "stream" in row else "stream",
         late=row.get("late", False),
+        numbers=tuple(row.get("numbers", [])),
+        if_captured=tuple(row.get("if_captured", [])),
+        if_holds=row.get("if_holds", ""),
+        number_only=row.get("number_only", False),
     )
 
 
@@ -68,8 +80,9 @@ def read_table(path: Path) -> list[Function]:
     return [function_of(row) for row in rows]
 
 
-def real_header(functions: list[Function]) -> str:
+def real_header(all_functions: list[Function]) -> str:
     """libc's functions, by the address that the loader gives for their first name."""
+    functions = [function for function in all_functions if not function.number_only]
     names = "\n".join(f'    "{function.names[0]}",' for function in functions)
     late = "\n".join(f"    {str(function.late).lower()}," for function in functions)
     calls = "\n".join(
@@ -131,7 +144,7 @@ def exports(functions: list[Function]) -> str:
     bodies = "\n".join(
         exported(function, name)
         for function in functions
-        if not function.assembly
+        if not function.assembly and not function.number_only
         for name in function.names
     )
     return f'{NOTE}\n#include "capture/captured.hpp"\n\nextern "C" {{\n\n{bodies}\n}}\n'
@@ -158,6 +171,54 @@ def wide_functions(functions: list[Function]) -> str:
     )
 
 
+def condition(function: Function) -> str:
+    """Whether a call by number is ours; words[0] is the first argument."""
+    if function.if_holds:
+        return f"{function.if_holds}(words)"
+    tests = " || ".join(
+        f"concerns(words[{function.arguments.index(name)}])" for name in function.if_captured
+    )
+    return tests or "true"
+
+
+def call_by_number(function: Function) -> str:
+    """The handler's call, with each argument from its word, and the result as a word."""
+    types = [parameter.rsplit(None, 1)[0] for parameter in function.parameters]
+    arguments = ", ".join(f"as<{kind}>(words[{at}])" for at, kind in enumerate(types))
+    call = f"captured::{function.handler}({arguments})"
+    if function.returns == "void":
+        return f"{call};\n            return 0"
+    return f"return word({call})"
+
+
+def numbers_source(functions: list[Function]) -> str:
+    """A table of the numbers, whether a call is ours, and the call."""
+    rows = [(number, function) for function in functions for number in function.numbers]
+    listed = ", ".join(f"SYS_{number}" for number, _ in rows)
+    conditions = "\n".join(
+        f"        case SYS_{number}: return {condition(function)};" for number, function in rows
+    )
+    calls = "\n".join(
+        f"        case SYS_{number}:\n            {call_by_number(function)};"
+        for number, function in rows
+    )
+    return (
+        f'{NOTE}\n#include "capture/captured.hpp"\n#include "entry/posix/numbers.hpp"\n\n'
+        "#include <sys/syscall.h>\n\n"
+        "namespace forebay::entry {\n\n"
+        f"constexpr int numbers[] = {{{listed}}};\n\n"
+        "bool is_ours(long number, const long* words) noexcept {\n"
+        f"    switch (number) {{\n{conditions}\n        default: return false;\n    }}\n}}\n\n"
+        "long call_by_number(long number, const long* words) noexcept {\n"
+        f"    switch (number) {{\n{calls}\n        default: return -1;\n    }}\n}}\n\n"
+        "}  // namespace forebay::entry\n\n"
+        'extern "C" {\n'
+        "extern const forebay::entry::NumberTable forebay_numbers;\n"
+        "constinit const forebay::entry::NumberTable forebay_numbers =\n"
+        "    forebay::entry::table_of(forebay::entry::numbers);\n}\n"
+    )
+
+
 def main() -> int:
     arguments = arguments_of(__doc__).parse_args()
     functions = read_table(arguments.table)
@@ -166,6 +227,7 @@ def main() -> int:
         "captured.hpp": captured_header,
         "exports.cpp": exports,
         "wide_functions.cpp": wide_functions,
+        "numbers.cpp": numbers_source,
     }
     write_files(arguments.folder, made, functions)
     return 0

@@ -1,18 +1,23 @@
 """What reaches a file past libc's usual calls, and is captured all the same: libc's functions that
-open, look at, read or write files inside, and the loader."""
+open, look at, read or write files inside, calls by number, libc's own handle, and the loader."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from suite import mpi as m
 from suite import pooled
+from suite.verdict import ensure
 
 BOTH_WAYS = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 INSIDE = ("printed", "traced", "walked", "mounted", "spawned", "expanded", "logged")
+NUMBERS = ("stated", "moved", "opened", "forked", "mapped", "cancelled")
+HANDLES = ("named", "others")
 
 
 @BOTH_WAYS
@@ -21,6 +26,101 @@ def test_what_libc_does_inside(case: str, settings: Mapping[str, str], folder: P
     """Lines of dprintf were lost, nftw told sizes without deposits, and the like."""
     program = pooled.program("inside.c")
     pooled.Twice(command=[program, case]).ensure_same(folder, settings)
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("case", NUMBERS)
+def test_calls_by_number(case: str, settings: Mapping[str, str], folder: Path) -> None:
+    """syscall(2) went past the pool: libuv's statx told sizes without deposits."""
+    program = pooled.program("numbers.c", "-pthread")
+    pooled.Twice(command=[program, case]).ensure_same(folder, settings)
+
+
+@BOTH_WAYS
+def test_node(settings: Mapping[str, str], folder: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no node. Install nodejs.")
+    script = """
+const fs = require('fs');
+const fd = fs.openSync('file', 'w');
+fs.writeSync(fd, Buffer.alloc(100000, 7));
+console.log(fs.fstatSync(fd).size);
+fs.closeSync(fd);
+console.log(fs.statSync('file').size, fs.lstatSync('file').size, fs.readFileSync('file').length);
+fs.appendFileSync('file', 'more');
+fs.copyFileSync('file', 'copy');
+console.log(fs.statSync('copy').size);
+fs.promises.writeFile('other', 'x'.repeat(5000)).then(async () => {
+    console.log((await fs.promises.stat('other')).size);
+    console.log((await fs.promises.readFile('other')).length);
+});
+"""
+    pooled.Twice(command=[node, "-e", script]).ensure_same(folder, settings)
+
+
+@BOTH_WAYS
+def test_libcs_own_handle(settings: Mapping[str, str], folder: Path) -> None:
+    """As JNA has it, too. What was written by its functions was lost."""
+    script = """
+import ctypes, os
+libc = ctypes.CDLL('libc.so.6', use_errno=True)
+fd = os.open('file', os.O_RDWR | os.O_CREAT)
+os.write(fd, b'first ')
+print(libc.write(fd, b'second ', 7))
+os.write(fd, b'third')
+print(os.pread(fd, 100, 0), libc.lseek(fd, 0, 2))
+other = os.open('other', os.O_RDWR | os.O_CREAT)
+os.write(other, b'x' * 20000)
+print(libc.fallocate(other, 3, ctypes.c_long(0), ctypes.c_long(8192)), os.pread(other, 3, 100))
+os.write(other, b'end')
+third = libc.open(b'third', os.O_RDWR | os.O_CREAT, 0o644)
+print(libc.write(third, b'by libc', 7), os.stat('third').st_size, libc.dprintf(third, b' %d', 5))
+print(libc.write(99, b'none', 4), ctypes.get_errno(), libc.close(third))
+"""
+    pooled.Twice(command=[sys.executable, "-c", script]).ensure_same(folder, settings)
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("case", HANDLES)
+def test_functions_by_name(case: str, settings: Mapping[str, str], folder: Path) -> None:
+    """By libc's handle they went past the pool. What asks for the next one still gets that."""
+    program = pooled.program("handles.c")
+    pooled.Twice(command=[program, case]).ensure_same(folder, settings)
+
+
+def test_a_library_behind_that_asks_libcs_handle_is_given_libcs_own(folder: Path) -> None:
+    """It called itself for ever, if it was given ours, which calls what is behind."""
+    compiler = ["cc", *m.C_FLAGS, "-shared", "-fPIC"]
+    source = str(pooled.SOURCES / "handle_behind.c")
+    folder_of_library = m.BUILD / "bin" / "posix"
+    behind = m.build_with(compiler, source, folder_of_library, target="handle_behind.so")
+    with pooled.pool(folder) as served:
+        environment = served.environment(behind=str(behind))
+        said = pooled.run(
+            [sys.executable, "-c", "import os; os.write(1, b'this')"], folder, environment
+        )
+    ensure(said == "seen this", said)
+
+
+def test_a_library_that_binds_to_libc_first_makes_files_leave(folder: Path) -> None:
+    """RTLD_DEEPBIND: its calls are libc's own, and what they wrote was lost."""
+    compiler = ["cc", *m.C_FLAGS, "-shared", "-fPIC"]
+    source = str(pooled.SOURCES / "deep.c")
+    library = m.build_with(compiler, source, m.BUILD / "bin" / "posix", target="deep.so")
+    script = f"""
+import ctypes, os
+before = os.open('before', os.O_RDWR | os.O_CREAT)
+os.write(before, b'first ')
+deep = ctypes.CDLL({str(library)!r}, os.RTLD_NOW | os.RTLD_DEEPBIND)
+behind = os.open('behind', os.O_RDWR | os.O_CREAT)
+for fd in (before, behind):
+    os.write(fd, b'second ')
+    print(deep.say(fd, b'third '))
+    os.write(fd, b'last')
+    print(os.pread(fd, 100, 0))
+"""
+    pooled.Twice(command=[sys.executable, "-c", script]).ensure_same(folder)
 
 
 LIBRARY = """
@@ -58,6 +158,10 @@ content = open({str(library)!r}, 'rb').read()
 with open('closed.so', 'wb') as made:
     made.write(content)
 print(ctypes.CDLL('./closed.so').answer())
+made = open('open.so', 'wb')
+made.write(content)
+made.flush()
+print(ctypes.CDLL(os.path.abspath('open.so')).answer())
 with open('libanswer.so', 'wb') as made:
     made.write(content[:3000])
     made.write(content[3000:])

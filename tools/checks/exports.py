@@ -24,7 +24,8 @@ def libc_names(text: str) -> frozenset[str]:
     """Every function with its other names, and what Forebay's own libraries find by dlsym."""
     names = {"forebay_pool_calls"}
     for function in tomllib.loads(text)["function"]:
-        names |= {function["name"], *function.get("also", [])}
+        if not function.get("number_only", False):
+            names |= {function["name"], *function.get("also", [])}
     return frozenset(names)
 
 

@@ -19,7 +19,7 @@ NO_ARCHIVE = frozenset({"ports"})
 _CAPTURED = re.compile(
     r"^(__)?("
     r"(open_by_handle_at|pidfd_getfd|sendm{1,2}sg"
-    r"|open|openat|creat|close|close_range|dup[23]?|fcntl|ioctl|lseek"
+    r"|syscall|open|openat|creat|close|close_range|dup[23]?|fcntl|ioctl|lseek"
     r"|p?readv?2?|p?writev?2?|preadv2?|pwritev2?|aio_\w+|lio_listio"
     r"|fsync|fdatasync|sync_file_range|syncfs|f?truncate|(posix_)?fallocate|(posix_)?fadvise"
     r"|[fl]?x?stat|fx?statat|statx|f?statfs|f?access|faccessat|readlink(at)?"

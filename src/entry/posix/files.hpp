@@ -80,6 +80,8 @@ struct Adjusting {
 int adjust(Place place, const Adjusting& wanted) noexcept;
 // Leaves, if the descriptor is captured. 0 or an errno.
 int leave_if_captured(int fd, pool::Reason reason) noexcept;
+// All files of this process, and all that it will open.
+void leave_for_good() noexcept;
 // What was written before, by whomever, is in the file system. 0 or an errno.
 int drain(Place place) noexcept;
 int drain_if_captured(int fd) noexcept;

@@ -41,17 +41,6 @@ int prepare_copy(int from, int to) noexcept {
     return error != 0 ? error : leave_if_captured(to, pool::Reason::copied);
 }
 
-// All that are captured, and all that will be.
-void leave_to_rings() noexcept {
-    if (!capturing()) {
-        return;
-    }
-    state.asynchronous.store(true, std::memory_order_release);
-    for (int fd = 0; fd < descriptors.end(); ++fd) {
-        leave_if_captured(fd, pool::Reason::async);
-    }
-}
-
 int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept {
     switch (request) {
         case FICLONE:
@@ -91,6 +80,16 @@ int tell_left(Place place, void* to) noexcept {
 }
 
 }  // namespace
+
+void leave_for_good() noexcept {
+    if (!capturing()) {
+        return;
+    }
+    state.asynchronous.store(true, std::memory_order_release);
+    for (int fd = 0; fd < descriptors.end(); ++fd) {
+        leave_if_captured(fd, pool::Reason::async);
+    }
+}
 
 namespace captured {
 
@@ -193,28 +192,28 @@ int lio_listio(int mode, aiocb* const* blocks, int count, sigevent* event) noexc
 }
 
 int io_setup(int events, void* context) noexcept {
-    leave_to_rings();
+    leave_for_good();
     return real::io_setup(events, context);
 }
 
 int io_queue_init(int events, void* context) noexcept {
-    leave_to_rings();
+    leave_for_good();
     return real::io_queue_init(events, context);
 }
 
 int io_uring_queue_init(unsigned entries, void* ring, unsigned flags) noexcept {
-    leave_to_rings();
+    leave_for_good();
     return real::io_uring_queue_init(entries, ring, flags);
 }
 
 int io_uring_queue_init_params(unsigned entries, void* ring, void* parameters) noexcept {
-    leave_to_rings();
+    leave_for_good();
     return real::io_uring_queue_init_params(entries, ring, parameters);
 }
 
 int io_uring_queue_init_mem(unsigned entries, void* ring, void* parameters, void* memory,
                             size_t bytes) noexcept {
-    leave_to_rings();
+    leave_for_good();
     return real::io_uring_queue_init_mem(entries, ring, parameters, memory, bytes);
 }
 

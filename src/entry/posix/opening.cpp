@@ -5,9 +5,14 @@
 #include "entry/posix/look.hpp"
 #include "entry/posix/process.hpp"
 #include "kernel/calls.hpp"
+#include "kernel/system_call.hpp"
+
+#include <sys/syscall.h>
 
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
+#include <linux/openat2.h>
 
 namespace forebay::entry {
 
@@ -128,6 +133,28 @@ int open_by_handle_at(int mounted, file_handle* handle, int flags) noexcept {
     const int before = errno;
     const int fd = real::open_by_handle_at(mounted, handle, flags & ~O_TRUNC);
     const bool empties = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY;
+    return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
+}
+
+// Where the path leads, its flags decide; so nothing is known of the file before it is open.
+long openat2(int folder, const char* path, const void* how, size_t bytes) noexcept {
+    const auto opened = [&](const void* as_asked) noexcept {
+        return kernel::system_call(SYS_openat2, folder, kernel::word_of(path),
+                                   kernel::word_of(as_asked), kernel::word_of(bytes));
+    };
+    open_how asked{};
+    if (!capturing() || bytes < sizeof asked ||
+        state.memory.readable(how, sizeof asked) != sizeof asked) {
+        return opened(how);
+    }
+    const int before = errno;
+    std::memcpy(&asked, how, sizeof asked);
+    const int flags = static_cast<int>(asked.flags);
+    const bool empties =
+        (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY;
+    const bool ours = empties && bytes == sizeof asked;  // what a later kernel adds is not copied
+    asked.flags &= ~static_cast<__u64>(O_TRUNC);
+    const auto fd = static_cast<int>(opened(ours ? &asked : how));
     return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
 }
 

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <initializer_list>
 #include <strings.h>
 
@@ -24,6 +25,8 @@ namespace forebay::entry {
 // touched, are behind what each program touches at its start.
 constinit Descriptors descriptors;
 constinit Symbols symbols;
+constinit ObjectSymbols own_symbols;
+constinit ObjectSymbols libc_symbols;
 constinit State state;
 constinit Connection connection;
 constinit RealAddresses real_addresses{};
@@ -48,6 +51,12 @@ extern "C" {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
 constinit unsigned forebay_vfork_is_fork = 0;
 constinit void* forebay_real_vfork = nullptr;
+// Of shared/system_call.S and shared/loader.S: dlsym, dlvsym, dlopen and dlmopen, once they are
+// known.
+constinit unsigned forebay_captures_calls = 0;
+constinit void* forebay_real_syscall = nullptr;
+constinit void* forebay_real_loader[4] = {};
+void* forebay_find_loader(unsigned number) noexcept;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 }
 
@@ -108,6 +117,7 @@ void ask_the_loader() noexcept {
         ask_the_loader();
     }
     forebay_real_vfork = real_function("vfork");
+    forebay_real_syscall = real_function("syscall");
     const char* const socket = std::getenv("FOREBAY_POOL_SOCKET");
     const char* const paths = std::getenv("FOREBAY_POOL_PATHS");
     if (socket == nullptr || *socket == '\0' || paths == nullptr || disabled()) {
@@ -129,18 +139,56 @@ void ask_the_loader() noexcept {
         if (learnt) {  // else all of them are known already
             ask_the_loader();
         }
+        own_symbols.learn(&forebay_vfork_is_fork);
+        libc_symbols.learn(reinterpret_cast<const void*>(&::gnu_get_libc_version));
         state.captures.store(true, std::memory_order_release);
+        forebay_captures_calls = 1;
         take_on_standard_streams();
     }
     errno = before;
 }
 
+// Null, as where nothing is found.
+void* no_loader() noexcept { return nullptr; }
+
 }  // namespace
+
+}  // namespace forebay::entry
+
+// Before this library has begun, a constructor of another one or a sanitizer may ask.
+void* forebay_find_loader(unsigned number) noexcept {
+    using namespace forebay::entry;
+    constexpr const char* names[] = {"dlsym", "dlvsym", "dlopen", "dlmopen"};
+    const char* const name = names[number];
+    void* found = symbols.find(name);
+    if (found == nullptr) {
+        Symbols all;
+        found = all.learn() ? all.find(name) : nullptr;
+    }
+    if (found == nullptr) {
+        ObjectSymbols libc;
+        libc.learn(reinterpret_cast<const void*>(&::gnu_get_libc_version));
+        found = libc.find(name);
+    }
+    found = found != nullptr ? found : reinterpret_cast<void*>(&no_loader);
+    __atomic_store_n(&forebay_real_loader[number], found, __ATOMIC_RELAXED);
+    return found;
+}
+
+namespace forebay::entry {
 
 void* real_function(const char* name) noexcept {
     void* const found = symbols.find(name);
     return found != nullptr ? found : ::dlsym(RTLD_NEXT, name);
 }
+
+void* ours_for(void* found, const char* name) noexcept {
+    void* const ours = found == nullptr ? nullptr : own_symbols.find(name);
+    const bool is_libcs = ours != nullptr && libc_symbols.find(name) == found;
+    return is_libcs && real_function(name) == found ? ours : found;
+}
+
+bool is_captured(const char* name) noexcept { return own_symbols.find(name) != nullptr; }
 
 void* find_real(std::size_t number) noexcept {
     void* found = real_function(function_names[number]);

@@ -74,6 +74,11 @@ struct Walk {
 
 // libc's; null: it has none of this name.
 [[nodiscard]] void* real_function(const char* name) noexcept;
+// What a program is to get that has `found` a function in one library by its name: ours, if it is
+// libc's, and no other library stands between. One that does may have asked itself.
+[[nodiscard]] void* ours_for(void* found, const char* name) noexcept;
+// There is one of ours.
+[[nodiscard]] bool is_captured(const char* name) noexcept;
 
 // Around every fork: before it, and in the child.
 void before_fork() noexcept;

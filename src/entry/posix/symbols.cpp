@@ -111,16 +111,41 @@ const Elf64_Sym* Symbols::find(const Object& object, const char* name,
     return nullptr;
 }
 
+void* Symbols::address_of(const Object& object, const Elf64_Sym& symbol) noexcept {
+    const bool plain = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
+    return plain ? reinterpret_cast<void*>(object.base + symbol.st_value) : nullptr;
+}
+
 void* Symbols::find(const char* name) const noexcept {
     const std::uint32_t hash = hash_of(name);
     for (std::size_t at = 0; at < count_; ++at) {
         const Object& object = objects_[at];
         if (const Elf64_Sym* const found = find(object, name, hash)) {
-            const bool plain = ELF64_ST_TYPE(found->st_info) == STT_FUNC;
-            return plain ? reinterpret_cast<void*>(object.base + found->st_value) : nullptr;
+            return address_of(object, *found);
         }
     }
     return nullptr;
+}
+
+// Objects that are loaded at the start do not overlap: it is in the one that begins last before it.
+bool ObjectSymbols::learn(const void* inside) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(inside);
+    const link_map* best = nullptr;
+    for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+        if (map->l_addr <= address && (best == nullptr || map->l_addr > best->l_addr)) {
+            best = map;
+        }
+    }
+    known_ = best != nullptr && Symbols::read(Symbols::Tables{*best}, object_);
+    return known_;
+}
+
+void* ObjectSymbols::find(const char* name) const noexcept {
+    if (!known_) {
+        return nullptr;
+    }
+    const Elf64_Sym* const found = Symbols::find(object_, name, hash_of(name));
+    return found == nullptr ? nullptr : Symbols::address_of(object_, *found);
 }
 
 }  // namespace forebay::entry

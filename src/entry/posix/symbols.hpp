@@ -40,14 +40,31 @@ private:
         const std::uint32_t* chains;  // of the symbols from there on
     };
     struct Tables;
+    friend class ObjectSymbols;
     static constexpr std::size_t objects_max = 256;
 
     [[nodiscard]] static bool read(const Tables& tables, Object& object) noexcept;
     [[nodiscard]] static const Elf64_Sym* find(const Object& object, const char* name,
                                                std::uint32_t hash) noexcept;
+    [[nodiscard]] static void* address_of(const Object& object, const Elf64_Sym& symbol) noexcept;
 
     std::size_t count_ = 0;
     std::array<Object, objects_max> objects_{};  // behind it: of most, nothing is touched
+};
+
+// Functions of one object that the program started with.
+class ObjectSymbols {
+public:
+    constexpr ObjectSymbols() noexcept = default;
+
+    // Learns what is in the object that `inside` is in; see Symbols::learn.
+    bool learn(const void* inside) noexcept;
+    // As Symbols::find.
+    [[nodiscard]] void* find(const char* name) const noexcept;
+
+private:
+    Symbols::Object object_{};
+    bool known_ = false;
 };
 
 }  // namespace forebay::entry

@@ -4,6 +4,7 @@
 #include "capture/real.hpp"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 
 #include <gtest/gtest.h>
 
@@ -44,6 +45,20 @@ TEST(Symbols, NothingIsFoundBeforeAnythingIsKnown) {
 TEST(Symbols, WhatTheLoaderChoosesForTheProcessorIsLeftToIt) {
     const Symbols symbols = behind_this_program();
     EXPECT_EQ(symbols.find("rawmemchr"), nullptr);
+}
+
+TEST(Symbols, OfOneObjectAreThoseThatItsHandleFinds) {
+    ObjectSymbols libc;
+    EXPECT_EQ(libc.find("write"), nullptr);
+    ASSERT_TRUE(libc.learn(reinterpret_cast<const void*>(&::gnu_get_libc_version)));
+    void* const handle = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    ASSERT_NE(handle, nullptr);
+    for (const char* const name : {"write", "dlsym", "syscall", "nftw", "posix_spawn"}) {
+        EXPECT_EQ(libc.find(name), ::dlsym(handle, name)) << name;
+    }
+    EXPECT_EQ(libc.find("forebay_nobody_has_this"), nullptr);
+    EXPECT_EQ(libc.find("main"), nullptr);
+    ::dlclose(handle);
 }
 
 }  // namespace

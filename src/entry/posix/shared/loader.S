@@ -1,0 +1,91 @@
+/* dlsym, dlvsym, dlopen and dlmopen: libc's look at the address that they return to. It says which
+ * library asks, and so what comes next behind it (RTLD_NEXT), which names it sees, and where it
+ * looks for libraries. So nothing may stand between them and their caller: these jump. */
+#if !defined(__x86_64__) || !defined(__linux__)
+#error "dlsym is captured on x86-64 Linux only: add its registers to loader.S"
+#endif
+
+    .macro keep registers:vararg
+    .irp register, \registers
+    pushq %\register
+    .cfi_adjust_cfa_offset 8
+    .endr
+    .endm
+
+    .macro restore registers:vararg
+    .irp register, \registers
+    popq %\register
+    .cfi_adjust_cfa_offset -8
+    .endr
+    .endm
+
+    /* Jumps to libc's function; looks for it where this library has not begun yet. */
+    .macro pass_on number
+    movq forebay_real_loader+8*\number(%rip), %rax
+    testq %rax, %rax
+    jne 1f
+    keep rdi, rsi, rdx
+    movl $\number, %edi
+    call forebay_find_loader
+    restore rdx, rsi, rdi
+1:
+    jmp *%rax
+    .endm
+
+    /* RTLD_DEFAULT is 0, RTLD_NEXT is -1; other handles are looked at. \default is where the former
+     * goes. */
+    .macro look_up name, number, ours, default
+    .globl \name
+    .type \name, @function
+    .p2align 4
+\name:
+    .cfi_startproc
+    endbr64
+    cmpl $0, forebay_captures_calls(%rip)
+    je .Lpass_on_\name
+    cmpq $-1, %rdi
+    je .Lpass_on_\name
+    testq %rdi, %rdi
+    jne \ours
+    \default
+.Lpass_on_\name:
+    pass_on \number
+    .cfi_endproc
+    .size \name, .-\name
+    .endm
+
+    /* The loader gives none of ours to who wants one of a version: they have none. */
+    .macro default_of_dlvsym
+    keep rdi, rsi, rdx
+    movq %rsi, %rdi
+    call forebay_captures_name
+    restore rdx, rsi, rdi
+    testb %al, %al
+    jne forebay_look_up_version
+    .endm
+
+    /* `before` is called with the same arguments. */
+    .macro open_library name, number, before
+    .globl \name
+    .type \name, @function
+    .p2align 4
+\name:
+    .cfi_startproc
+    endbr64
+    cmpl $0, forebay_captures_calls(%rip)
+    je 3f
+    keep rdi, rsi, rdx
+    call \before
+    restore rdx, rsi, rdi
+3:
+    pass_on \number
+    .cfi_endproc
+    .size \name, .-\name
+    .endm
+
+    .text
+    look_up dlsym, 0, forebay_look_up,
+    look_up dlvsym, 1, forebay_look_up_version, default_of_dlvsym
+    open_library dlopen, 2, forebay_before_dlopen
+    open_library dlmopen, 3, forebay_before_dlmopen
+    .section .note.GNU-stack,"",@progbits

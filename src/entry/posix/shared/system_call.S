@@ -1,0 +1,92 @@
+/* syscall(2) by its number. What is no call on files of ours goes on to libc's function with its
+ * arguments as they came, by a jump: a child of a raw clone returns on a stack of its own. */
+#if !defined(__x86_64__) || !defined(__linux__)
+#error "syscall is captured on x86-64 Linux only: add its registers to system_call.S"
+#endif
+
+    .set numbers_max, 512  /* NumberTable */
+
+    .text
+    .p2align 4
+    .globl syscall
+    .type syscall, @function
+syscall:
+    .cfi_startproc
+    endbr64
+    cmpl $0, forebay_captures_calls(%rip)
+    je .Lpass
+    cmpq $numbers_max, %rdi
+    jae .Lpass
+    leaq forebay_numbers(%rip), %rax
+    cmpb $0, (%rax,%rdi)
+    je .Lpass
+    /* The number and its arguments, as forebay_is_ours is shown them; the sixth is on the stack. */
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 8
+    pushq 16(%rsp)
+    .cfi_adjust_cfa_offset 8
+    pushq %r9
+    .cfi_adjust_cfa_offset 8
+    pushq %r8
+    .cfi_adjust_cfa_offset 8
+    pushq %rcx
+    .cfi_adjust_cfa_offset 8
+    pushq %rdx
+    .cfi_adjust_cfa_offset 8
+    pushq %rsi
+    .cfi_adjust_cfa_offset 8
+    pushq %rdi
+    .cfi_adjust_cfa_offset 8
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 8
+    leaq 8(%rsp), %rdi
+    call forebay_is_ours
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    popq %rsi
+    .cfi_adjust_cfa_offset -8
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    popq %r8
+    .cfi_adjust_cfa_offset -8
+    popq %r9
+    .cfi_adjust_cfa_offset -8
+    addq $16, %rsp
+    .cfi_adjust_cfa_offset -16
+    testb %al, %al
+    jne forebay_call_by_number
+.Lpass:
+    movq forebay_real_syscall(%rip), %rax
+    testq %rax, %rax
+    je .Lown
+    jmp *%rax
+.Lown:
+    /* Before this library has begun: libc's function is not known yet. */
+    movq %rdi, %rax
+    movq %rsi, %rdi
+    movq %rdx, %rsi
+    movq %rcx, %rdx
+    movq %r8, %r10
+    movq %r9, %r8
+    movq 8(%rsp), %r9
+    syscall
+    cmpq $-4095, %rax
+    jae .Lfailed
+    ret
+.Lfailed:
+    negl %eax
+    pushq %rax
+    .cfi_adjust_cfa_offset 8
+    call __errno_location@PLT
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    movl %edx, (%rax)
+    movq $-1, %rax
+    ret
+    .cfi_endproc
+    .size syscall, .-syscall
+    .section .note.GNU-stack,"",@progbits
