@@ -4,11 +4,14 @@ below. docs/internals/posix.md says the same for readers."""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from suite import mpi as m
 from suite import pooled
 from suite.verdict import ensure
 
@@ -75,3 +78,15 @@ def test_no_function_of_libc_reaches_a_file_past_the_capture(folder: Path) -> No
             if not expected <= lines or lines - expected - ALLOWED.get(name, frozenset()):
                 wrong.append(f"{name}: {sorted(lines)}")
     ensure(not wrong, f"past the capture: {wrong}")
+
+
+def test_functions_that_are_system_calls_are_captured_by_number() -> None:
+    """A row of the table without its number is seen by libc's function only, not by syscall(2)."""
+    rows = tomllib.loads((m.ROOT / "src/entry/posix/functions.toml").read_text())["function"]
+    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+    if not header.exists():
+        pytest.skip("the kernel's numbers are not known here")
+    numbered = {number for row in rows for number in row.get("numbers", [])}
+    known = set(re.findall(r"#define __NR_(\w+)", header.read_text()))
+    wrong = sorted(row["name"] for row in rows if row["name"] in known - numbered)
+    ensure(not wrong, f"no numbers: {wrong}")
