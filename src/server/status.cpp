@@ -49,6 +49,8 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::full: return "full";
         case pool::Reason::unmapped: return "unmapped";
         case pool::Reason::uncaptured: return "uncaptured";
+        case pool::Reason::tables: return "tables";
+        case pool::Reason::flags: return "flags";
         case pool::Reason::none: break;
     }
     return "";

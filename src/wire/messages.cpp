@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace forebay::wire {
 
@@ -13,13 +12,20 @@ namespace {
 
 bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::uncaptured; }
 
+// Of the reasons to leave, those that a client can have; the others are the daemon's.
+bool is_of_client(std::int64_t reason) noexcept {
+    return reason <= static_cast<std::int64_t>(pool::Reason::closing) ||
+           reason == static_cast<std::int64_t>(pool::Reason::tables) ||
+           reason == static_cast<std::int64_t>(pool::Reason::flags);
+}
+
 // The number means a different thing in each question.
-std::int64_t most(Ask ask) noexcept {
+bool can_be(Ask ask, std::int64_t number) noexcept {
     switch (ask) {
-        case Ask::log: return static_cast<std::int64_t>(pool::clients_max) - 1;
+        case Ask::log: return number < static_cast<std::int64_t>(pool::clients_max);
         case Ask::open:
-        case Ask::leave: return static_cast<std::int64_t>(pool::Reason::closing);
-        default: return std::numeric_limits<std::int64_t>::max();
+        case Ask::leave: return is_of_client(number);
+        default: return true;
     }
 }
 
@@ -37,7 +43,8 @@ std::optional<Question> question_of(std::span<const std::byte> bytes) noexcept {
         std::find(question.path.begin(), question.path.end(), '\0') != question.path.end();
     if (question.format != pool::format || !known(question.ask) || !ends ||
         question.slot >= pool::files_max || question.number < 0 ||
-        question.number > most(question.ask) || (names_log(question.ask) && question.group == 0)) {
+        !can_be(question.ask, question.number) ||
+        (names_log(question.ask) && question.group == 0)) {
         return std::nullopt;
     }
     return question;

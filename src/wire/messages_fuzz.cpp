@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                  question->number < static_cast<std::int64_t>(pool::clients_max),
              "the client is one");
         must(question->ask != wire::Ask::leave ||
-                 question->number <= static_cast<std::int64_t>(pool::Reason::closing),
+                 question->number <= static_cast<std::int64_t>(pool::Reason::flags),
              "the reason is one");
         must(question->ask != wire::Ask::borrow || question->group != 0, "a log has a name");
     }

@@ -52,6 +52,14 @@ TEST(Question, IsNoneOutsideOfItsBounds) {
         one.ask = Ask::leave;
         one.number = static_cast<std::int64_t>(pool::Reason::closing) + 1;
     }));
+    EXPECT_FALSE(refused([](Question& one) {
+        one.ask = Ask::leave;
+        one.number = static_cast<std::int64_t>(pool::Reason::flags);
+    }));
+    EXPECT_TRUE(refused([](Question& one) {
+        one.ask = Ask::leave;
+        one.number = static_cast<std::int64_t>(pool::Reason::flags) + 1;
+    }));
     EXPECT_TRUE(refused([](Question& one) { one.ask = Ask::borrow; }));
     EXPECT_FALSE(refused([](Question& one) {
         one.ask = Ask::borrow;

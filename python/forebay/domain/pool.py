@@ -45,6 +45,8 @@ REASONS: Mapping[str, str] = {
     "full": "the pool had no room for so many processes",
     "unmapped": "a process could not map the pool's memory",
     "uncaptured": "a program ran that does not go through Forebay",
+    "tables": "threads or processes did not share memory and descriptors alike (clone, unshare)",
+    "flags": "a call had flags that the pool does not know (preadv2, pwritev2)",
 }
 
 

@@ -65,6 +65,8 @@ enum class Reason : std::uint32_t {
     node_lost,    // a daemon of another node has gone
     full,         // there are more processes than the pool has room for
     uncaptured,   // a program runs whose calls nobody captures; it comes back after that
+    tables,       // threads or processes with one memory have several tables of descriptors
+    flags,        // a call had flags that the pool does not know
 };
 
 // The file may be pooled again, though it is still open.
