@@ -5,6 +5,7 @@
 #include "entry/posix/files.hpp"
 #include "entry/posix/locks.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/tables.hpp"
 #include "kernel/calls.hpp"
 
 #include <algorithm>
@@ -188,6 +189,12 @@ int fcntl(int fd, int command, void* argument) noexcept {
 }
 
 int close_range(unsigned first, unsigned last, int flags) noexcept {
+    if ((flags & CLOSE_RANGE_UNSHARE) != 0 && first <= last) {
+        const int error = prepare_own_table();
+        if (error != 0) {
+            return fail(error);
+        }
+    }
     if ((flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last) {
         return real::close_range(first, last, flags);
     }

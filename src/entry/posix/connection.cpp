@@ -111,15 +111,38 @@ bool Connection::set_socket(const char* path, const char* daemon) noexcept {
     std::memcpy(address_.sun_path, path, bytes);
     daemon_ = daemon_of(daemon, path);
     process_ = kernel::getpid();
+    mark_memory();
     return true;
+}
+
+void Connection::mark_memory() noexcept {
+    constexpr std::size_t page = 4096;
+    if (mark_ == nullptr) {
+        void* const at =
+            kernel::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED) {
+            return;
+        }
+        if (kernel::madvise(at, page, MADV_WIPEONFORK) != 0) {
+            kernel::munmap(at, page);
+            return;
+        }
+        mark_ = static_cast<std::atomic<std::uint32_t>*>(at);
+    }
+    mark_->store(1, relaxed);
+}
+
+// By its memory: a process that clone() made with memory and descriptors of its parent has another
+// number, and asks as a thread does.
+bool Connection::is_ours() const noexcept {
+    return mark_ != nullptr ? mark_->load(relaxed) != 0 : kernel::getpid() == process_;
 }
 
 bool Connection::reach() noexcept {
     if (reached()) {
         return true;
     }
-    if (state_.load(std::memory_order_acquire) != State::none || kernel::getpid() != process_ ||
-        !capturing()) {
+    if (state_.load(std::memory_order_acquire) != State::none || !is_ours() || !capturing()) {
         return false;
     }
     const int before = errno;
@@ -299,9 +322,15 @@ void Connection::unmap() noexcept {
     clean_ = nullptr;
 }
 
-void Connection::forget() noexcept {
+void Connection::forget(Table table) noexcept {
     const int before = errno;
-    disconnect();
+    if (table == Table::own) {
+        disconnect();
+    } else {
+        socket_.store(-1, relaxed);
+        bell_.store(-1, relaxed);
+        log_file_.forget();
+    }
     const bool over = life() == Life::ended;
     if (directory_ != nullptr) {
         unmapped(std::exchange(inherited_, std::exchange(directory_, nullptr)),
@@ -328,6 +357,7 @@ void Connection::forget() noexcept {
     turn_.store(0, relaxed);
     number_.fetch_add(1, relaxed);
     process_ = kernel::getpid();
+    mark_memory();
     state_.store(over ? State::ended : State::none, std::memory_order_release);
     errno = before;
 }
@@ -355,7 +385,7 @@ Connection::Received Connection::exchange(const wire::Question& question, int de
 
 std::optional<wire::Reply> Connection::ask(const wire::Question& question,
                                            int descriptor) noexcept {
-    if ((!reached() && !stays_out()) || kernel::getpid() != process_) {
+    if ((!reached() && !stays_out()) || !is_ours()) {
         return std::nullopt;
     }
     const int before = errno;

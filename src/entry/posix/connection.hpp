@@ -84,8 +84,10 @@ public:
     // The program wants this number for something else.
     void move_from(int fd) noexcept;
     // In a forked child: what is here is the parent's. The directory stays mapped until the child
-    // has one of its own: it says how the parent's daemon ends.
-    void forget() noexcept;
+    // has one of its own: it says how the parent's daemon ends. Where the table of descriptors is
+    // shared, the parent still uses those of its connection: they stay open.
+    enum class Table { own, shared };
+    void forget(Table table) noexcept;
 
     [[nodiscard]] bool alive() const noexcept override { return life() != Life::dead; }
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
@@ -143,6 +145,9 @@ private:
     void tell_that_it_was_stopped() const noexcept;
     [[nodiscard]] const char* connect_and_greet(Received& greeting, bool last_try) noexcept;
     [[nodiscard]] const char* map(Received& greeting) noexcept;
+    // False in a child of which forget() was not told: what is here belongs to its parent.
+    [[nodiscard]] bool is_ours() const noexcept;
+    void mark_memory() noexcept;
     void disconnect(bool but_for_the_socket = false) noexcept;
     void unmap() noexcept;
     void forget_logs_that_are_gone() noexcept;
@@ -161,6 +166,9 @@ private:
     std::atomic<bool> told_{false};
     Yielding yielding_;
     pid_t process_ = 0;
+    // On a page of its own, which the kernel gives to no child as it is: 0 there. Null: the kernel
+    // does not know how.
+    std::atomic<std::uint32_t>* mark_ = nullptr;
     std::uint32_t client_ = 0;
     const pool::Directory* directory_ = nullptr;
     const pool::Directory* inherited_ = nullptr;

@@ -6,6 +6,7 @@
 #include "entry/posix/message.hpp"
 #include "entry/posix/other_names.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/tables.hpp"
 #include "kernel/calls.hpp"
 
 #include <algorithm>
@@ -257,6 +258,15 @@ Taken not_taken(int fd, const Opening& opening) noexcept {
     return failed ? Taken::failed : Taken::no;
 }
 
+// Whether the table may say what the descriptor is.
+bool tracks(int fd) noexcept {
+    return fd < descriptors_max && !state.many_tables.load(std::memory_order_acquire);
+}
+
+pool::Reason untracked_reason() noexcept {
+    return state.many_tables.load(relaxed) ? pool::Reason::tables : pool::Reason::asked;
+}
+
 // This process would neither see deposits of the file nor keep out of their way.
 Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
     Description spare{};
@@ -284,11 +294,12 @@ Taken take_on(int fd, const Opening& opening) noexcept {
     if (!connection.reach()) {
         return connection.stays_out() ? keep_out(fd, opening, path) : not_taken(fd, opening);
     }
-    Description* const made = fd < descriptors_max ? descriptors.make() : nullptr;
+    const bool tracked = tracks(fd);
+    Description* const made = tracked ? descriptors.make() : nullptr;
     Description spare{};  // one that is never closed
     const Place place{made != nullptr ? *made : spare, fd};
     place.file.flags.store(opening.flags, relaxed);
-    const pool::Reason through = made == nullptr ? pool::Reason::asked : reason_of(fd, opening);
+    const pool::Reason through = made == nullptr ? untracked_reason() : reason_of(fd, opening);
     const Grouping together = grouping();
     const bool beside = through == pool::Reason::none && together.group != 0 && !together.part;
     place.file.beside.store(beside, relaxed);
@@ -314,6 +325,9 @@ Taken take_on(int fd, const Opening& opening) noexcept {
     }
     if (made != nullptr) {
         descriptors.put(fd, made);
+        if (!tracks(fd)) {  // another thread has just seen to all others
+            static_cast<void>(stop_tracking(fd));
+        }
     }
     return Taken::yes;
 }

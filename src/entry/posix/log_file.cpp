@@ -51,6 +51,11 @@ void LogFile::close() noexcept {
     if (fd >= 0) {
         kernel::close(fd);
     }
+    forget();
+}
+
+void LogFile::forget() noexcept {
+    fd_.store(-1, std::memory_order_seq_cst);
     writings_.store(0, relaxed);
 }
 

@@ -28,10 +28,12 @@ struct Devices {
 enum class Folder : std::uint32_t { unknown, outside, pooled };
 
 struct State {
-    std::atomic<bool> captures{false};          // there is a pool
-    std::atomic<bool> moving_offset{false};     // a thread puts one into the kernel
-    std::atomic<bool> asynchronous{false};      // io_uring or libaio may use any descriptor
-    std::atomic<bool> spawns_elsewhere{false};  // it has asked for children in other folders
+    std::atomic<bool> captures{false};            // there is a pool
+    std::atomic<bool> moving_offset{false};       // a thread puts one into the kernel
+    std::atomic<bool> asynchronous{false};        // io_uring or libaio may use any descriptor
+    std::atomic<bool> many_tables{false};         // of descriptors: none is tracked; tables.hpp
+    std::atomic<bool> many_processes{false};      // with this memory and this table of descriptors
+    std::atomic<bool> spawns_elsewhere{false};    // it has asked for children in other folders
     bool under_valgrind = false;
     std::atomic<Folder> folder{Folder::unknown};
     PoolPaths paths;
@@ -83,5 +85,7 @@ struct Walk {
 // Around every fork: before it, and in the child.
 void before_fork() noexcept;
 void in_child() noexcept;
+// In a child that has a copy of the memory, and shares the descriptors (CLONE_FILES).
+void in_child_with_our_descriptors() noexcept;
 
 }  // namespace forebay::entry

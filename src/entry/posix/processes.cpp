@@ -131,12 +131,21 @@ void before_fork() noexcept {
     errno = before;
 }
 
-void in_child() noexcept {
+namespace {
+
+void forget_parent(Connection::Table table) noexcept {
     state.moving_offset.store(false, std::memory_order_relaxed);
-    connection.forget();
+    state.many_processes.store(false, std::memory_order_relaxed);
+    connection.forget(table);
     state.mappings.forget();
     descriptors.recount();
 }
+
+}  // namespace
+
+void in_child() noexcept { forget_parent(Connection::Table::own); }
+
+void in_child_with_our_descriptors() noexcept { forget_parent(Connection::Table::shared); }
 
 namespace captured {
 
