@@ -2,22 +2,16 @@
 // needs it drained, and does not slow its writers down from then on.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
+#include "entry/posix/copying.hpp"
 #include "entry/posix/files.hpp"
 #include "entry/posix/process.hpp"
-#include "entry/posix/switching.hpp"
 #include "kernel/calls.hpp"
 
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <cstring>
-#include <linux/fiemap.h>
 
 namespace forebay::entry {
-
-namespace {
 
 // The source of a copy that the kernel makes: drained, and the kernel has its offset.
 int prepare_source(int fd) noexcept {
@@ -41,46 +35,7 @@ int prepare_copy(int from, int to) noexcept {
     return error != 0 ? error : leave_if_captured(to, pool::Reason::copied);
 }
 
-int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept {
-    switch (request) {
-        case FICLONE:
-            return prepare_copy(static_cast<int>(reinterpret_cast<std::intptr_t>(argument)), fd);
-        case FICLONERANGE: {
-            const auto* const range = static_cast<const file_clone_range*>(argument);
-            return state.memory.readable(range, sizeof *range) == sizeof *range
-                       ? prepare_copy(static_cast<int>(range->src_fd), fd)
-                       : EFAULT;
-        }
-        case FIDEDUPERANGE: return prepare_source(fd);
-        // An immutable file takes nothing more, by whatever descriptor: the kernel has to say so.
-        case FS_IOC_SETFLAGS:
-        case FS_IOC_FSSETXATTR: return leave_if_captured(fd, pool::Reason::asked);
-        case FS_IOC_FIEMAP:
-        case FIBMAP: return drain_if_captured(fd);
-        default: return 0;
-    }
-}
-
-// FIONREAD, by which libstdc++ asks how much of a file is left to read.
-int tell_left(Place place, void* to) noexcept {
-    const std::int64_t size = size_of(place);
-    if (size < 0) {
-        return fail(static_cast<int>(-size));
-    }
-    const off_t at = captured::lseek(place.fd, 0, SEEK_CUR);
-    if (at < 0) {
-        return -1;
-    }
-    const auto left = static_cast<int>(size - at);  // of more, the kernel's answer is as odd
-    if (!state.memory.writable(to, sizeof left)) {
-        return fail(EFAULT);
-    }
-    std::memcpy(to, &left, sizeof left);
-    return 0;
-}
-
-}  // namespace
-
+// All that are captured, and all that will be.
 void leave_for_good() noexcept {
     if (!capturing()) {
         return;
@@ -149,19 +104,6 @@ ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t bytes,
                unsigned flags) noexcept {
     const int error = prepare_copy(from, to);
     return error != 0 ? fail(error) : real::splice(from, from_at, to, to_at, bytes, flags);
-}
-
-int ioctl(int fd, unsigned long request, void* argument) noexcept {
-    if (is_switch(request)) {
-        return switch_file(fd, request, argument);
-    }
-    if (request == FIONREAD) {
-        return on(
-            fd, [&]() noexcept { return real::ioctl(fd, request, argument); },
-            [&](Place place) noexcept { return tell_left(place, argument); });
-    }
-    const int error = capturing() ? prepare_ioctl(fd, request, argument) : 0;
-    return error != 0 ? fail(error) : real::ioctl(fd, request, argument);
 }
 
 int aio_read(aiocb* block) noexcept {
