@@ -1,4 +1,4 @@
-"""ioctl of files that were just written."""
+"""ioctl, and the flags and vectors of preadv2 and pwritev2, of files that were just written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from suite import pooled
 from suite.verdict import ensure
 
 HOW = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
-CASES = ("ranges", "relative", "read_ahead", "alike", "harmless")
+CASES = ("ranges", "relative", "read_ahead", "alike", "harmless", "flags")
 
 
 @HOW
@@ -31,3 +31,23 @@ def _reasons(case: str, folder: Path) -> Mapping[str, str]:
 def test_requests_that_change_nothing_keep_a_file_in_the_pool(folder: Path) -> None:
     reasons = _reasons("harmless", folder)
     ensure(reasons == {"one": ""}, f"{reasons}")
+
+
+def test_unknown_flags_are_named_as_such(folder: Path) -> None:
+    """RWF_DONTCACHE was told as O_DIRECT or O_SYNC."""
+    reasons = _reasons("flags", folder)
+    expected = {
+        "flag.1": "",
+        "flag.2": "direct",
+        "flag.4": "direct",
+        "flag.80": "flags",
+        "flag.40000000": "flags",
+    }
+    ensure(reasons == expected, f"{reasons}")
+
+
+@HOW
+def test_vectors_that_make_no_sense(settings: Mapping[str, str], folder: Path) -> None:
+    """Errors came in another order than the kernel's: EFAULT for EINVAL, EINVAL for EBADF, and some
+    vectors that it refuses were taken."""
+    pooled.Twice(command=[pooled.program("vectors.c")]).ensure_same(folder, settings)

@@ -49,15 +49,13 @@ bool may_write(Place place) noexcept {
     return (place.file.flags.load(relaxed) & O_ACCMODE) != O_RDONLY;
 }
 
-// Bytes of all pieces, as many as are moved at a time; -1: they make no sense.
+// Bytes of all pieces, as many as are moved at a time.
 std::int64_t bytes_of(Pieces pieces) noexcept {
     std::size_t bytes = 0;
     for (const iovec& piece : pieces) {
-        if (__builtin_add_overflow(bytes, piece.iov_len, &bytes) || bytes > SSIZE_MAX) {
-            return -1;
-        }
+        bytes += std::min(piece.iov_len, move_max - bytes);
     }
-    return static_cast<std::int64_t>(std::min(bytes, move_max));
+    return static_cast<std::int64_t>(bytes);
 }
 
 // Moves one piece after the other, each by `move` (its memory, its bytes, and how many were moved
@@ -229,23 +227,12 @@ ssize_t move_here(Place place, Pieces pieces, std::int64_t bytes, MoveAt move_at
 }
 
 ssize_t write_here(Place place, Pieces pieces) noexcept {
-    const std::int64_t bytes = bytes_of(pieces);
-    if (bytes < 0 || !may_write(place)) {
-        return fail(bytes < 0 ? EINVAL : EBADF);
-    }
-    return move_here(place, pieces, bytes, write_at);
+    return move_here(place, pieces, bytes_of(pieces), write_at);
 }
 
 ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
-    const std::int64_t bytes = bytes_of(pieces);
-    if (bytes < 0 || at < 0) {
-        return fail(EINVAL);
-    }
-    if (!may_write(place)) {
-        return fail(EBADF);
-    }
     std::int64_t end = 0;
-    if (__builtin_add_overflow(at, bytes, &end)) {
+    if (__builtin_add_overflow(at, bytes_of(pieces), &end)) {
         return fail(EINVAL);
     }
     return told(write_at(place, pieces, at));
@@ -268,9 +255,6 @@ std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
 // Whose offset only this process moves: read, and then see whether it is still the same.
 ssize_t read_here(Place place, Pieces pieces) noexcept {
     const std::int64_t bytes = bytes_of(pieces);
-    if (bytes < 0 || !may_read(place)) {
-        return fail(bytes < 0 ? EINVAL : EBADF);
-    }
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
     while (at != in_kernel) {
         const bool over = at > std::numeric_limits<std::int64_t>::max() - bytes;
@@ -286,12 +270,8 @@ ssize_t read_here(Place place, Pieces pieces) noexcept {
 }
 
 ssize_t read_there(Place place, Pieces pieces, off_t at) noexcept {
-    const std::int64_t bytes = bytes_of(pieces);
-    if (bytes < 0 || at < 0 || at > std::numeric_limits<std::int64_t>::max() - bytes) {
+    if (at > std::numeric_limits<std::int64_t>::max() - bytes_of(pieces)) {
         return fail(EINVAL);
-    }
-    if (!may_read(place)) {
-        return fail(EBADF);
     }
     return told(read_at(place, pieces, at));
 }
@@ -299,32 +279,86 @@ ssize_t read_there(Place place, Pieces pieces, off_t at) noexcept {
 // -- what the captured functions have in common
 // -------------------------------------------------------
 
-template <class Pass, class Own>
-ssize_t on_pieces(int fd, const iovec* pieces, int count, const Pass& pass,
-                  const Own& own) noexcept {
+enum class Direction { reads, writes };
+
+// In which direction, and at which offset: the description's, or the caller's.
+struct Move {
+    Direction direction;
+    bool has_offset = false;
+    off_t at = 0;
+};
+
+// What the kernel says before it looks at memory: 0 or an errno.
+int refusal_of(Place place, const Move& move) noexcept {
+    if (move.has_offset && move.at < 0) {
+        return EINVAL;
+    }
+    return (move.direction == Direction::reads ? may_read(place) : may_write(place)) ? 0 : EBADF;
+}
+
+ssize_t move(Place place, Pieces pieces, const Move& how) noexcept {
+    if (how.direction == Direction::reads) {
+        return how.has_offset ? read_there(place, pieces, how.at) : read_here(place, pieces);
+    }
+    return how.has_offset ? write_there(place, pieces, how.at) : write_here(place, pieces);
+}
+
+// read, write, and those with an offset.
+template <class Pass>
+ssize_t on_bytes(int fd, const iovec& piece, const Move& how, const Pass& pass) noexcept {
     return on(fd, pass, [&](Place place) noexcept -> ssize_t {
-        if (count < 0 || count > IOV_MAX) {
-            return fail(EINVAL);
+        if (const int error = refusal_of(place, how); error != 0) {
+            return fail(error);
         }
-        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(iovec);
-        if (state.memory.readable(pieces, bytes) != bytes) {
+        if (!Memory::possible(piece.iov_base, piece.iov_len)) {
             return fail(EFAULT);
         }
-        const Pieces all{pieces, static_cast<std::size_t>(count)};
-        if (!std::ranges::all_of(all, [](const iovec& one) noexcept {
-                return one.iov_len == 0 || Memory::possible(one.iov_base, one.iov_len);
-            })) {
-            return fail(EFAULT);
-        }
-        return own(place, all);
+        const iovec whole{piece.iov_base, std::min(piece.iov_len, move_max)};
+        return move(place, {&whole, 1}, how);
+    });
+}
+
+// What the kernel says of pieces before it moves any, in its order: 0 or an errno. A single one is
+// cut to what is moved at a time before its address is looked at, several are not.
+int refusal_of(const iovec* pieces, int count) noexcept {
+    if (count < 0 || count > IOV_MAX) {
+        return EINVAL;
+    }
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(iovec);
+    if (state.memory.readable(pieces, bytes) != bytes) {
+        return EFAULT;
+    }
+    const Pieces all{pieces, static_cast<std::size_t>(count)};
+    if (!std::ranges::all_of(all,
+                             [](const iovec& one) noexcept { return one.iov_len <= SSIZE_MAX; })) {
+        return EINVAL;
+    }
+    const std::size_t looked_at = count == 1 ? move_max : SSIZE_MAX;
+    const bool possible = std::ranges::all_of(all, [&](const iovec& one) noexcept {
+        return Memory::possible(one.iov_base, std::min(one.iov_len, looked_at));
+    });
+    return possible ? 0 : EFAULT;
+}
+
+// readv, writev, and those with an offset.
+template <class Pass>
+ssize_t on_pieces(int fd, const iovec* pieces, int count, const Move& how,
+                  const Pass& pass) noexcept {
+    return on(fd, pass, [&](Place place) noexcept -> ssize_t {
+        int error = refusal_of(place, how);
+        error = error == 0 ? refusal_of(pieces, count) : error;
+        return error != 0 ? fail(error)
+                          : move(place, {pieces, static_cast<std::size_t>(count)}, how);
     });
 }
 
 // Flags that a deposit does not know make the file leave.
 template <class Pass>
 ssize_t leave_for(int fd, int flags, const Pass& pass) noexcept {
-    const int error = leave_if_captured(
-        fd, (flags & RWF_APPEND) != 0 ? pool::Reason::append : pool::Reason::direct);
+    const pool::Reason why = (flags & RWF_APPEND) != 0               ? pool::Reason::append
+                             : (flags & (RWF_DSYNC | RWF_SYNC)) != 0 ? pool::Reason::direct
+                                                                     : pool::Reason::flags;
+    const int error = leave_if_captured(fd, why);
     return error != 0 ? fail(error) : pass();
 }
 
@@ -333,61 +367,43 @@ ssize_t leave_for(int fd, int flags, const Pass& pass) noexcept {
 namespace captured {
 
 ssize_t read(int fd, void* to, size_t bytes) noexcept {
-    return on(
-        fd, [&]() noexcept { return real::read(fd, to, bytes); },
-        [&](Place place) noexcept {
-            const iovec piece{to, std::min(bytes, move_max)};
-            return read_here(place, {&piece, 1});
-        });
+    return on_bytes(fd, {to, bytes}, {.direction = Direction::reads},
+                    [&]() noexcept { return real::read(fd, to, bytes); });
 }
 
 ssize_t write(int fd, const void* from, size_t bytes) noexcept {
-    return on(
-        fd, [&]() noexcept { return real::write(fd, from, bytes); },
-        [&](Place place) noexcept {
-            const iovec piece{const_cast<void*>(from), std::min(bytes, move_max)};
-            return write_here(place, {&piece, 1});
-        });
+    return on_bytes(fd, {const_cast<void*>(from), bytes}, {.direction = Direction::writes},
+                    [&]() noexcept { return real::write(fd, from, bytes); });
 }
 
 ssize_t pread(int fd, void* to, size_t bytes, off_t at) noexcept {
-    return on(
-        fd, [&]() noexcept { return real::pread(fd, to, bytes, at); },
-        [&](Place place) noexcept {
-            const iovec piece{to, std::min(bytes, move_max)};
-            return read_there(place, {&piece, 1}, at);
-        });
+    return on_bytes(fd, {to, bytes}, {Direction::reads, true, at},
+                    [&]() noexcept { return real::pread(fd, to, bytes, at); });
 }
 
 ssize_t pwrite(int fd, const void* from, size_t bytes, off_t at) noexcept {
-    return on(
-        fd, [&]() noexcept { return real::pwrite(fd, from, bytes, at); },
-        [&](Place place) noexcept {
-            const iovec piece{const_cast<void*>(from), std::min(bytes, move_max)};
-            return write_there(place, {&piece, 1}, at);
-        });
+    return on_bytes(fd, {const_cast<void*>(from), bytes}, {Direction::writes, true, at},
+                    [&]() noexcept { return real::pwrite(fd, from, bytes, at); });
 }
 
 ssize_t readv(int fd, const iovec* pieces, int count) noexcept {
-    return on_pieces(
-        fd, pieces, count, [&]() noexcept { return real::readv(fd, pieces, count); }, read_here);
+    return on_pieces(fd, pieces, count, {.direction = Direction::reads},
+                     [&]() noexcept { return real::readv(fd, pieces, count); });
 }
 
 ssize_t writev(int fd, const iovec* pieces, int count) noexcept {
-    return on_pieces(
-        fd, pieces, count, [&]() noexcept { return real::writev(fd, pieces, count); }, write_here);
+    return on_pieces(fd, pieces, count, {.direction = Direction::writes},
+                     [&]() noexcept { return real::writev(fd, pieces, count); });
 }
 
 ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept {
-    return on_pieces(
-        fd, pieces, count, [&]() noexcept { return real::preadv(fd, pieces, count, at); },
-        [&](Place place, Pieces all) noexcept { return read_there(place, all, at); });
+    return on_pieces(fd, pieces, count, {Direction::reads, true, at},
+                     [&]() noexcept { return real::preadv(fd, pieces, count, at); });
 }
 
 ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept {
-    return on_pieces(
-        fd, pieces, count, [&]() noexcept { return real::pwritev(fd, pieces, count, at); },
-        [&](Place place, Pieces all) noexcept { return write_there(place, all, at); });
+    return on_pieces(fd, pieces, count, {Direction::writes, true, at},
+                     [&]() noexcept { return real::pwritev(fd, pieces, count, at); });
 }
 
 ssize_t preadv2(int fd, const iovec* pieces, int count, off_t at, int flags) noexcept {
@@ -395,9 +411,7 @@ ssize_t preadv2(int fd, const iovec* pieces, int count, off_t at, int flags) noe
     if ((flags & ~(RWF_HIPRI | RWF_NOWAIT)) != 0) {
         return leave_for(fd, flags, pass);
     }
-    return on_pieces(fd, pieces, count, pass, [&](Place place, Pieces all) noexcept {
-        return at == here ? read_here(place, all) : read_there(place, all, at);
-    });
+    return on_pieces(fd, pieces, count, {Direction::reads, at != here, at}, pass);
 }
 
 ssize_t pwritev2(int fd, const iovec* pieces, int count, off_t at, int flags) noexcept {
@@ -405,9 +419,7 @@ ssize_t pwritev2(int fd, const iovec* pieces, int count, off_t at, int flags) no
     if ((flags & ~(RWF_HIPRI | RWF_NOWAIT)) != 0) {
         return leave_for(fd, flags, pass);
     }
-    return on_pieces(fd, pieces, count, pass, [&](Place place, Pieces all) noexcept {
-        return at == here ? write_here(place, all) : write_there(place, all, at);
-    });
+    return on_pieces(fd, pieces, count, {Direction::writes, at != here, at}, pass);
 }
 
 // libc ends a program that reads more than it has room for.
