@@ -5,6 +5,7 @@
 #include "entry/posix/files.hpp"
 #include "entry/posix/look.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/size_limit.hpp"
 #include "kernel/calls.hpp"
 
 #include <cerrno>
@@ -102,6 +103,9 @@ int ftruncate(int fd, off_t bytes) noexcept {
                       held->connection.load(std::memory_order_relaxed) == connection.number();
     if (here == Footing::passed && !told) {
         return real::ftruncate(fd, bytes);
+    }
+    if (here != Footing::lost && is_beyond_size_limit(bytes) && bytes > size_of(place)) {
+        return real::ftruncate(fd, bytes);  // fails, and the signal comes
     }
     return here == Footing::lost ? fail(EIO) : done(truncate(place, bytes));
 }

@@ -8,6 +8,7 @@
 #include <mntent.h>
 #include <nl_types.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>

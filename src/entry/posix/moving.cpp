@@ -7,6 +7,7 @@
 #include "entry/posix/inside_kind.hpp"
 #include "entry/posix/lending.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/size_limit.hpp"
 #include "kernel/calls.hpp"
 
 #include <algorithm>
@@ -146,6 +147,7 @@ std::int64_t made_durable(Place place, std::int64_t moved) noexcept {
 
 // Bytes written, or minus an errno.
 std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
+    heed_size_limit();
     if (!place.file.wrote.load(relaxed)) {
         place.file.wrote.store(true, relaxed);
     }
@@ -172,6 +174,7 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
 // As write_at, of bytes that lie in the log already.
 std::int64_t write_lent_at(Place place, const pool::Loan& part, std::int64_t at,
                            bool& taken) noexcept {
+    heed_size_limit();
     place.file.wrote.store(true, relaxed);
     const std::int64_t moved = deposit(place, part.bytes, at, [&](pool::FileId file) noexcept {
         const pool::Written written = connection.depositor().put_lent(file, at, part);

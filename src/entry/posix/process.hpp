@@ -35,6 +35,7 @@ struct State {
     std::atomic<bool> many_processes{false};      // with this memory and this table of descriptors
     std::atomic<bool> spawns_elsewhere{false};    // it has asked for children in other folders
     bool under_valgrind = false;
+    std::atomic<std::int64_t> limit_asked_ns{0};  // size_limit.hpp
     std::atomic<Folder> folder{Folder::unknown};
     PoolPaths paths;
     Devices devices{};

@@ -136,6 +136,7 @@ namespace {
 void forget_parent(Connection::Table table) noexcept {
     state.moving_offset.store(false, std::memory_order_relaxed);
     state.many_processes.store(false, std::memory_order_relaxed);
+    state.limit_asked_ns.store(0, std::memory_order_relaxed);
     connection.forget(table);
     state.mappings.forget();
     descriptors.recount();
