@@ -3,8 +3,10 @@
 
 #include "kernel/system_call.hpp"
 
+#include <array>
 #include <csignal>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -119,6 +121,9 @@ int munmap(void* at, std::size_t bytes) noexcept { return status(SYS_munmap, at,
 int madvise(void* at, std::size_t bytes, int advice) noexcept {
     return status(SYS_madvise, at, bytes, advice);
 }
+int mlock2(const void* at, std::size_t bytes, unsigned flags) noexcept {
+    return status(SYS_mlock2, at, bytes, flags);
+}
 
 int socket(int family, int type, int protocol) noexcept {
     return status(SYS_socket, family, type, protocol);
@@ -154,6 +159,13 @@ rlim_t limit_of(int resource) noexcept {
     rlimit limit{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
     status(SYS_prlimit64, 0, resource, nullptr, &limit);
     return limit.rlim_cur;
+}
+bool is_capable(int capability) noexcept {
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+    const auto word = static_cast<std::size_t>(CAP_TO_INDEX(capability));
+    return status(SYS_capget, &header, sets.data()) == 0 &&
+           (sets[word].effective & CAP_TO_MASK(capability)) != 0;
 }
 
 }  // namespace forebay::kernel

@@ -66,6 +66,7 @@ int memfd_create(const char* name, unsigned flags) noexcept;
 void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept;
 int munmap(void* at, std::size_t bytes) noexcept;
 int madvise(void* at, std::size_t bytes, int advice) noexcept;
+int mlock2(const void* at, std::size_t bytes, unsigned flags) noexcept;
 
 int socket(int family, int type, int protocol) noexcept;
 int connect(int fd, const sockaddr* address, std::size_t bytes) noexcept;
@@ -83,6 +84,8 @@ void give_signals(Signals before) noexcept;
 pid_t getpid() noexcept;
 // The most that a process may have of a resource (RLIMIT_…); RLIM_INFINITY where it cannot be told.
 rlim_t limit_of(int resource) noexcept;
+// Whether this thread has a capability (CAP_…) in effect.
+bool is_capable(int capability) noexcept;
 
 // A whole small file: settings, /proc and /sys. nullopt, with errno, where it cannot be read or has
 // more than `bytes_max` bytes (EFBIG).

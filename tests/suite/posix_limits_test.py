@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,3 +30,27 @@ def test_a_limit_for_a_program_leaves_its_parents_files_in_the_pool(folder: Path
         pooled.run([pooled.program("limits.c"), "child"], served.folder, served.environment())
         reasons = {file.reason for file in served.status().files}
         ensure(reasons == {""}, f"left for {reasons}")
+
+
+def test_deposits_of_others_are_read_where_nothing_large_can_be_mapped(folder: Path) -> None:
+    """It was tried again and again, until they happened to be drained."""
+    command = [pooled.program("limits.c"), "no_memory"]
+    pooled.Twice(command=command, seconds_max=30).ensure_same(folder)
+
+
+def _with_little_to_lock(case: str) -> list[str | Path]:
+    """A program that may lock 8 MiB, also where root runs it."""
+    prefix = ["prlimit", "--memlock=8388608"]
+    if os.geteuid() == 0:
+        prefix += ["setpriv", "--bounding-set=-ipc_lock"]
+    if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("memory cannot be limited. Install util-linux, and raise ulimit -l to 8 MiB.")
+    return [*prefix, pooled.program("locked.c"), case]
+
+
+@pytest.mark.parametrize(
+    "case", ["early", "late", "current", "future", "on_fault", "wrong", "too_much"]
+)
+def test_mlockall_counts_what_a_program_has_without_the_pool(case: str, folder: Path) -> None:
+    """The pool's mapping of 16 GiB and the capture's tables made it fail with ENOMEM."""
+    pooled.Twice(command=_with_little_to_lock(case)).ensure_same(folder)

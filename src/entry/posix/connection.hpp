@@ -104,6 +104,10 @@ public:
     // mapped.
     [[nodiscard]] std::byte* reach_log(std::uint64_t name) noexcept;
 
+    // Memory that is mapped for the connection: the part that lies first behind `at`. Empty: there
+    // is none.
+    [[nodiscard]] std::span<const std::byte> mapped_behind(const std::byte* at) const noexcept;
+
     // While it lives, reads are under way: logs of others stay mapped.
     class Reading {
     public:
@@ -153,6 +157,7 @@ private:
     void forget_logs_that_are_gone() noexcept;
     [[nodiscard]] Received exchange(const wire::Question& question, int descriptor) noexcept;
     [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
+    [[nodiscard]] pool::Log mapped_or_drained(std::uint32_t client) noexcept;
     void retire(std::byte* log) noexcept;
 
     sockaddr_un address_{};

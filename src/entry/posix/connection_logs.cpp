@@ -26,8 +26,7 @@ pool::Log Connection::log_of(std::uint32_t client) noexcept {
     if (number == 0) {
         return {};
     }
-    std::byte* const mapped = map_log(client);
-    return mapped == nullptr ? pool::Log{} : pool::Log{mapped};
+    return mapped_or_drained(client);
 }
 
 bool Connection::sees(std::uint32_t client) noexcept {
@@ -57,6 +56,43 @@ void Connection::forget_logs_that_are_gone() noexcept {
             retire(base);
         }
     }
+}
+
+// What is not drained by itself can be read by nobody who cannot map where it lies.
+pool::Log Connection::mapped_or_drained(std::uint32_t client) noexcept {
+    if (std::byte* const mapped = map_log(client); mapped != nullptr) {
+        return pool::Log{mapped};
+    }
+    if (directory_->clients[client].log.load(std::memory_order_acquire) != 0) {
+        wire::Question question;
+        question.ask = wire::Ask::drain;
+        static_cast<void>(ask(question));
+    }
+    return {};
+}
+
+std::span<const std::byte> Connection::mapped_behind(const std::byte* at) const noexcept {
+    std::span<const std::byte> first;
+    const auto look = [&](const void* begin, std::size_t bytes) noexcept {
+        const std::span one{static_cast<const std::byte*>(begin), bytes};
+        const bool behind = begin != nullptr && one.data() + one.size() > at;
+        if (behind && (first.empty() || one.data() < first.data())) {
+            first = one;
+        }
+    };
+    look(directory_, sizeof(pool::Directory));
+    look(log_.mapped() ? log_.base() : nullptr, pool::LogShape::bytes);
+    look(clean_, clean_bytes_);
+    for (const OtherLog& other : others_) {
+        look(other.base.load(relaxed), pool::LogShape::bytes);
+    }
+    for (const std::byte* const old : retired_) {
+        look(old, pool::LogShape::bytes);
+    }
+    for (const LentLog& lent : lent_logs_) {
+        look(lent.base, pool::LogShape::bytes);
+    }
+    return first;
 }
 
 std::byte* Connection::map_log(std::uint32_t client) noexcept {
