@@ -160,6 +160,9 @@ rlim_t limit_of(int resource) noexcept {
     status(SYS_prlimit64, 0, resource, nullptr, &limit);
     return limit.rlim_cur;
 }
+int prlimit(int resource, const rlimit* wanted, rlimit* before) noexcept {
+    return status(SYS_prlimit64, 0, resource, wanted, before);
+}
 bool is_capable(int capability) noexcept {
     __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
     std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};

@@ -128,11 +128,60 @@ static void no_memory(void) {
     need(waitpid(child, &status, 0) == child && status == 0, "the child");
 }
 
+/* Opens files until no descriptor is left, and uses all of them. */
+static void open_all(const char* what) {
+    static int fds[1000];
+    int opened = 0;
+    while (opened < 1000) {
+        char name[32] = {0};
+        snprintf(name, sizeof name, "%s.%d", what, opened);
+        fds[opened] = open(name, O_CREAT | O_RDWR | O_TRUNC, 0644);
+        if (fds[opened] < 0) {
+            break;
+        }
+        need(write(fds[opened], name, sizeof name) == sizeof name, "write");
+        ++opened;
+    }
+    printf("%s: %d descriptors, then %s\n", what, opened, strerrorname_np(errno));
+    fflush(stdout);
+    for (int i = 0; i < opened; ++i) {
+        char name[32] = {0};
+        char found[32] = {0};
+        snprintf(name, sizeof name, "%s.%d", what, i);
+        need(pread(fds[i], found, sizeof found, 0) == sizeof found, "read");
+        need(strcmp(name, found) == 0, "another file");
+        need(close(fds[i]) == 0, "close");
+    }
+}
+
+static void set_descriptors(rlim_t soft, rlim_t hard) {
+    struct rlimit limit;
+    need(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
+    limit.rlim_cur = soft;
+    limit.rlim_max = hard < limit.rlim_max ? hard : limit.rlim_max;
+    need(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+}
+
+static void descriptors(void) {
+    set_descriptors(40, RLIM_INFINITY);
+    open_all("few");
+    set_descriptors(60, RLIM_INFINITY);
+    open_all("more");
+    set_descriptors(30, RLIM_INFINITY);
+    open_all("fewer");
+}
+
+/* The soft limit is the hard one. */
+static void no_more_descriptors(void) {
+    set_descriptors(60, 60);
+    open_all("all");
+}
+
 int main(int argc, char** argv) {
     static const struct test_case cases[] = {
-        {"setrlimit", by_setrlimit}, {"prlimit", by_prlimit}, {"number", by_number},
-        {"ulimit", by_ulimit},       {"other", by_other},     {"child", in_child},
-        {"no_memory", no_memory},
+        {"setrlimit", by_setrlimit}, {"prlimit", by_prlimit},      {"number", by_number},
+        {"ulimit", by_ulimit},       {"other", by_other},          {"child", in_child},
+        {"no_memory", no_memory},    {"descriptors", descriptors}, {"no_more", no_more_descriptors},
     };
     return run_named(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

@@ -32,6 +32,15 @@ def test_a_limit_for_a_program_leaves_its_parents_files_in_the_pool(folder: Path
         ensure(reasons == {""}, f"left for {reasons}")
 
 
+@pytest.mark.parametrize("limit", ["descriptors", "no_more"])
+def test_a_program_has_as_many_descriptors_as_it_may_have(limit: str, folder: Path) -> None:
+    """The three of the connection were among them."""
+    raised = ["prlimit", "--nofile=60:60", "prlimit", "--nofile=68:68", "true"]
+    if limit == "no_more" and subprocess.run(raised, capture_output=True, check=False).returncode:
+        pytest.skip("ours are beyond a hard limit only with CAP_SYS_RESOURCE. Run as root.")
+    pooled.Twice(command=[pooled.program("limits.c"), limit]).ensure_same(folder)
+
+
 def test_deposits_of_others_are_read_where_nothing_large_can_be_mapped(folder: Path) -> None:
     """It was tried again and again, until they happened to be drained."""
     command = [pooled.program("limits.c"), "no_memory"]

@@ -5,6 +5,7 @@
 #include "base/atomics.hpp"
 #include "entry/posix/connection_parts.hpp"
 #include "entry/posix/message.hpp"
+#include "entry/posix/own_descriptors.hpp"
 #include "entry/posix/process.hpp"
 #include "entry/posix/trust.hpp"
 #include "kernel/calls.hpp"
@@ -28,18 +29,13 @@ namespace {
 // Naps, while the daemon has as many programs as it can have, and some of them have ended; or while
 // it ends connections before it has said anything, for want of descriptors.
 constexpr int tries_max = 6000;
-// Descriptors of ours lie here, where programs rarely look, or as high as the limit lets them.
-constexpr std::array<long, 3> high_numbers{512, 100, 3};
-
 int moved_up(int fd) noexcept {
-    for (const long number : high_numbers) {
-        const int high = kernel::fcntl(fd, F_DUPFD_CLOEXEC, number);
-        if (high >= 0) {
-            kernel::close(fd);
-            return high;
-        }
+    const int high = doubled_out_of_the_way(fd);
+    if (high < 0) {
+        return fd;
     }
-    return fd;
+    kernel::close(fd);
+    return high;
 }
 
 bool send_question(int socket, const wire::Question& question, int descriptor) noexcept {
@@ -424,15 +420,26 @@ void Connection::move_from(int fd) noexcept {
     }
     for (std::atomic<int>* one : {&socket_, &bell_}) {
         if (one->load(relaxed) == fd) {
-            for (const long number : high_numbers) {
-                const int other = kernel::fcntl(fd, F_DUPFD_CLOEXEC, number);
-                if (other >= 0) {
-                    one->store(other, relaxed);
-                    return;
-                }
+            const int other = doubled_out_of_the_way(fd);
+            if (other >= 0) {
+                one->store(other, relaxed);
+                return;
             }
         }
     }
+}
+
+void Connection::move_beyond_limit() noexcept {
+    const Turn turn{*this};
+    for (std::atomic<int>* one : {&socket_, &bell_}) {
+        const int fd = one->load(relaxed);
+        const int other = fd < 0 ? -1 : doubled_beyond_limit(fd);
+        if (other >= 0) {
+            one->store(other, relaxed);
+            kernel::close(fd);
+        }
+    }
+    log_file_.move_to_double(&doubled_beyond_limit);
 }
 
 // The first word of a robust mutex: its holder, or a bit that the kernel sets when its holder dies.

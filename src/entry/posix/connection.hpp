@@ -83,6 +83,9 @@ public:
     }
     // The program wants this number for something else.
     void move_from(int fd) noexcept;
+    // The program may have more descriptors than before: ours are not to be among them. For a
+    // process without threads: another one could be about to use the old numbers.
+    void move_beyond_limit() noexcept;
     // In a forked child: what is here is the parent's. The directory stays mapped until the child
     // has one of its own: it says how the parent's daemon ends. Where the table of descriptors is
     // shared, the parent still uses those of its connection: they stay open.

@@ -59,6 +59,15 @@ void LogFile::forget() noexcept {
     writings_.store(0, relaxed);
 }
 
+void LogFile::move_to_double(int (*doubled)(int fd)) noexcept {
+    const int fd = number();
+    const int other = fd < 0 ? -1 : doubled(fd);
+    if (other >= 0) {
+        fd_.store(other, std::memory_order_seq_cst);
+        kernel::close(fd);
+    }
+}
+
 // Whoever still writes is done in a moment, or will see that the number has changed; unless it is
 // this very thread, which a signal has interrupted. So this ends.
 void LogFile::give_up() noexcept {

@@ -27,6 +27,9 @@ public:
     // The program wants the number, and will have it once this returns: nothing is written here any
     // more.
     void give_up() noexcept;
+    // It has another number, which `doubled` makes of the present one, or the same where that
+    // fails. For a process without threads.
+    void move_to_double(int (*doubled)(int fd)) noexcept;
     // At a place of the log. False: nothing that matters was written, and it has to be copied.
     // Leaves errno alone.
     [[nodiscard]] bool write(std::size_t place, std::span<const std::byte> bytes) noexcept;

@@ -6,6 +6,7 @@
 #include "capture/real.hpp"
 #include "entry/posix/files.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/tables.hpp"
 #include "kernel/calls.hpp"
 
 #include <cerrno>
@@ -37,13 +38,18 @@ void leave_for_limit() noexcept {
     errno = before;
 }
 
-// The call that may have set it has returned.
+// The call that may have set a limit has returned.
 template <class Result>
-Result limit_was_set(Result result) noexcept {
-    if (result != -1 && descriptors.end() > 0 && is_limited()) {
+Result limit_was_set(int resource, Result result) noexcept {
+    const int before = errno;
+    if (result != -1 && resource == RLIMIT_FSIZE && descriptors.end() > 0 && is_limited()) {
         state.limit_asked_ns.store(0, relaxed);
         leave_for_limit();
     }
+    if (result != -1 && resource == RLIMIT_NOFILE && connection.reached() && !is_shared_table()) {
+        connection.move_beyond_limit();
+    }
+    errno = before;
     return result;
 }
 
@@ -70,18 +76,17 @@ bool is_beyond_size_limit(long long bytes) noexcept {
 namespace captured {
 
 int setrlimit(int resource, const rlimit* limit) noexcept {
-    const int done = real::setrlimit(resource, limit);
-    return resource == RLIMIT_FSIZE ? limit_was_set(done) : done;
+    return limit_was_set(resource, real::setrlimit(resource, limit));
 }
 
 int prlimit(pid_t process, int resource, const rlimit* limit, rlimit* before) noexcept {
     const int done = real::prlimit(process, resource, limit, before);
-    return resource == RLIMIT_FSIZE && limit != nullptr ? limit_was_set(done) : done;
+    return limit != nullptr ? limit_was_set(resource, done) : done;
 }
 
 long ulimit(int command, long amount) noexcept {
     const long done = real::ulimit(command, amount);
-    return command == UL_SETFSIZE ? limit_was_set(done) : done;
+    return command == UL_SETFSIZE ? limit_was_set(RLIMIT_FSIZE, done) : done;
 }
 
 }  // namespace captured

@@ -20,14 +20,6 @@ namespace forebay::entry {
 
 namespace {
 
-// Threads of this process. /proc has a folder for each, and counts them as links; where it cannot
-// be asked, there may be any number.
-bool has_threads() noexcept {
-    constexpr nlink_t alone = 3;  // the folder's own two, and that of one thread
-    struct stat found{};
-    return kernel::stat("/proc/self/task", &found) != 0 || found.st_nlink > alone;
-}
-
 // What a child begins with. It lies on its parent's stack, of which the child has a copy.
 struct Beginning {
     CloneFunction* function;
@@ -46,6 +38,14 @@ int begin_child(void* beginning) noexcept {
 }
 
 }  // namespace
+
+// /proc has a folder for each thread, and counts them as links.
+bool is_shared_table() noexcept {
+    constexpr nlink_t alone = 3;  // the folder's own two, and that of one thread
+    struct stat found{};
+    return state.many_processes.load(std::memory_order_acquire) ||
+           kernel::stat("/proc/self/task", &found) != 0 || found.st_nlink > alone;
+}
 
 int stop_tracking(int fd) noexcept {
     const int error = leave_if_captured(fd, pool::Reason::tables);
@@ -71,8 +71,7 @@ int prepare_own_table() noexcept {
         return 0;
     }
     const int before = errno;
-    const bool shared = state.many_processes.load(std::memory_order_acquire) || has_threads();
-    const int error = shared ? stop_tracking() : 0;
+    const int error = is_shared_table() ? stop_tracking() : 0;
     errno = before;
     return error;
 }

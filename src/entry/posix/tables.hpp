@@ -12,6 +12,8 @@ namespace forebay::entry {
 int stop_tracking() noexcept;
 // As above, of one descriptor.
 int stop_tracking(int fd) noexcept;
+// Whether other threads, or other processes with this memory, may use our descriptors.
+[[nodiscard]] bool is_shared_table() noexcept;
 // The calling thread is to have a table of descriptors of its own: stop_tracking(), unless it has
 // that already. 0 or an errno.
 int prepare_own_table() noexcept;
