@@ -87,7 +87,12 @@ class Daemon:
     socket: Path
     said: Path
     process: subprocess.Popen[str]
-    address: str
+    ready: str
+
+    @property
+    def address(self) -> str:
+        """Where the other daemons of a job reach it."""
+        return str(json.loads(self.ready).get("address", ""))
 
     @classmethod
     @contextlib.contextmanager
@@ -127,7 +132,7 @@ class Daemon:
                     socket=socket,
                     said=said,
                     process=process,
-                    address=json.loads(ready).get("address", ""),
+                    ready=ready,
                 )
             finally:
                 if process.poll() is None:

@@ -33,7 +33,7 @@ if has ruff; then
 fi
 if has mypy; then
     count "mypy" env MYPYPATH=tools:.:python:tests \
-        .venv/bin/mypy --strict -p checks -p ci -p suite -p bench -p forebay
+        .venv/bin/mypy --strict -p checks -p ci -p suite -p storm -p bench -p forebay
 fi
 if has lint-imports && grep -q '^\[tool.importlinter' pyproject.toml 2>/dev/null; then
     count "import-linter" env PYTHONPATH="$PWD/python" .venv/bin/lint-imports
