@@ -4,6 +4,7 @@
 #include "plan/tuning.hpp"
 #include "pool/change_time.hpp"
 #include "pool/deposit_source.hpp"
+#include "pool/room.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -16,6 +17,7 @@ namespace {
 constexpr std::int32_t failures_max = 16;                // of one pass
 constexpr std::int64_t patience_ns_min = 1'000'000'000;  // before what failed is tried again
 constexpr std::int64_t patience_ns_max = 30'000'000'000;
+constexpr std::int64_t room_retry_ns = 10'000'000;
 
 }  // namespace
 
@@ -85,7 +87,10 @@ void Drain::end_pass(File& file) {
     FileSlot& slot = ledger_.slot_of(file);
     pass.under_way = false;
     queue_->end(file, pass.failures >= failures_max);
-    if (pass.failures > 0) {
+    if (pass.failures > 0 && hopes_for_room(ledger_, file)) {
+        file.retry_ns = ledger_.now_ns() + room_retry_ns;
+    } else if (pass.failures > 0) {
+        file.short_since_ns = never_ns;
         file.told = file.told && slot.error.load(relaxed) == pass.error;
         file.healed = false;
         slot.error.store(pass.error, relaxed);
@@ -94,6 +99,7 @@ void Drain::end_pass(File& file) {
         file.retry_ns = ledger_.now_ns() + file.patience_ns;
     } else if (pass.whole && pass.from_start) {
         file.patience_ns = 0;
+        file.short_since_ns = never_ns;
         file.retry_ns = 0;
         file.drained_until_ns = pass.began_ns;
         file.oldest_ns = pass.began_ns;
@@ -111,13 +117,16 @@ Candidate Drain::candidate(const File& file) {
     });
     const bool truncates = std::ranges::any_of(
         file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
+    // There was no room: it is tried again soon, and not at once.
+    const bool hopes = file.short_since_ns != never_ns;
+    const bool rests = hopes && ledger_.now_ns() < file.retry_ns;
     const bool alone = file.errand && file.errand->company == Errand::Company::alone;
     return {.held_bytes = file.held_bytes,
             .pressing_bytes = queue_->pressing_bytes(ledger_.slot_of(file).window.load(relaxed)),
             .oldest_ns = file.oldest_ns,
             .written_ns = file.written_ns,
             .retry_ns = file.retry_ns,
-            .asked = waited_for || (leaving && file.retry_ns == 0),
+            .asked = !rests && (waited_for || (leaving && (hopes || file.retry_ns == 0))),
             .held_back = file.job != nullptr || truncates || alone || !file.open->storage};
 }
 

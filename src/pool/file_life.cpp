@@ -2,6 +2,7 @@
 
 #include "base/atomics.hpp"
 #include "pool/change_time.hpp"
+#include "pool/room.hpp"
 #include "pool/sync.hpp"
 
 #include <algorithm>
@@ -12,8 +13,10 @@ namespace {
 
 // How often the file system is asked, while a file is written to, or waits to be drained.
 constexpr std::int64_t room_look_ns = 1'000'000'000;
-constexpr std::int64_t room_look_bytes = std::int64_t{16} << 20;
+constexpr std::int64_t room_look_bytes = room_margin_bytes;
 constexpr std::int64_t name_look_ns = 10'000'000;
+// Where files are made and unlinked all the time, nobody waits for the last one.
+constexpr std::int64_t room_wait_ns = 1'000'000'000;
 // So long after another node asked, it may ask for the rest: nodes behind this one may be slower.
 constexpr std::int64_t shared_for_ns = 500'000'000;
 
@@ -56,7 +59,8 @@ bool FileLife::look_at(File& file) {
     }
     const bool synced = sync_for_journal(file);
     const bool through = go_through(file);
-    return forget(file) || through || synced;
+    const bool let_go = let_descriptors_go(file);
+    return forget(file) || through || let_go || synced;
 }
 
 // What the journal has of the file is let go when the file has it as durably.
@@ -98,14 +102,7 @@ void FileLife::look_at_room(File& file) {
 
 // `room`: bytes, or negative where that cannot be told.
 void FileLife::judge_room(File& file, std::int64_t room) {
-    std::int64_t promised = 0;
-    for (const std::uint32_t slot : ledger_.busy) {
-        const File* const other = ledger_.files[slot].get();
-        if (other != nullptr && other->open->identity.device == file.open->identity.device) {
-            promised += other->held_bytes;
-        }
-    }
-    if (room >= 0 && promised + room_look_bytes > room) {
+    if (is_short_of_room(ledger_, file, room)) {
         ledger_.leave(file, Reason::no_room);
     }
 }
@@ -171,13 +168,38 @@ bool FileLife::go_through(File& file) {
     FileSlot& slot = ledger_.slot_of(file);
     if (slot.state.load(relaxed) != FileState::leaving || file.held_bytes > 0 || file.job ||
         file.errand || ledger_.round <= file.left_in || file.reserved_in == ledger_.round ||
-        !stamped(file) || !ledger_.journal.nothing_of(file)) {
+        !stamped(file) || !ledger_.journal.nothing_of(file) || waits_for_room(file)) {
         return false;
     }
     // The file system knows how long it is, and who is not seen may make it shorter.
     slot.size.store(0, std::memory_order_release);
     slot.state.store(FileState::through, std::memory_order_seq_cst);
     ledger_.tell(file);
+    return true;
+}
+
+// Its writes are to meet the disk as it is without us: files without names are closed first.
+bool FileLife::waits_for_room(File& file) {
+    if (ledger_.slot_of(file).reason.load(relaxed) != Reason::no_room) {
+        return false;
+    }
+    if (file.short_since_ns == never_ns) {
+        file.short_since_ns = ledger_.now_ns();
+    }
+    return ledger_.now_ns() - file.short_since_ns < room_wait_ns &&
+           room_may_come(ledger_, file, file.short_since_ns);
+}
+
+// Of a file that is through, what is asked for is the clients' business; but one that was switched
+// off may come back.
+bool FileLife::let_descriptors_go(File& file) {
+    const bool through = ledger_.state_of(file) == FileState::through &&
+                         ledger_.slot_of(file).reason.load(relaxed) != Reason::switched;
+    if (!through || file.errand || file.fetching.listed ||
+        (!file.open->storage && !file.open->control)) {
+        return false;
+    }
+    ledger_.let_descriptors_go(file);
     return true;
 }
 

@@ -24,6 +24,8 @@ private:
     [[nodiscard]] bool stamped(File& file);
     bool sync_for_journal(File& file);
     bool go_through(File& file);
+    [[nodiscard]] bool waits_for_room(File& file);
+    bool let_descriptors_go(File& file);
     bool forget(File& file);
 
     Ledger& ledger_;

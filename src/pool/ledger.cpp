@@ -281,6 +281,28 @@ bool Ledger::lets_go(const ports::Identity& identity) const {
     return closes;
 }
 
+bool Ledger::closing_on(std::uint64_t device) const noexcept {
+    return std::ranges::any_of(
+        closes_, [&](const auto& one) { return one.second.identity.device == device; });
+}
+
+// Another descriptor would keep the blocks of a file that its programs have unlinked and closed.
+void Ledger::let_descriptors_go(File& file) {
+    auto without = std::make_shared<OpenFile>();
+    without->identity = file.open->identity;
+    without->stripes = file.open->stripes;
+    without->path = file.open->path;
+    without->stamp = file.open->stamp;
+    without->place = file.open->place;
+    without->generation = file.open->generation;
+    without->local = file.open->local;
+    without->rule = file.open->rule;
+    file.gate.reset();
+    std::swap(file.open, without);
+    close_beside(std::move(without), std::move(file.fetching.source),
+                 slot_of(file).drained.load(relaxed));
+}
+
 void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
     std::int64_t bytes = 0;
     for (const Deposit& deposit : deposits) {

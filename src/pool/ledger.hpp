@@ -97,6 +97,9 @@ public:
     std::vector<std::uint32_t> forgotten;  // slots, for who asks; only where `options.shared`
     std::vector<FailedClose> failed_closes;
     [[nodiscard]] bool closing_files() const noexcept { return !closes_.empty(); }
+    [[nodiscard]] bool closing_on(std::uint64_t device) const noexcept;
+    // The file is through, and its clients have it open: the daemon needs no descriptor of it.
+    void let_descriptors_go(File& file);
     // Nobody has it open any more, and it will be closed on the file system.
     [[nodiscard]] bool lets_go(const ports::Identity& identity) const;
 

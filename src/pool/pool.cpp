@@ -10,6 +10,7 @@
 #include "pool/file_life.hpp"
 #include "pool/intake.hpp"
 #include "pool/ledger.hpp"
+#include "pool/room.hpp"
 #include "pool/tasks.hpp"
 
 #include <algorithm>
@@ -139,6 +140,7 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
                         "cannot open a file in the pool (there is no such client). It is written "
                         "directly."});
     }
+    const std::int64_t room = file.room;
     auto known = ledger.make_known(file);
     if (!known) {
         return failure(std::move(known.error()));
@@ -155,6 +157,8 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
     }
     if (access != Access::read && !opened.open->storage) {
         ledger.leave(opened, Reason::asked);  // nobody could drain it
+    } else if (access != Access::read && is_short_of_room(ledger, opened, room)) {
+        ledger.leave(opened, Reason::no_room);
     }
     if (ledger.excludes()) {
         opens.each.push_back(access);

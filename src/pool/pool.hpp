@@ -118,6 +118,7 @@ struct OpenFile {
     std::string place{};           // where a replay looks for it: an absolute path
     std::uint64_t generation = 0;  // of the inode, where the file system tells; else 0
     bool local = false;            // nobody but this node has to be asked for it
+    std::int64_t room = -1;        // of its file system, then; negative: it cannot be told
     FileRule rule{};               // of its folder; `past` is for whoever opens it
     // For reading ahead: called when that is wished for, with what the pool knows of the file from
     // then on. Null, or gives null: it cannot be done.

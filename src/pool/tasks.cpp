@@ -169,6 +169,10 @@ bool Tasks::begin_truncation(File& file) {
     }
     const Asked asked = *first;
     file.asked.erase(first);
+    if (!file.open->control) {
+        answer(file, asked.ticket, ESTALE);  // it is through: who asks can do it itself
+        return true;
+    }
     file.truncates = true;
     ledger_.begin_errand(
         file, Errand::Company::alone,

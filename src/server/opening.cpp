@@ -83,12 +83,9 @@ constexpr std::chrono::nanoseconds looks{50'000};
 constexpr std::array<std::uint32_t, 5> local_file_systems{
     TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
 
-// Asks the file system, which may hang.
-bool is_local(int fd) noexcept {
-    struct statfs system{};
-    return kernel::fstatfs(fd, &system) == 0 &&
-           std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=
-               local_file_systems.end();
+bool is_local(const struct statfs& system) noexcept {
+    return std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=
+           local_file_systems.end();
 }
 
 // Where a name leads that is as short as this, it is cut off.
@@ -195,8 +192,10 @@ std::uint64_t Opening::mount() const noexcept {
 
 void Opening::run() {
     Result<pool::OpenFile> file = open_again(received_, wish_, preference_);
-    if (file) {
-        file->local = is_local(received_.get());
+    struct statfs system{};
+    if (file && kernel::fstatfs(received_.get(), &system) == 0) {  // which may hang
+        file->local = is_local(system);
+        file->room = adapters::room_of(system);
     }
     mount_ = mount();
     received_ = OwnFd{};

@@ -21,6 +21,7 @@ from suite.file_systems import mounted_tmpfs, until
 from suite.on import FULL
 from suite.pool import Daemon, Pool, introduce, pools
 from suite.pooled import KEPT
+from suite.tuning_faults_test import fill
 from suite.verdict import ensure
 
 SILENT_SECONDS = 10
@@ -239,13 +240,14 @@ def test_what_a_dead_daemon_had_is_lost_on_its_node_only(folder: Path) -> None:
 def test_what_cannot_be_drained_is_refused_elsewhere(folder: Path) -> None:
     """A full disk: the other node would read the bytes that were there before."""
     with (
-        mounted_tmpfs(folder / "small", "1m") as small,
+        mounted_tmpfs(folder / "small", "64m") as small,
         nodes_that_may_die(small, 2) as (daemons, (one, other)),
     ):
         path = small / "file"
         fd = opened(one, path)
         wrote = one.ask(f"os.pwrite({fd}, b'x' * {2 << 20}, 0)")
         ensure(wrote == str(2 << 20), wrote)
+        fill(small / "ballast")
         answer = other.ask(f"os.open({str(path)!r}, os.O_RDWR)")
         ensure(answer == REFUSED, f"not refused, but {answer}")
         ensure(daemons[0].end() == 1, "nothing was lost")

@@ -63,9 +63,10 @@ std::optional<ports::Stamp> PosixFileControl::stamp() {
 
 std::int64_t PosixFileControl::room() {
     struct statfs found{};
-    if (kernel::fstatfs(fd_.get(), &found) != 0) {
-        return -1;
-    }
+    return kernel::fstatfs(fd_.get(), &found) == 0 ? room_of(found) : -1;
+}
+
+std::int64_t room_of(const struct statfs& found) noexcept {
     const auto blocks = static_cast<std::uint64_t>(found.f_bavail);
     const auto block =
         static_cast<std::uint64_t>(found.f_frsize > 0 ? found.f_frsize : found.f_bsize);

@@ -4,9 +4,14 @@
 #include "base/own_fd.hpp"
 #include "ports/file_control.hpp"
 
+#include <sys/vfs.h>
 #include <utility>
 
 namespace forebay::adapters {
+
+// What the file system says of all its users together: a quota may end earlier. Negative: it counts
+// nothing.
+[[nodiscard]] std::int64_t room_of(const struct statfs& found) noexcept;
 
 class PosixFileControl final : public ports::FileControl {
 public:
@@ -19,7 +24,6 @@ public:
     // Of a file without a name at the beginning (O_TMPFILE, file systems that do not count names)
     // it cannot be told that it has lost one.
     [[nodiscard]] bool has_name() override;
-    // What the file system says of all its users together: a quota may end earlier.
     [[nodiscard]] std::optional<ports::Stamp> stamp() override;
     [[nodiscard]] std::int64_t room() override;
 

@@ -457,16 +457,40 @@ int drain_to_change_if_captured(int fd) noexcept {
     });
 }
 
+namespace {
+
+// For good: nobody has deposits of it, and the daemon may have no descriptor of it any more.
+bool is_through(const Description& file) noexcept {
+    const pool::FileSlot* const slot = slot_of(file);
+    return slot != nullptr &&
+           slot->state.load(std::memory_order_acquire) == pool::FileState::through &&
+           !pool::can_be_undone(slot->reason.load(relaxed));
+}
+
+}  // namespace
+
 int sync(Place place) noexcept {
     wire::Question question = about(place.file, wire::Ask::sync);
     question.flags = wire::to_storage;
-    return ask(question, [place]() noexcept { return kernel::fsync(place.fd); });
+    const int error = ask(question, [place]() noexcept { return kernel::fsync(place.fd); });
+    if (error != 0 || !is_through(place.file)) {
+        return error;
+    }
+    return kernel::fsync(place.fd) == 0 ? 0 : errno;
 }
 
 int truncate(Place place, std::int64_t bytes) noexcept {
-    wire::Question question = about(place.file, wire::Ask::truncate);
-    question.number = bytes;
-    return ask(question, [place, bytes]() noexcept { return kernel::ftruncate(place.fd, bytes); });
+    const auto itself = [place, bytes]() noexcept { return kernel::ftruncate(place.fd, bytes); };
+    int error = ESTALE;
+    if (!is_through(place.file)) {
+        wire::Question question = about(place.file, wire::Ask::truncate);
+        question.number = bytes;
+        error = ask(question, itself);
+    }
+    if (error != ESTALE) {
+        return error;
+    }
+    return itself() == 0 ? 0 : errno;
 }
 
 int error_of(Place place) noexcept {
