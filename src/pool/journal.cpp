@@ -34,8 +34,10 @@ void Journal::put(File& file, const Deposit& deposit) {
     ++entered_;
 }
 
+// Also where it has nothing else of the file: what comes next is replayed over a file that may not
+// have been cut on its disk.
 void Journal::cut(File& file, Length bytes) {
-    if (!kept() || (file.journaled.number == 0 && file.journaled.waiting == 0)) {
+    if (!kept()) {
         return;
     }
     queue_.push_back({.slot = file.slot, .cuts = true, .deposit = {}, .length = bytes});
