@@ -90,7 +90,8 @@ def main() -> int:
                 f"{kind} {seed}: {amiss.lost} bytes lost, {amiss.wrong} wrong, {amiss.hangs} hang, "
                 f"{amiss.silent} silent of {amiss.calls} calls"
             )
-            print("\n".join(f"    {line}" for line in amiss.text[:SHOWN]), flush=True)
+            print("\n".join(f"    {line}" for line in amiss.text[:SHOWN]))
+            print("\n".join(f"    | {line}" for line in amiss.notes.splitlines()), flush=True)
     print(
         f"storm: {sums['rounds']} rounds, {sums['left out']} left out, {sums['calls']} calls, "
         f"{sums['lost']} bytes lost, {sums['wrong']} wrong, {sums['hangs']} hangs, "

@@ -49,6 +49,8 @@ class Amiss:
     """Files whose bytes are lost, or elsewhere, and that were named."""
     calls: int = 0
     text: list[str] = field(default_factory=list)
+    notes: str = ""
+    """What the last daemon said."""
 
     def __bool__(self) -> bool:
         return bool(self.lost or self.wrong or self.hangs or self.silent)

@@ -132,8 +132,8 @@ def stop(field: Field) -> None:
         field.resume()
         field.until_calls(field.draw.choice([1, 50, 300]))
         field.end()
-        said = pool.said.read_text()
-    field.judge(named=_mentioned(said, field))
+        field.amiss.notes = pool.said.read_text()
+    field.judge(named=_mentioned(field.amiss.notes, field))
 
 
 def drain(field: Field) -> None:
@@ -165,17 +165,23 @@ def drain(field: Field) -> None:
     field.judge()
 
 
-def _durable_before(field: Field, died_ns: int) -> Callable[[str], Callable[[Call], bool]]:
-    """What counts though the daemon died: what was synced, and what was written behind that."""
+def _durable_before(
+    field: Field, killed_ns: int, dead_ns: int
+) -> Callable[[str], Callable[[Call], bool]]:
+    """What counts though the daemon was killed: what had been synced, and what was written behind
+    that."""
     calls = [call for writer in field.writers for call in writer.calls()]
 
     def of(name: str) -> Callable[[Call], bool]:
         synced = [
             call.begin_ns
             for call in calls
-            if str(call.name) == name and call.kind is Kind.MAKES_DURABLE and call.succeeded
+            if str(call.name) == name
+            and call.kind is Kind.MAKES_DURABLE
+            and call.succeeded
+            and call.end_ns < killed_ns
         ]
-        return Counts(until_ns=max(synced, default=0), since_ns=died_ns)
+        return Counts(until_ns=max(synced, default=0), since_ns=dead_ns)
 
     return of
 
@@ -193,6 +199,7 @@ def dead(field: Field) -> None:
         field.until_calls(field.draw.choice([1, 50, 300, 1000]))
         for writer in _some(field):
             writer.signal(signal.SIGSTOP)
+        killed_ns = time.monotonic_ns()
         pool.kill()
         dead_ns = time.monotonic_ns()
         field.resume()
@@ -201,7 +208,7 @@ def dead(field: Field) -> None:
         named = {Path(one.path).name for one in watch.outstanding()}
         watch.close()
     before = field.amiss.lost + field.amiss.wrong
-    field.judge(_durable_before(field, dead_ns), names_until_ns=dead_ns)
+    field.judge(_durable_before(field, killed_ns, dead_ns), names_until_ns=dead_ns)
     if field.amiss.lost + field.amiss.wrong == before:
         _look_for_silence(field, named)
 
@@ -220,24 +227,23 @@ def _look_for_silence(field: Field, named: set[str]) -> None:
 def journal(field: Field) -> None:
     """The daemon is killed, and the next one has its journal: nothing acknowledged is missing."""
     may = May.ALL & ~May.RENAME
-    told = ""
     settings = _journaled(field, field.folder / "journal")
     for _ in range(field.draw.randint(1, 2)):
         with _daemon(field, settings) as (_, pool):
             first = len(field.writers)
             field.begin(pool.environment(), may, field.draw.randint(2, 4))
             field.until_calls(field.draw.choice([1, 50, 300, 1000]))
-            for writer in _some(field):
+            # What is opened behind its end is a plain file, and is changed behind the journal's
+            # back: so nobody goes on.
+            for writer in field.alive():
                 writer.signal(signal.SIGSTOP)
             pool.kill()
-            field.resume()
-            # What is opened from now on is a plain file, and changes it behind the journal's back.
             for writer in field.writers[first:]:
                 writer.kill()
     with _daemon(field, settings) as (_, pool):
         _ends(field, pool)
-        told += pool.said.read_text()
-    field.judge(named=_mentioned(told, field))
+        field.amiss.notes = pool.said.read_text()
+    field.judge()
 
 
 def power_cut(field: Field) -> None:
@@ -256,9 +262,9 @@ def power_cut(field: Field) -> None:
         disk.go_back()
         with _daemon(field, settings) as (_, pool):
             _ends(field, pool)
-            told = pool.said.read_text()
+            field.amiss.notes = pool.said.read_text()
         counts = Counts(until_ns=before_ns)
-        field.judge(lambda _: counts, _mentioned(told, field), names_until_ns=before_ns)
+        field.judge(lambda _: counts, names_until_ns=before_ns)
 
 
 @dataclass(frozen=True, kw_only=True)
