@@ -268,11 +268,15 @@ bool Journal::collect() {
 void Journal::start() {
     const std::int64_t silent = ledger_.ports.calendar.now_ns() - writer_->lived_ns();
     const bool lets_go = full_ && writer_->segments().lets_go();
-    if (full_ && !lets_go && !writer_->filled() && stuck()) {
+    const bool moves_on = full_ && !lets_go && writer_->may_move_on();
+    if (full_ && !lets_go && !moves_on && !writer_->filled() && stuck()) {
         fail(ENOSPC);
         return;
     }
-    if (!writer_->filled() && !lets_go && (changing_ == 0 || silent < sign_of_life_ns)) {
+    if (moves_on) {
+        writer_->move_on();
+    }
+    if (!writer_->filled() && !lets_go && !moves_on && (changing_ == 0 || silent < sign_of_life_ns)) {
         return;
     }
     if (writer_->begin()) {

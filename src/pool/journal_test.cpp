@@ -201,6 +201,24 @@ TEST(PoolJournal, WhoWritesMoreThanItHoldsWaitsUntilFilesAreDurable) {
     }
 }
 
+// A journal of the least size never let go of its first segment: there was no room for ever, though
+// everything in it was in the file.
+TEST(PoolJournal, OfTwoSegmentsGoesRound) {
+    KeptNode kept{{.segments_max = 2, .pool = {.cap_bytes = 64 << 20}}};
+    adapters::MemoryFile file;
+    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+        for (int i = 0; i < 100; ++i) {
+            EXPECT_EQ(self.write(id, file, i % 10 * 100'000, bytes_of(100'000, i)).taken, 100'000U);
+            EXPECT_EQ(kept.node().pool().journal_error(), 0) << "write " << i;
+        }
+    });
+    EXPECT_EQ(kept.node().pool().journal_error(), 0);
+    for (int i = 90; i < 100; ++i) {
+        EXPECT_TRUE(
+            same(file.get({Offset{i % 10 * 100'000}, Length{100'000}}), bytes_of(100'000, i)));
+    }
+}
+
 // All who wrote waited for each segment to be made.
 TEST(PoolJournal, ASegmentIsMadeBesideTheGroups) {
     using Kind = JournalDisk::Done::Kind;

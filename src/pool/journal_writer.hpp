@@ -71,6 +71,10 @@ public:
     // Begins to write what was added; also where that is nothing, as a sign of life. False: there
     // is no room. Contract: it may begin.
     bool begin();
+    // Nothing that was begun so far is needed, and the next group can say so from another segment.
+    [[nodiscard]] bool may_move_on() const noexcept { return segments_.may_move_on(group_first_); }
+    // Contract: it may.
+    void move_on() { segments_.move_on(group_first_); }
     // The first that was begun has ended: errno. Contract of wait(): something is under way.
     std::optional<int> ended();
     int wait();

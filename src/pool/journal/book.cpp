@@ -48,15 +48,16 @@ bool Segments::fits_the_last(std::size_t group_bytes) const noexcept {
 }
 
 bool Segments::has_room(std::size_t group_bytes, std::size_t kept) const noexcept {
-    return fits_the_last(group_bytes) || free_.size() > kept;
+    return fits_the_last(group_bytes) ? free_.size() >= kept : free_.size() > kept;
 }
 
 Place Segments::place(std::size_t group_bytes, std::uint64_t first_record) {
     expects(static_cast<std::int64_t>(group_bytes) <= bytes_, "a group fits a segment");
-    if (!fits_the_last(group_bytes)) {
+    if (moves_on_ || !fits_the_last(group_bytes)) {
         expects(!free_.empty(), "a segment is free");
         used_.push_back({free_.front(), next_epoch_++, first_record, 0});
         free_.erase(free_.begin());
+        moves_on_ = false;
     }
     Used& last = used_.back();
     Place place{last.number, last.end, last.epoch, last.epoch};
@@ -69,6 +70,11 @@ Place Segments::place(std::size_t group_bytes, std::uint64_t first_record) {
     }
     place.oldest = held_ == 0 ? place.oldest : held_;
     return place;
+}
+
+void Segments::move_on(std::uint64_t first_record) {
+    expects(may_move_on(first_record), "nothing before it is needed");
+    moves_on_ = true;
 }
 
 void Segments::need(std::uint64_t first) { needed_ = std::max(needed_, first); }

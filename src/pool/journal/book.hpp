@@ -60,7 +60,8 @@ public:
     void add(std::uint32_t number) { free_.push_back(number); }
     [[nodiscard]] std::size_t count() const noexcept { return used_.size() + free_.size(); }
     [[nodiscard]] std::size_t free() const noexcept { return free_.size(); }
-    // A group of so many bytes has room; a deposit leaves the reserve alone.
+    // A group of so many bytes has room, and so many segments stay free: a deposit leaves the
+    // reserve alone, also where marks have begun to use it.
     [[nodiscard]] bool has_room(std::size_t group_bytes, std::size_t kept) const noexcept;
     // The last segment is being filled, and only the reserve is left behind it.
     [[nodiscard]] bool runs_out() const noexcept {
@@ -68,6 +69,14 @@ public:
     }
     // For a group whose first record has this number. Contract: it has room.
     [[nodiscard]] Place place(std::size_t group_bytes, std::uint64_t first_record);
+    // Nothing that was written before this record is needed: a group in another segment says so,
+    // and all the others are free then. Else a journal whose last segment is full, and settled,
+    // would never let go of it.
+    [[nodiscard]] bool may_move_on(std::uint64_t first_record) const noexcept {
+        return held_ == 0 && !used_.empty() && !free_.empty() && needed_ >= first_record;
+    }
+    // The next group goes to another segment. Contract: it may move on.
+    void move_on(std::uint64_t first_record);
     // Records below `first` are not needed: what the next group says is the oldest epoch.
     void need(std::uint64_t first);
     // The journal of a daemon that has died is still needed, from this epoch on; 0: not any more.
@@ -101,6 +110,7 @@ private:
     std::vector<std::uint32_t> free_;
     std::uint64_t needed_ = 0;
     std::uint64_t held_ = 0;
+    bool moves_on_ = false;
 };
 
 }  // namespace forebay::pool::journal

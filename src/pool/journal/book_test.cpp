@@ -75,6 +75,44 @@ TEST(JournalSegments, AreUsedAgainWhenThatWasSaid) {
     EXPECT_THAT(segments.used(), ElementsAre(1, 2));
 }
 
+// Of two segments the first was full and settled, and kept: there was no room for ever.
+TEST(JournalSegments, MoveOnWhereNothingOfTheLastIsNeeded) {
+    Segments segments{8192, 1};
+    segments.add(0);
+    segments.add(1);
+    static_cast<void>(segments.place(4096, 1));
+    static_cast<void>(segments.place(4096, 2));
+    EXPECT_FALSE(segments.has_room(4096, Segments::reserve));
+    EXPECT_FALSE(segments.may_move_on(3)) << "they are needed";
+    segments.need(3);
+    ASSERT_TRUE(segments.may_move_on(3));
+    segments.move_on(3);
+    const Place says = segments.place(4096, 3);
+    EXPECT_EQ(says.segment, 1U);
+    EXPECT_EQ(says.oldest, 2U);
+    segments.said(says.oldest);
+    EXPECT_THAT(segments.used(), ElementsAre(1));
+    EXPECT_TRUE(segments.has_room(4096, Segments::reserve));
+    EXPECT_FALSE(segments.may_move_on(4)) << "what came since is needed";
+}
+
+// Marks had begun to use it, and deposits filled it up: then no mark had room, and all was over.
+TEST(JournalSegments, LeaveTheReserveToMarksAlsoWhereItIsBegun) {
+    Segments segments{8192, 1};
+    segments.add(0);
+    segments.add(1);
+    static_cast<void>(segments.place(8192, 1));
+    const Place mark = segments.place(4096, 2);
+    EXPECT_EQ(mark.segment, 1U);
+    EXPECT_FALSE(segments.has_room(4096, Segments::reserve));
+    EXPECT_TRUE(segments.has_room(4096, 0));
+    segments.need(2);
+    const Place says = segments.place(4096, 3);
+    EXPECT_EQ(says.oldest, 2U);
+    segments.said(says.oldest);
+    EXPECT_EQ(segments.free(), 1U);
+}
+
 TEST(JournalSegments, RunOutBeforeTheLastIsFull) {
     Segments segments{16384, 1};
     segments.add(0);
