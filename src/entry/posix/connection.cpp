@@ -444,9 +444,9 @@ void Connection::move_beyond_limit() noexcept {
 
 // The first word of a robust mutex: its holder, or a bit that the kernel sets when its holder dies.
 Connection::Life Connection::life() const noexcept {
-    const State state = state_.load(std::memory_order_acquire);
-    if (state != State::reached) {
-        return state == State::ended ? Life::ended : Life::dead;
+    const State now = state_.load(std::memory_order_acquire);
+    if (now != State::reached) {
+        return now == State::ended ? Life::ended : Life::dead;
     }
     return life_of(*directory_);
 }
