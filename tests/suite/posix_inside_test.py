@@ -59,6 +59,22 @@ fs.promises.writeFile('other', 'x'.repeat(5000)).then(async () => {
     pooled.Twice(command=[node, "-e", script]).ensure_same(folder, settings)
 
 
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+def test_a_sanitizer_that_asks_for_functions_before_we_have_begun(
+    sanitizer: str, folder: Path
+) -> None:
+    """It ended by SIGSEGV: dlsym compared names by its strcmp, which it had not found yet."""
+    flags = [*m.C_FLAGS, f"-fsanitize={sanitizer}"]
+    source = str(pooled.SOURCES / "inside.c")
+    bin_folder = m.BUILD / "bin" / "posix"
+    program = m.build_with(["cc", *flags], source, bin_folder, target=f"inside-{sanitizer}")
+    options = "verify_asan_link_order=0:detect_leaks=0"
+    pooled.Twice(
+        command=[program, "printed"],
+        environment={"ASAN_OPTIONS": options},
+    ).ensure_same(folder)
+
+
 @BOTH_WAYS
 def test_libcs_own_handle(settings: Mapping[str, str], folder: Path) -> None:
     """As JNA has it, too. What was written by its functions was lost."""

@@ -161,15 +161,7 @@ void* forebay_find_loader(unsigned number) noexcept {
     constexpr const char* names[] = {"dlsym", "dlvsym", "dlopen", "dlmopen"};
     const char* const name = names[number];
     void* found = symbols.find(name);
-    if (found == nullptr) {
-        Symbols all;
-        found = all.learn() ? all.find(name) : nullptr;
-    }
-    if (found == nullptr) {
-        ObjectSymbols libc;
-        libc.learn(reinterpret_cast<const void*>(&::gnu_get_libc_version));
-        found = libc.find(name);
-    }
+    found = found != nullptr ? found : Symbols::find_behind(name);
     found = found != nullptr ? found : reinterpret_cast<void*>(&no_loader);
     __atomic_store_n(&forebay_real_loader[number], found, __ATOMIC_RELAXED);
     return found;

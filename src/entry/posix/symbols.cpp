@@ -2,7 +2,6 @@
 // it.
 #include "entry/posix/symbols.hpp"
 
-#include <cstring>
 #include <link.h>
 
 namespace forebay::entry {
@@ -17,6 +16,24 @@ std::uint32_t hash_of(const char* name) noexcept {
         hash = hash * 33 + static_cast<unsigned char>(*name);
     }
     return hash;
+}
+
+// strcmp may be a sanitizer's, which asks for functions before it can compare.
+bool same(const char* one, const char* other) noexcept {
+    while (*one != '\0' && *one == *other) {
+        ++one;
+        ++other;
+    }
+    return *one == *other;
+}
+
+// That of this object; null: the loader does not tell.
+const link_map* own_map() noexcept {
+    const link_map* map = _r_debug.r_map;
+    while (map != nullptr && map->l_ld != &_DYNAMIC[0]) {
+        map = map->l_next;
+    }
+    return map;
 }
 
 }  // namespace
@@ -65,10 +82,7 @@ bool Symbols::read(const Tables& tables, Object& object) noexcept {
 }
 
 bool Symbols::learn() noexcept {
-    const link_map* map = _r_debug.r_map;
-    while (map != nullptr && map->l_ld != &_DYNAMIC[0]) {  // that of this object
-        map = map->l_next;
-    }
+    const link_map* map = own_map();
     if (map == nullptr) {
         return false;
     }
@@ -103,7 +117,7 @@ const Elf64_Sym* Symbols::find(const Object& object, const char* name,
         const Elf64_Sym& symbol = object.symbols[index];
         if ((chained | 1U) == (hash | 1U) && symbol.st_shndx != SHN_UNDEF &&
             (object.versions == nullptr || (object.versions[index] & hidden_version) == 0) &&
-            std::strcmp(object.names + symbol.st_name, name) == 0) {
+            same(object.names + symbol.st_name, name)) {
             return &symbol;
         }
         last = (chained & 1U) != 0;
@@ -121,6 +135,20 @@ void* Symbols::find(const char* name) const noexcept {
     for (std::size_t at = 0; at < count_; ++at) {
         const Object& object = objects_[at];
         if (const Elf64_Sym* const found = find(object, name, hash)) {
+            return address_of(object, *found);
+        }
+    }
+    return nullptr;
+}
+
+void* Symbols::find_behind(const char* name) noexcept {
+    const link_map* map = own_map();
+    const std::uint32_t hash = hash_of(name);
+    for (map = map == nullptr ? nullptr : map->l_next; map != nullptr; map = map->l_next) {
+        Object object;
+        const Elf64_Sym* const found =
+            read(Tables{*map}, object) ? find(object, name, hash) : nullptr;
+        if (found != nullptr) {
             return address_of(object, *found);
         }
     }

@@ -23,6 +23,9 @@ public:
     // Null: it is in none of those objects, or the loader has to choose one of several for this
     // processor, or nothing was learnt. dlsym knows.
     [[nodiscard]] void* find(const char* name) const noexcept;
+    // The same where nothing was learnt, and slower. Calls nothing of libc: a sanitizer asks before
+    // it can answer itself.
+    [[nodiscard]] static void* find_behind(const char* name) noexcept;
 
 private:
     // What the loader's hash table for names of an object consists of (DT_GNU_HASH).

@@ -37,6 +37,12 @@ TEST(Symbols, WhatNobodyHasIsNotFound) {
     EXPECT_EQ(symbols.find(""), nullptr);
 }
 
+TEST(Symbols, AreFoundWithoutBeingLearnt) {
+    for (const char* const name : {"dlsym", "dlopen", "write", "strcmpx", ""}) {
+        EXPECT_EQ(Symbols::find_behind(name), ::dlsym(RTLD_NEXT, name)) << name;
+    }
+}
+
 TEST(Symbols, NothingIsFoundBeforeAnythingIsKnown) {
     const Symbols symbols;
     EXPECT_EQ(symbols.find("open"), nullptr);
