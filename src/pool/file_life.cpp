@@ -194,7 +194,7 @@ bool FileLife::waits_for_room(File& file) {
 // off may come back.
 bool FileLife::let_descriptors_go(File& file) {
     const bool through = ledger_.state_of(file) == FileState::through &&
-                         ledger_.slot_of(file).reason.load(relaxed) != Reason::switched;
+                         !can_be_undone(ledger_.slot_of(file).reason.load(relaxed));
     if (!through || file.errand || file.fetching.listed ||
         (!file.open->storage && !file.open->control)) {
         return false;

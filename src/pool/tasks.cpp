@@ -238,6 +238,13 @@ bool Tasks::begin_syncs(File& file) {
     if (tickets.empty()) {
         return false;
     }
+    if (!file.open->control) {
+        // It is through: who asks has a descriptor of it, and syncs that.
+        for (const std::uint64_t ticket : tickets) {
+            answer(file, ticket, tell_error(file));
+        }
+        return true;
+    }
     begin_sync(ledger_, file, [this, &file, tickets](int error) {
         for (const std::uint64_t ticket : tickets) {
             const int sticky = tell_error(file);
