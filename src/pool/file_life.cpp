@@ -195,7 +195,7 @@ bool FileLife::waits_for_room(File& file) {
 bool FileLife::let_descriptors_go(File& file) {
     const bool through = ledger_.state_of(file) == FileState::through &&
                          !can_be_undone(ledger_.slot_of(file).reason.load(relaxed));
-    if (!through || file.errand || file.fetching.listed ||
+    if (!through || file.errand || file.fetching.listed || !ledger_.journal.nothing_of(file) ||
         (!file.open->storage && !file.open->control)) {
         return false;
     }

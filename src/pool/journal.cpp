@@ -169,7 +169,7 @@ void Journal::settle(File& file, std::uint64_t through, const std::optional<Stam
 
 // Whether the bytes are there, nobody knows: the journal keeps them for the next daemon.
 void Journal::sync_failed(File& file) {
-    file.journaled.unsynced = true;
+    file.journaled.unsynced = asked();
     file.journaled.lost = asked();
 }
 

@@ -164,8 +164,9 @@ TEST(PoolJournal, ASyncDoesNotLeaveToItWhatItNeverSaw) {
         EXPECT_EQ(kept.syncs(), 1U) << "it was all written through the pool";
         EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
         const std::size_t left = kept.syncs();
+        // By the daemon, or by the client itself where the daemon has closed it.
         EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
-        EXPECT_EQ(kept.syncs(), left + 1);
+        EXPECT_GT(kept.syncs(), left);
     });
 }
 

@@ -177,6 +177,7 @@ private:
     std::uint32_t client_;
     Log log_;
     std::map<std::uint32_t, std::pair<std::uint64_t, Log>> others_;  // mapped once, with process
+    std::map<std::uint32_t, adapters::MemoryFile*> files_;  // that it has opened, by slot
     Depositor depositor_;
     Reader reader_;
     Foresight guess_;  // of all files: a client of a test reads one
@@ -319,6 +320,7 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
         const auto opened = node_.pool().open(client_, std::move(open), access);
         EXPECT_TRUE(opened.has_value());
         id = {opened->slot, opened->generation};
+        files_[id.slot] = &file;
     });
     return id;
 }
@@ -355,10 +357,10 @@ inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std:
 inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                      std::span<std::byte> bytes,
                                      const std::function<void()>& after) {
-    struct File final : Backing {
-        File(Node& of, adapters::MemoryFile& memory, const std::function<void()>& then)
+    struct FileBelow final : Backing {
+        FileBelow(Node& of, adapters::MemoryFile& memory, const std::function<void()>& then)
             : node{of}, file{memory}, after{then} {}
-        ~File() = default;
+        ~FileBelow() = default;
         std::int64_t read(std::int64_t at, std::span<std::byte> into) noexcept override {
             node.world().step({"pread"});
             if (node.direct_read_ns > 0) {
@@ -377,7 +379,7 @@ inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std:
         adapters::MemoryFile& file;
         const std::function<void()>& after;
     };
-    File backing{node_, file, after};
+    FileBelow backing{node_, file, after};
     node_.world().step({"read"});
     return reader_.read(id, backing, &guess_, offset, bytes);
 }
@@ -386,7 +388,19 @@ inline int NodeClient::ask(FileId id, const Task& task) {
     std::uint64_t ticket = 0;
     node_.world().step({"ask"});
     node_.say([&] { ticket = node_.pool().ask(id.slot, id.generation, task); });
-    return node_.wait_for(ticket);
+    const int error = node_.wait_for(ticket);
+    if (error == ESTALE && task.kind == Task::Kind::truncate) {
+        node_.world().step({"ftruncate"});  // as entry/posix/files.cpp: it is through
+        node_.facts(*files_.at(id.slot)).truncate(task.bytes);
+        return 0;
+    }
+    const FileSlot& slot = node_.directory().files[id.slot];
+    if (error == 0 && task.kind == Task::Kind::sync && slot.state == FileState::through &&
+        slot.generation == id.generation) {
+        node_.world().step({"fsync"});
+        return node_.storage_of(*files_.at(id.slot))->sync() ? 0 : EIO;
+    }
+    return error;
 }
 
 inline void NodeClient::close(FileId id) {
