@@ -210,7 +210,10 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
         size = std::max(size, one.empty() ? 0 : one.end().bytes());
     }
     ledger_.free(file, gone);
-    ledger_.journal.cut(file, bytes);
+    // What is through, clients make longer where no journal sees it.
+    if (ledger_.state_of(file) != FileState::through) {
+        ledger_.journal.cut(file, bytes);
+    }
     ledger_.clean.drop_all(file);
     Ledger::changed(file);
     file.bytes = bytes.bytes();
