@@ -76,7 +76,7 @@ public:
         report_ = ending.report;
         EXPECT_EQ(node_->provided(), 0) << "blocks return";
         EXPECT_TRUE(node_->pool().finish_journal()) << "nothing is left";
-        EXPECT_TRUE(disk().image().empty()) << "not even segments";
+        EXPECT_TRUE(disk().segments().empty()) << "not even segments";
     }
 
     [[nodiscard]] std::size_t events() const { return events_.count(); }

@@ -240,7 +240,20 @@ bool Journal::round() {
     if (writer_->idle() || (writer_->may_begin() && writer_->filled() && all_wait)) {
         start();
     }
+    tend_head();
     return ended || gathered;
+}
+
+// Behind the last group for a while, so that it holds up no write; and from time to time where
+// groups come one after the other.
+void Journal::tend_head() {
+    const std::int64_t now = ledger_.now_ns();
+    const bool old = now - head_ns_ >= head_age_ns;
+    const bool quiet = kept() && writer_->idle() && now - group_ns_ >= head_quiet_ns;
+    if (kept()) {
+        writer_->tend_head(quiet || old);
+    }
+    head_ns_ = quiet || old ? now : head_ns_;
 }
 
 // What the device has done.
@@ -256,9 +269,11 @@ bool Journal::collect() {
             needs_.durable(writer_->durable() - 1);
             writer_->segments().need(needs_.first(writer_->next_record()));
             crowd_ = std::max(crowd_ - 1, std::int64_t{0});
+            group_ns_ = ledger_.now_ns();
         }
         written_.pop_front();
     }
+    error = error == 0 ? writer_->head_error() : error;
     if (error != 0 && kept()) {
         fail(error);
     }
@@ -276,7 +291,8 @@ void Journal::start() {
     if (moves_on) {
         writer_->move_on();
     }
-    if (!writer_->filled() && !lets_go && !moves_on && (changing_ == 0 || silent < sign_of_life_ns)) {
+    if (!writer_->filled() && !lets_go && !moves_on &&
+        (changing_ == 0 || silent < sign_of_life_ns)) {
         return;
     }
     if (writer_->begin()) {
@@ -442,11 +458,14 @@ bool Journal::finish() {
             error_ = error_ == 0 ? EIO : error_;
         }
     }
+    // Where its device has failed, what it says last may be older than what is in the files since.
     const bool nothing = std::ranges::all_of(ledger_.slots, [&](const auto& known) {
-        const Journaled& one = ledger_.files[known.second]->journaled;
-        return one.number == 0 && one.waiting == 0;
+        const File& file = *ledger_.files[known.second];
+        const Journaled& one = file.journaled;
+        return kept() ? one.number == 0 && one.waiting == 0
+                      : !one.unsynced && !one.lost && file.held_bytes == 0;
     });
-    return writer_->finish(nothing && kept()) && nothing;
+    return writer_->finish(nothing) && nothing;
 }
 
 }  // namespace forebay::pool

@@ -88,6 +88,7 @@ private:
     void introduce(File& file, std::uint64_t number);
     void settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp);
     void start();
+    void tend_head();
     void count_who_waits();
     [[nodiscard]] bool fresh() const;
     [[nodiscard]] bool outlived() const;
@@ -101,6 +102,9 @@ private:
     // An old sign of life is not enough to go on changing files: see journal::slack_ns.
     static constexpr std::int64_t fresh_ns = 1'000'000'000;
     static constexpr std::int64_t quiet_ns = 500'000'000;
+    // The head is written when no group has come for so long, or has been for so long.
+    static constexpr std::int64_t head_quiet_ns = 20'000'000;
+    static constexpr std::int64_t head_age_ns = 1'000'000'000;
 
     Ledger& ledger_;
     JournalWriter* writer_;
@@ -117,6 +121,8 @@ private:
     std::int64_t changing_ = 0;          // files
     bool full_ = false;
     int error_ = 0;
+    std::int64_t group_ns_ = 0;         // when the last group was durable, and …
+    std::int64_t head_ns_ = 0;          // … since when the head has not been looked after
     std::int64_t refused_from_ns_ = 0;  // after an error: who changes a file later, keeps that
 };
 

@@ -4,6 +4,7 @@
 
 #include "pool/journal/book.hpp"
 #include "pool/journal/group.hpp"
+#include "pool/journal/head.hpp"
 #include "ports/clock.hpp"
 #include "ports/journal_device.hpp"
 
@@ -31,6 +32,10 @@ struct JournalStart {
     std::uint64_t life = 1;  // a number by chance
     std::uint64_t next_record = 1;
     std::uint64_t next_epoch = 1;
+    std::uint64_t next_group = 1;
+    journal::Sum last{};              // of the group before that
+    std::uint64_t heads = 0;          // that were written
+    std::uint64_t unneeded = 0;       // see journal::Head
     std::uint64_t held = 0;           // see journal::Segments::hold
     std::vector<std::uint32_t> free;  // segments
     std::uint32_t next_segment = 0;   // numbers that no segment has, from here on
@@ -41,6 +46,8 @@ class JournalWriter {
 public:
     // Larger than any record.
     static constexpr std::size_t group_bytes = std::size_t{4} << 20;
+    // One is made durable, and another one waits behind it.
+    static constexpr std::size_t groups_under_way_max = 2;
 
     // Device and clock (CLOCK_REALTIME) outlive it.
     JournalWriter(ports::JournalDevice& device, const ports::Clock& calendar,
@@ -66,18 +73,27 @@ public:
     [[nodiscard]] bool idle() const noexcept { return under_way_.empty(); }
     // Another group may be begun, which waits until the one before it is durable.
     [[nodiscard]] bool may_begin() const noexcept {
-        return under_way_.size() < ports::JournalDevice::writes_max;
+        return groups_under_way_ < groups_under_way_max;
     }
     // Begins to write what was added; also where that is nothing, as a sign of life. False: there
-    // is no room. Contract: it may begin.
+    // is no room. Contract: it may begin. Where it goes to another segment, the head says so first:
+    // if that segment is lost, it is missed.
     bool begin();
     // Nothing that was begun so far is needed, and the next group can say so from another segment.
     [[nodiscard]] bool may_move_on() const noexcept { return segments_.may_move_on(group_first_); }
     // Contract: it may.
     void move_on() { segments_.move_on(group_first_); }
-    // The first that was begun has ended: errno. Contract of wait(): something is under way.
+    // The first group that was begun has ended: errno.
     std::optional<int> ended();
+    // Until nothing is under way: errno.
     int wait();
+
+    // The head is to know which group was the last: from then on, a journal that ends before it is
+    // known to be damaged. A group proves that for those before it, so that there is no hurry
+    // (`quiet`) but where it is the first of its segment. Nothing waits for it.
+    void tend_head(bool quiet);
+    // Of writing the head.
+    [[nodiscard]] int head_error() const noexcept { return head_error_; }
 
     // Another segment will be wanted soon: where it is made only then, all wait for that.
     [[nodiscard]] bool wants_to_grow() const noexcept;
@@ -105,12 +121,18 @@ public:
 
 private:
     struct UnderWay {
+        bool is_head = false;
         std::uint64_t end = 0;  // records
         std::int64_t time_ns = 0;
         std::uint64_t oldest = 0;
+        std::uint64_t number = 0;
+        journal::Sum sum{};
     };
     [[nodiscard]] journal::GroupWriter& group() noexcept { return groups_[filling_]; }
     [[nodiscard]] const journal::GroupWriter& group() const noexcept { return groups_[filling_]; }
+    void begin_head();
+    [[nodiscard]] bool say_what_is_durable();
+    [[nodiscard]] bool say_that_nothing_is_needed();
     int take(int error);
     int take_segment(int error);
 
@@ -121,12 +143,21 @@ private:
     std::uint32_t next_segment_;
     std::size_t segments_max_;
     journal::Segments segments_;
-    static constexpr std::size_t groups = ports::JournalDevice::writes_max + 1;
+    static constexpr std::size_t groups = groups_under_way_max + 1;
     std::array<GroupMemory, groups> memory_;
     std::array<journal::GroupWriter, groups> groups_;
     std::size_t filling_ = 0;
     std::uint64_t group_first_;
     std::deque<UnderWay> under_way_;
+    std::size_t groups_under_way_ = 0;
+    std::uint64_t next_group_;
+    journal::Sum last_;                 // of the group before that
+    std::uint64_t first_of_epoch_ = 0;  // the group that began the last segment
+    std::uint64_t durable_group_;
+    journal::Sum durable_sum_;
+    GroupMemory heads_memory_;
+    journal::Head head_;  // as it was begun last
+    int head_error_ = 0;
     std::optional<std::uint32_t> adds_;  // the segment that is being made
     std::int64_t sealed_ns_ = 0;         // when the last group was made
     std::uint64_t durable_;

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <iterator>
 #include <ranges>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace forebay::pool {
@@ -23,6 +25,37 @@ using journal::Verdict;
 constexpr std::int64_t sign_of_life_ns = 250'000'000;
 
 Error refused(int error, const char* what) { return system_error(error, what); }
+
+// Nothing of such a journal is written to files: what is left of it may be older than what is lost.
+Error refused(journal::Damage damage) {
+    constexpr std::string_view cannot = "cannot replay the journal (";
+    constexpr std::string_view then =
+        "). Nothing of it was written to files. Keep its folder, and name another one.";
+    std::string_view why;
+    switch (damage) {
+        case journal::Damage::older_format:
+            return {
+                ErrorCode::unsupported, 0,
+                std::string{cannot} +
+                    "an older version of Forebay has written it). Start a daemon of that version "
+                    "with it once, or name another folder."};
+        case journal::Damage::head:
+            why = "its head is damaged, gone, or that of another journal";
+            break;
+        case journal::Damage::lost:
+            why = "it is damaged: records that were written are not there any more";
+            break;
+        case journal::Damage::twice:
+            why = "a segment is there twice, perhaps in place of one that is gone";
+            break;
+        case journal::Damage::mixed:
+            why = "it is damaged: its segments do not belong together";
+            break;
+        case journal::Damage::none: break;
+    }
+    return {ErrorCode::input_output, EIO,
+            std::string{cannot} + std::string{why} + std::string{then}};
+}
 
 class Replayer {
 public:
@@ -42,6 +75,8 @@ public:
             return failure(std::move(judged.error()));
         }
         Replay done;
+        done.unfinished = chain_.unfinished;
+        done.head_damaged = chain_.head_damaged;
         for (std::size_t i = 0; i < stories.size(); ++i) {
             auto one = replay_file(stories[i], cases_[i]);
             if (!one) {
@@ -71,13 +106,16 @@ private:
             if (!bytes) {
                 return failure(std::move(bytes.error()));
             }
-            all.push_back({number, *bytes});
+            all.push_back({number, *bytes, std::ssize(*bytes) == device_.segment_bytes()});
         }
-        chain_ = journal::chain_of(all);
-        if (chain_.damaged) {
-            return failure({ErrorCode::input_output, EIO,
-                            "cannot replay the journal (it is damaged: records that were written "
-                            "are not there any more). Keep its folder, and name another one."});
+        auto head = device_.look(ports::JournalDevice::head);
+        if (!head) {
+            return failure(std::move(head.error()));
+        }
+        has_head_ = std::ssize(*head) == ports::JournalDevice::head_bytes;
+        chain_ = journal::chain_of(all, *head, device_.key());
+        if (chain_.damage != journal::Damage::none) {
+            return failure(refused(chain_.damage));
         }
         for (const journal::SegmentBytes& one : all) {
             if (std::ranges::find(chain_.segments, one.number) == chain_.segments.end()) {
@@ -96,6 +134,10 @@ private:
             .life = options_.life,
             .next_record = chain_.next_record,
             .next_epoch = chain_.next_epoch,
+            .next_group = chain_.next_group,
+            .last = chain_.last,
+            .heads = chain_.heads,
+            .unneeded = chain_.unneeded,
             .free = free_,
             .next_segment = next_segment_,
             .segments_max = std::max(options_.segments_max, ReplayOptions::segments_least)};
@@ -104,6 +146,12 @@ private:
             std::max(start.segments_max, used + ReplayOptions::segments_least) - used;
         if (!chain_.groups.empty()) {
             start.held = chain_.groups.front().header.epoch;
+        }
+        if (!has_head_) {
+            device_.begin_adding(ports::JournalDevice::head);
+            if (const int error = device_.wait_until_added(); error != 0) {
+                return failure(refused(error, "make the journal"));
+            }
         }
         writer_ = std::make_unique<JournalWriter>(device_, calendar_, start);
         while (writer_->segments().free() < ReplayOptions::segments_least) {
@@ -141,6 +189,11 @@ private:
         static_cast<void>(writer_->add({.kind = Kind::life}));
         for (const Story& story : stories) {
             Case one;
+            if (!files_.is_asked_for(story)) {
+                one.verdict = Verdict::elsewhere;
+                cases_.push_back(std::move(one));
+                continue;
+            }
             auto found = files_.find(story);
             if (!found) {
                 one.error = found.error().system == 0 ? EIO : found.error().system;
@@ -242,6 +295,7 @@ private:
     journal::Chain chain_;
     std::vector<std::uint32_t> free_;
     std::uint32_t next_segment_ = 0;
+    bool has_head_ = false;
     std::unique_ptr<JournalWriter> writer_;
     std::vector<Case> cases_;
 };

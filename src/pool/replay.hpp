@@ -30,6 +30,8 @@ public:
 class ReplayFiles {
 public:
     virtual ~ReplayFiles() = default;
+    // It may be written to: it lies where files were said to be.
+    [[nodiscard]] virtual bool is_asked_for(const journal::Story& /*story*/) const { return true; }
     // The one of which the journal tells, if its name, or another one beside it, still leads there;
     // else whatever has its name now. Null: there is none. An error: it cannot be opened.
     [[nodiscard]] virtual Result<std::unique_ptr<ReplayFile>> find(const journal::Story& story) = 0;
@@ -54,6 +56,9 @@ struct ReplayOptions {
 
 struct Replay {
     std::vector<Replayed> files;
+    // See journal::Chain: people are to know of it.
+    bool unfinished = false;
+    bool head_damaged = false;
     std::unique_ptr<JournalWriter> writer;
 };
 

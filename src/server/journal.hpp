@@ -18,6 +18,9 @@ struct JournalOptions {
     bool keeps = true;       // false: only what another daemon left is looked at
     std::int64_t bytes = 0;  // at most
     std::vector<std::string> rescue_folders;
+    // Files below these paths are written to by a replay, as the kernel names them; others are kept
+    // in rescue files. Nothing: wherever they are.
+    std::vector<std::string> below;
 };
 
 struct KeptJournal {

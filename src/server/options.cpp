@@ -155,6 +155,13 @@ std::string placed(std::string_view folder, std::string_view host, std::uint32_t
     return whole;
 }
 
+// As the kernel names it, which is how files are known.
+std::string real_path(const std::string& path) {
+    std::error_code unknown;
+    const std::filesystem::path real = std::filesystem::weakly_canonical(path, unknown);
+    return unknown ? path : real.string();
+}
+
 // A journal is replayed wherever it is named, and kept where writes wait for it.
 Result<void> read_journal(ServerOptions& options, const Settings& settings,
                           const Surroundings& around) {
@@ -172,6 +179,9 @@ Result<void> read_journal(ServerOptions& options, const Settings& settings,
         const std::int64_t bytes = settings.number(Setting::pool_journal_size);
         journal.bytes = bytes == 0 ? 2 * options.desk.pool.cap_bytes + journal_bytes_more : bytes;
         journal.rescue_folders = options.rescue_folders;
+        for (const std::string& path : settings.list(Setting::pool_paths)) {
+            journal.below.push_back(real_path(absolute(path, around.folder)));
+        }
     }
     return {};
 }
@@ -198,9 +208,7 @@ Result<void> read_folders(ServerOptions& options, const Settings& settings,
         return failure(std::move(folders.error()));
     }
     for (pool::FolderRule& one : *folders) {
-        std::error_code unknown;
-        const std::filesystem::path real = std::filesystem::weakly_canonical(one.path, unknown);
-        one.path = unknown ? one.path : real.string();
+        one.path = real_path(one.path);
     }
     options.desk.folders = std::move(*folders);
     return {};

@@ -102,6 +102,15 @@ TEST(ServerOptions, TheJournalIsOfItsNode) {
     EXPECT_FALSE(look_around().host.empty());
 }
 
+TEST(ServerOptions, TheJournalWritesBelowThePathsOfThePool) {
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_journal, "/j"));
+    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->desk.journal.below, testing::IsEmpty());
+    ASSERT_TRUE(settings.set(Setting::pool_paths, "/nowhere/a,b"));
+    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->desk.journal.below,
+                testing::ElementsAre("/nowhere/a", "/w/b"));
+}
+
 TEST(ServerOptions, RescueFoldersAreTheCommandLinesThenTheSettingsThenUsual) {
     EXPECT_THAT(read({"--socket", "/s/x"})->rescue_folders, ElementsAre("/w", "/t"));
     Settings settings;

@@ -5,10 +5,12 @@
 #include "base/own_fd.hpp"
 #include "kernel/calls.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <utility>
@@ -53,7 +55,17 @@ private:
     OwnFd fd_;
 };
 
-// Nothing but a plain file is opened for writing: to open a pipe or a device does something.
+// As the kernel names what is open.
+std::string name_of(const OwnFd& fd) {
+    const std::string link = "/proc/self/fd/" + std::to_string(fd.get());
+    std::string name(4096, '\0');
+    const ssize_t got = kernel::readlink(link.c_str(), name.data(), name.size());
+    name.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return name;
+}
+
+// Nothing but a plain file is opened for writing: to open a pipe or a device does something. The
+// journal has the kernel's name of a file, so that a link on the way to it is none that was there.
 OwnFd open_plain(const std::string& path, int& error) {
     struct stat is{};
     if (kernel::stat(path.c_str(), &is) != 0) {
@@ -64,8 +76,12 @@ OwnFd open_plain(const std::string& path, int& error) {
         error = ENOENT;
         return OwnFd{};
     }
-    OwnFd fd{kernel::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    OwnFd fd{kernel::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)};
     error = fd.valid() ? 0 : errno;
+    if (error == ELOOP || (fd.valid() && name_of(fd) != path)) {
+        error = ENOENT;
+        return OwnFd{};
+    }
     return fd;
 }
 
@@ -100,6 +116,20 @@ OwnFd look_beside(const Story& story) {
 std::uint64_t generation_of(int fd) noexcept {
     long version = 0;
     return ::ioctl(fd, FS_IOC_GETVERSION, &version) == 0 ? static_cast<std::uint32_t>(version) : 0;
+}
+
+bool ReplayFiles::is_asked_for(const Story& story) const {
+    const std::string_view path = story.path;
+    if (below_.empty()) {
+        return true;
+    }
+    const bool is_plain =
+        path.starts_with('/') && (std::string{path} + "/").find("/../") == std::string::npos;
+    return is_plain && std::ranges::any_of(below_, [&](std::string_view folder) {
+               folder = folder.substr(0, folder.find_last_not_of('/') + 1);
+               return path.starts_with(folder) &&
+                      (path.size() == folder.size() || path[folder.size()] == '/');
+           });
 }
 
 Result<std::unique_ptr<pool::ReplayFile>> ReplayFiles::find(const Story& story) {

@@ -87,7 +87,10 @@ def start_pool(request: StartRequest, world: World) -> Started:
     process = world.pools.start_detached(
         PoolPlace(
             socket=socket,
-            environment=with_job_end(environment, world.processes),
+            environment={
+                **with_job_end(environment, world.processes),
+                PATHS_VARIABLE: paths_text(paths),  # what a replay may write to
+            },
             folder=world.folder,
         )
     )

@@ -17,8 +17,8 @@ void JournalDisk::apply(Image& image, const Done& done, std::int64_t segment_byt
         image.erase(done.segment);
         return;
     }
-    auto& segment =
-        image.try_emplace(done.segment, static_cast<std::size_t>(segment_bytes)).first->second;
+    const std::int64_t bytes = done.segment == head ? head_bytes : segment_bytes;
+    auto& segment = image.try_emplace(done.segment, static_cast<std::size_t>(bytes)).first->second;
     for (std::size_t at = 0; at < done.bytes.size(); at += sector_bytes) {
         if (keeps(at / sector_bytes)) {
             const std::size_t count = std::min(sector_bytes, done.bytes.size() - at);
@@ -31,17 +31,30 @@ void JournalDisk::apply(Image& image, const Done& done, std::int64_t segment_byt
 std::vector<std::uint32_t> JournalDisk::segments() {
     std::vector<std::uint32_t> numbers;
     for (const auto& [number, bytes] : image_) {
-        numbers.push_back(number);
+        if (number != head) {
+            numbers.push_back(number);
+        }
     }
     return numbers;
 }
 
 Result<std::span<const std::byte>> JournalDisk::look(std::uint32_t segment) {
     const auto found = image_.find(segment);
+    if (found == image_.end() && segment == head) {
+        return std::span<const std::byte>{};
+    }
     if (found == image_.end()) {
         return failure(system_error(ENOENT, "read a segment"));
     }
+    found->second.reserve(static_cast<std::size_t>(bytes_of(segment)));  // it stays where it is
     return std::span<const std::byte>{found->second};
+}
+
+int JournalDisk::settle() {
+    for (auto& [number, bytes] : image_) {
+        bytes.resize(static_cast<std::size_t>(bytes_of(number)));
+    }
+    return error_;
 }
 
 void JournalDisk::add(Queue& queue, Done done) {
@@ -71,7 +84,8 @@ void JournalDisk::end(Queue& queue) {
     const Done done = std::move(queue.waiting.front());
     queue.waiting.pop_front();
     int answer = error_;
-    if (done.kind == Done::Kind::adds && image_.size() >= options_.segments_max) {
+    if (done.kind == Done::Kind::adds && done.segment != head &&
+        segments().size() >= options_.segments_max) {
         answer = ENOSPC;
     }
     queue.answers.push_back(answer);
@@ -96,7 +110,7 @@ void JournalDisk::begin_adding(std::uint32_t segment) {
 
 void JournalDisk::begin_writing(const Write& write) {
     expects(image_.contains(write.segment) && write.at >= 0 &&
-                write.at + static_cast<std::int64_t>(write.bytes.size()) <= options_.segment_bytes,
+                write.at + static_cast<std::int64_t>(write.bytes.size()) <= bytes_of(write.segment),
             "it is within a segment that is there");
     expects(writes_.waiting.size() + writes_.answers.size() < writes_max, "so many may wait");
     add(writes_, {.kind = Done::Kind::writes,

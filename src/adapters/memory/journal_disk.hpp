@@ -19,12 +19,13 @@ class JournalDisk final : public ports::JournalDevice {
 public:
     static constexpr std::size_t sector_bytes = 512;
 
-    // What lies on it, by segment.
+    // What lies on it, by segment; with the head.
     using Image = std::map<std::uint32_t, std::vector<std::byte>>;
 
     struct Options {
         std::int64_t segment_bytes = std::int64_t{4} << 20;
         std::size_t segments_max = 1000;  // for more there is no room: ENOSPC
+        ports::JournalKey key{std::byte{7}};
         // Calls what it is given when the device has done it. Empty: at once.
         std::function<void(std::function<void()>)> later{};
     };
@@ -52,9 +53,10 @@ public:
     [[nodiscard]] std::int64_t segment_bytes() const noexcept override {
         return options_.segment_bytes;
     }
+    [[nodiscard]] const ports::JournalKey& key() const noexcept override { return options_.key; }
     [[nodiscard]] std::vector<std::uint32_t> segments() override;
     [[nodiscard]] Result<std::span<const std::byte>> look(std::uint32_t segment) override;
-    [[nodiscard]] int settle() override { return error_; }
+    [[nodiscard]] int settle() override;
     void begin_writing(const Write& write) override;
     [[nodiscard]] std::optional<int> ended() override { return ended(writes_); }
     [[nodiscard]] int wait() override { return wait(writes_); }
@@ -73,6 +75,9 @@ private:
     void add(Queue& queue, Done done);
     void begin(Queue& queue);
     void end(Queue& queue);
+    [[nodiscard]] std::int64_t bytes_of(std::uint32_t segment) const noexcept {
+        return segment == head ? head_bytes : options_.segment_bytes;
+    }
     [[nodiscard]] static std::optional<int> ended(Queue& queue);
     [[nodiscard]] int wait(Queue& queue);
 

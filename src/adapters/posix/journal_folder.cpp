@@ -4,11 +4,14 @@
 // there.
 #include "adapters/posix/journal_folder.hpp"
 
+#include "adapters/posix/own_folder.hpp"
 #include "adapters/posix/write_whole.hpp"
 #include "kernel/calls.hpp"
+#include "kernel/folder_calls.hpp"
 
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
@@ -28,7 +31,8 @@ namespace forebay::adapters {
 namespace {
 
 constexpr std::string_view prefix = "segment-";
-constexpr mode_t user_only = 0600;
+constexpr std::string_view key_name = "key";
+constexpr mode_t others_read = 0077;
 constexpr std::size_t zeros_bytes = std::size_t{1} << 20;
 
 tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
@@ -93,32 +97,35 @@ std::optional<std::uint32_t> number_of(std::string_view name) {
     name.remove_prefix(prefix.size());
     const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
     const bool whole = read.ec == std::errc{} && read.ptr == name.data() + name.size();
-    return whole ? std::optional{number} : std::nullopt;
+    return whole && number != ports::JournalDevice::head ? std::optional{number} : std::nullopt;
 }
+
+int errno_of(const Error& error) noexcept { return error.system == 0 ? EIO : error.system; }
 
 }  // namespace
 
 Result<std::unique_ptr<JournalFolder>> JournalFolder::open(const std::string& path,
                                                            std::int64_t segment_bytes) {
-    constexpr mode_t user_enters = 0700;
-    if (kernel::mkdir(path.c_str(), user_enters) != 0 && errno != EEXIST) {
-        return failure(system_error(errno, "make the journal's folder " + path));
+    auto own = open_own_folder(path);
+    if (!own) {
+        own.error().message += " (It is to be the journal's, by pool_journal.)";
+        return failure(std::move(own.error()));
     }
-    OwnFd folder{kernel::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    OwnFd folder = std::move(*own);
     struct statfs system{};
     struct stat found{};
-    if (!folder.valid() || kernel::fstatfs(folder.get(), &system) != 0 ||
-        kernel::fstat(folder.get(), &found) != 0) {
-        return failure(system_error(errno, "open the journal's folder " + path));
+    if (kernel::fstatfs(folder.get(), &system) != 0 || kernel::fstat(folder.get(), &found) != 0) {
+        return failure(system_error(errno, "look at the journal's folder " + path));
     }
     if (const std::string_view why = why_not(system, found); !why.empty()) {
         return refuse(path, why);
     }
-    OwnFd lock{kernel::openat(folder.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC, user_only)};
-    if (!lock.valid()) {
-        return failure(system_error(errno, "write to the journal's folder " + path));
+    auto lock = open_own_file(folder, "lock", O_RDWR | O_CREAT);
+    if (!lock) {
+        lock.error().message += " (It is in the journal's folder " + path + ".)";
+        return failure(std::move(lock.error()));
     }
-    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             return refuse(path,
                           "another daemon has it; where several see one folder, %h in its name is "
@@ -131,8 +138,12 @@ Result<std::unique_ptr<JournalFolder>> JournalFolder::open(const std::string& pa
         return failure(system_error(errno, "make an eventfd"));
     }
     const Sync sync = syncs_by_writing(system) ? Sync::by_each_write : Sync::by_fdatasync;
-    return std::unique_ptr<JournalFolder>{new JournalFolder{
-        path, segment_bytes, std::move(folder), std::move(lock), std::move(bell), sync}};
+    std::unique_ptr<JournalFolder> made{new JournalFolder{path, segment_bytes, std::move(folder),
+                                                          std::move(*lock), std::move(bell), sync}};
+    if (auto known = made->find_key(); !known) {
+        return failure(std::move(known.error()));
+    }
+    return made;
 }
 
 JournalFolder::JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd folder, OwnFd lock,
@@ -146,15 +157,82 @@ JournalFolder::JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd
       writes_{bell_.get()},
       adds_{bell_.get()} {}
 
-std::string JournalFolder::name_of(std::uint32_t segment) const {
-    return fmt::format("{}{:06}", prefix, segment);
+// It lies beside the segments, since it has to be there wherever and whenever they are: a home may
+// be another one after a crash.
+Result<void> JournalFolder::find_key() {
+    auto file = open_own_file(folder_, std::string{key_name}, O_RDONLY);
+    if (!file && file.error().system == ENOENT) {
+        struct stat head_file{};
+        if (kernel::fstatat(folder_.get(), "head", &head_file, AT_SYMLINK_NOFOLLOW) == 0) {
+            return failure({ErrorCode::input_output, EIO,
+                            fmt::format("cannot use the journal {} (its key is gone, without which "
+                                        "nobody can tell who wrote it). Keep its folder, and name "
+                                        "another one.",
+                                        path_)});
+        }
+        if (const int error = make_key(); error != 0) {
+            return failure(system_error(error, "make the key of the journal " + path_));
+        }
+        return {};
+    }
+    if (!file) {
+        return failure(without(file.error(), std::string{key_name}));
+    }
+    struct stat found{};
+    const bool known =
+        kernel::fstat(file->get(), &found) == 0 && (found.st_mode & others_read) == 0 &&
+        kernel::pread(file->get(), key_.data(), key_.size(), 0) == std::ssize(key_) &&
+        found.st_size == std::ssize(key_);
+    if (!known) {
+        return failure(
+            {ErrorCode::access, 0,
+             fmt::format(
+                 "cannot use the journal {} (its file {} is not a key that only its user can "
+                 "read). Keep the folder, and name another one.",
+                 path_, key_name)});
+    }
+    return {};
+}
+
+// A key that is lost makes what is written with it worthless: it is durable before it is used.
+int JournalFolder::make_key() {
+    if (::getrandom(key_.data(), key_.size(), 0) != std::ssize(key_)) {
+        return EIO;
+    }
+    const std::string fresh = std::string{key_name} + ".new";
+    static_cast<void>(kernel::unlinkat(folder_.get(), fresh.c_str(), 0));
+    const auto file = open_own_file(folder_, fresh, O_RDWR | O_CREAT | O_EXCL);
+    if (!file) {
+        return file.error().system == 0 ? EIO : file.error().system;
+    }
+    if (const int error = write_whole(file->get(), key_, 0); error != 0) {
+        return error;
+    }
+    if (kernel::fsync(file->get()) != 0 ||
+        kernel::renameat(folder_.get(), fresh.c_str(), folder_.get(), key_name.data()) != 0) {
+        return errno;
+    }
+    return kernel::fsync(folder_.get()) == 0 ? 0 : errno;
+}
+
+Error JournalFolder::without(const Error& why, const std::string& name) const {
+    Error error = why;
+    error.message = fmt::format("cannot use {} of the journal {}: {}", name, path_, why.message);
+    return error;
+}
+
+std::string JournalFolder::name_of(std::uint32_t segment) {
+    return segment == head ? "head" : fmt::format("{}{:06}", prefix, segment);
 }
 
 std::vector<std::uint32_t> JournalFolder::segments() {
     std::vector<std::uint32_t> numbers;
-    const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir(path_.c_str()), ::closedir};
+    const int again = kernel::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder{again < 0 ? nullptr : ::fdopendir(again),
+                                                     ::closedir};
     if (!folder) {
         unlisted_ = errno;
+        kernel::close(again);
         return numbers;
     }
     errno = 0;  // by which an error is told from the end
@@ -168,31 +246,35 @@ std::vector<std::uint32_t> JournalFolder::segments() {
     return numbers;
 }
 
-OwnFd JournalFolder::open_segment(std::uint32_t segment, int flags) {
+Result<OwnFd> JournalFolder::open_segment(std::uint32_t segment, int flags) {
     const std::string name = name_of(segment);
-    OwnFd fd;
     if (direct_) {
-        fd = OwnFd{
-            kernel::openat(folder_.get(), name.c_str(), flags | O_DIRECT | O_CLOEXEC, user_only)};
-        direct_ = fd.valid() || errno != EINVAL;
+        auto file = open_own_file(folder_, name, flags | O_DIRECT);
+        direct_ = file || file.error().system != EINVAL;
+        if (direct_) {
+            return file;
+        }
     }
-    if (!direct_) {
-        fd = OwnFd{kernel::openat(folder_.get(), name.c_str(), flags | O_CLOEXEC, user_only)};
-    }
-    return fd;
+    return open_own_file(folder_, name, flags);
 }
 
 Result<std::span<const std::byte>> JournalFolder::look(std::uint32_t segment) {
     const std::string name = name_of(segment);
-    const OwnFd fd{kernel::openat(folder_.get(), name.c_str(), O_RDWR | O_CLOEXEC)};
+    const auto file = open_own_file(folder_, name, O_RDWR);
+    if (!file && segment == head && file.error().system == ENOENT) {
+        return std::span<const std::byte>{};
+    }
     struct stat found{};
-    if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
+    if (!file) {
+        return failure(without(file.error(), name));
+    }
+    if (kernel::fstat(file->get(), &found) != 0) {
         return failure(system_error(errno, fmt::format("read {}/{}", path_, name)));
     }
     if (found.st_size == 0) {
         return std::span<const std::byte>{};
     }
-    auto mapping = Mapping::of_file(fd.get(), static_cast<std::size_t>(found.st_size));
+    auto mapping = Mapping::of_file(file->get(), static_cast<std::size_t>(found.st_size));
     if (!mapping) {
         return failure(std::move(mapping.error()));
     }
@@ -202,23 +284,26 @@ Result<std::span<const std::byte>> JournalFolder::look(std::uint32_t segment) {
 }
 
 int JournalFolder::settle() {
-    const std::vector<std::uint32_t> numbers = segments();
+    std::vector<std::uint32_t> numbers = segments();
     if (unlisted_ != 0) {
         return unlisted_;  // a segment that was not seen would be written over
     }
+    numbers.push_back(head);
     for (const std::uint32_t number : numbers) {
-        const std::string name = name_of(number);
-        const OwnFd fd{kernel::openat(folder_.get(), name.c_str(), O_RDWR | O_CLOEXEC)};
+        const auto file = open_own_file(folder_, name_of(number), O_RDWR);
         struct stat found{};
-        if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
-            return errno;
+        if (!file && number == head && file.error().system == ENOENT) {
+            continue;
+        }
+        if (!file || kernel::fstat(file->get(), &found) != 0) {
+            return file ? errno : errno_of(file.error());
         }
         // One that was being made when the node went down.
-        if (found.st_size != segment_bytes_ &&
-            kernel::fallocate(fd.get(), 0, 0, segment_bytes_) != 0) {
+        if (found.st_size != bytes_of(number) &&
+            kernel::fallocate(file->get(), 0, 0, bytes_of(number)) != 0) {
             return errno;
         }
-        if (kernel::fsync(fd.get()) != 0) {
+        if (kernel::fsync(file->get()) != 0) {
             return errno;
         }
     }
@@ -237,13 +322,14 @@ int JournalFolder::try_both(const std::function<int()>& call) {
 }
 
 int JournalFolder::fill(std::uint32_t segment) {
-    const OwnFd fd = open_segment(segment, O_RDWR | O_CREAT);
-    if (!fd.valid()) {
-        return errno;
+    const auto file = open_segment(segment, O_RDWR | O_CREAT);
+    if (!file) {
+        return errno_of(file.error());
     }
+    const OwnFd& fd = *file;
+    const std::int64_t bytes = bytes_of(segment);
     // Where a file system cannot, writing will.
-    if (kernel::fallocate(fd.get(), 0, 0, segment_bytes_) != 0 && errno != EOPNOTSUPP &&
-        errno != ENOSYS) {
+    if (kernel::fallocate(fd.get(), 0, 0, bytes) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
         return errno;
     }
     std::vector<std::byte> memory(zeros_bytes + alignment);
@@ -251,9 +337,9 @@ int JournalFolder::fill(std::uint32_t segment) {
     std::size_t room = memory.size();
     const std::span<const std::byte> zeros{
         static_cast<const std::byte*>(std::align(alignment, zeros_bytes, at, room)), zeros_bytes};
-    for (std::int64_t done = 0; done < segment_bytes_;) {
-        const auto some = static_cast<std::size_t>(
-            std::min<std::int64_t>(segment_bytes_ - done, std::ssize(zeros)));
+    for (std::int64_t done = 0; done < bytes;) {
+        const auto some =
+            static_cast<std::size_t>(std::min<std::int64_t>(bytes - done, std::ssize(zeros)));
         if (const int error = write_whole(fd.get(), zeros.first(some), done); error != 0) {
             return error;
         }
@@ -265,7 +351,7 @@ int JournalFolder::fill(std::uint32_t segment) {
 int JournalFolder::add(std::uint32_t segment) {
     const int error = try_both([&] { return fill(segment); });
     if (error != 0) {
-        kernel::unlink((path_ + "/" + name_of(segment)).c_str());
+        kernel::unlinkat(folder_.get(), name_of(segment).c_str(), 0);
     }
     return error;
 }
@@ -273,12 +359,12 @@ int JournalFolder::add(std::uint32_t segment) {
 int JournalFolder::write_once(const Write& write) {
     auto file = files_.find(write.segment);
     if (file == files_.end()) {
-        OwnFd fd =
+        auto opened =
             open_segment(write.segment, O_RDWR | (sync_ == Sync::by_each_write ? O_DSYNC : 0));
-        if (!fd.valid()) {
-            return errno;
+        if (!opened) {
+            return errno_of(opened.error());
         }
-        file = files_.emplace(write.segment, std::move(fd)).first;
+        file = files_.emplace(write.segment, std::move(*opened)).first;
     }
     const int fd = file->second.get();
     const int error = write_whole(fd, write.bytes, write.at);
@@ -310,7 +396,7 @@ void JournalFolder::begin_writing(const Write& what) {
 int JournalFolder::remove(std::uint32_t segment) {
     files_.erase(segment);
     looked_at_.erase(segment);
-    const bool gone = kernel::unlink((path_ + "/" + name_of(segment)).c_str()) == 0;
+    const bool gone = kernel::unlinkat(folder_.get(), name_of(segment).c_str(), 0) == 0;
     return gone && kernel::fsync(folder_.get()) == 0 ? 0 : errno;
 }
 

@@ -24,7 +24,9 @@ public:
     static constexpr std::int64_t usual_segment_bytes = std::int64_t{32} << 20;
 
     // Makes the folder where it is not there, for its user only. Refused: what does not outlive the
-    // node (tmpfs, ramfs, an overlay of which that cannot be told), and what another daemon has.
+    // node (tmpfs, ramfs, an overlay of which that cannot be told), what another daemon has, and
+    // what somebody else may have put there
+    // (docs/decisions/0039-who-may-have-written-a-journal.md).
     [[nodiscard]] static Result<std::unique_ptr<JournalFolder>> open(
         const std::string& path, std::int64_t segment_bytes = usual_segment_bytes);
     JournalFolder(const JournalFolder&) = delete;
@@ -36,6 +38,7 @@ public:
     [[nodiscard]] int bell() const noexcept { return bell_.get(); }
 
     [[nodiscard]] std::int64_t segment_bytes() const noexcept override { return segment_bytes_; }
+    [[nodiscard]] const ports::JournalKey& key() const noexcept override { return key_; }
     [[nodiscard]] std::vector<std::uint32_t> segments() override;
     [[nodiscard]] Result<std::span<const std::byte>> look(std::uint32_t segment) override;
     [[nodiscard]] int settle() override;
@@ -53,8 +56,14 @@ private:
 
     JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd folder, OwnFd lock,
                   OwnFd bell, Sync sync);
-    [[nodiscard]] std::string name_of(std::uint32_t segment) const;
-    [[nodiscard]] OwnFd open_segment(std::uint32_t segment, int flags);
+    [[nodiscard]] static std::string name_of(std::uint32_t segment);
+    Result<void> find_key();
+    [[nodiscard]] int make_key();
+    [[nodiscard]] std::int64_t bytes_of(std::uint32_t segment) const noexcept {
+        return segment == head ? head_bytes : segment_bytes_;
+    }
+    [[nodiscard]] Error without(const Error& why, const std::string& name) const;
+    [[nodiscard]] Result<OwnFd> open_segment(std::uint32_t segment, int flags);
     [[nodiscard]] int try_both(const std::function<int()>& call);
     [[nodiscard]] int fill(std::uint32_t segment);
     [[nodiscard]] int add(std::uint32_t segment);
@@ -67,6 +76,7 @@ private:
     OwnFd lock_;
     OwnFd bell_;
     Sync sync_;
+    ports::JournalKey key_{};
     std::map<std::uint32_t, Mapping> looked_at_;
     // That are written to: while a write is under way its thread's, else the caller's.
     std::map<std::uint32_t, OwnFd> files_;

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <new>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace forebay::adapters {
 namespace {
@@ -92,9 +95,103 @@ TEST_F(JournalFolderTest, IsOneDaemonsAtATime) {
 // It was taken for empty, and its segments would have been written over.
 TEST_F(JournalFolderTest, ThatCannotBeListedIsNotEmpty) {
     const auto device = open();
-    std::filesystem::rename(path(), folder_ + "/elsewhere");
+    device->begin_adding(1);
+    EXPECT_EQ(device->wait_until_added(), 0);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none{0, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    const auto listed = device->segments();
+    const int settled = device->settle();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_THAT(listed, IsEmpty());
+    EXPECT_EQ(settled, EMFILE);
+    EXPECT_THAT(device->segments(), ElementsAre(1));
+}
+
+// It was written over by whoever replays it.
+TEST_F(JournalFolderTest, IsRefusedWhereOthersCanWriteToIt) {
+    std::filesystem::create_directory(path());
+    for (const mode_t mode : {0770U, 0702U, 01777U}) {
+        ASSERT_EQ(::chmod(path().c_str(), mode), 0);
+        const auto refused = JournalFolder::open(path(), segment_bytes);
+        ASSERT_FALSE(refused.has_value());
+        EXPECT_THAT(refused.error().message, HasSubstr("others may write to it"));
+    }
+    ASSERT_EQ(::chmod(path().c_str(), 0755), 0);
+    EXPECT_TRUE(JournalFolder::open(path(), segment_bytes).has_value());
+}
+
+TEST_F(JournalFolderTest, IsRefusedWhereItIsALink) {
+    std::filesystem::create_directory(folder_ + "/real");
+    std::filesystem::create_directory_symlink(folder_ + "/real", path());
+    const auto refused = JournalFolder::open(path(), segment_bytes);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_THAT(refused.error().message, HasSubstr("it is a link"));
+}
+
+TEST_F(JournalFolderTest, RefusesALinkInPlaceOfASegment) {
+    static_cast<void>(open());
+    std::ofstream{folder_ + "/elsewhere"} << "something";
+    for (const char* const name : {"segment-000003", "head", "key", "lock"}) {
+        const std::string there = path() + "/" + name;
+        std::filesystem::remove(there);
+        std::filesystem::create_symlink(folder_ + "/elsewhere", there);
+        const auto opened = JournalFolder::open(path(), segment_bytes);
+        const auto number = std::string_view{name} == "head" ? JournalFolder::head : 3;
+        const auto looked = opened ? (*opened)->look(number).map([](auto) {})
+                                   : Result<void>{failure(opened.error())};
+        ASSERT_FALSE(looked.has_value()) << name;
+        EXPECT_THAT(looked.error().message, HasSubstr("it is a link"));
+        std::filesystem::remove(there);
+    }
+}
+
+TEST_F(JournalFolderTest, RefusesASegmentWithAnotherName) {
+    const auto device = open();
+    device->begin_adding(3);
+    EXPECT_EQ(device->wait_until_added(), 0);
+    std::filesystem::create_hard_link(path() + "/segment-000003", folder_ + "/elsewhere");
+    const auto refused = device->look(3);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_THAT(refused.error().message, HasSubstr("another name"));
+}
+
+TEST_F(JournalFolderTest, HasAKeyOfItsOwnThatOnlyItsUserCanRead) {
+    ports::JournalKey key{};
+    {
+        const auto device = open();
+        key = device->key();
+        EXPECT_NE(key, ports::JournalKey{});
+        struct stat found{};
+        ASSERT_EQ(::stat((path() + "/key").c_str(), &found), 0);
+        EXPECT_EQ(found.st_mode & 0777U, 0600U);
+    }
+    EXPECT_EQ(open()->key(), key) << "it stays";
+    ASSERT_EQ(::chmod((path() + "/key").c_str(), 0640), 0);
+    EXPECT_FALSE(JournalFolder::open(path(), segment_bytes).has_value()) << "others read it";
+}
+
+TEST_F(JournalFolderTest, IsRefusedWhereItsKeyIsGone) {
+    {
+        const auto device = open();
+        device->begin_adding(JournalFolder::head);
+        EXPECT_EQ(device->wait_until_added(), 0);
+    }
+    std::filesystem::remove(path() + "/key");
+    const auto refused = JournalFolder::open(path(), segment_bytes);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_THAT(refused.error().message, HasSubstr("its key is gone"));
+}
+
+TEST_F(JournalFolderTest, KeepsItsHeadBesideTheSegments) {
+    const auto device = open();
+    EXPECT_TRUE(device->look(JournalFolder::head)->empty());
+    device->begin_adding(JournalFolder::head);
+    EXPECT_EQ(device->wait_until_added(), 0);
     EXPECT_THAT(device->segments(), IsEmpty());
-    EXPECT_EQ(device->settle(), ENOENT);
+    EXPECT_EQ(static_cast<std::int64_t>(device->look(JournalFolder::head)->size()),
+              JournalFolder::head_bytes);
 }
 
 TEST_F(JournalFolderTest, IsNotInMemory) {

@@ -7,19 +7,23 @@
 #include <limits>
 #include <utility>
 
-#define XXH_INLINE_ALL
-#define XXH_NO_STREAM
-#include <xxhash.h>
-
 namespace forebay::pool::journal {
 
 namespace {
 
-constexpr std::size_t summed_from = offsetof(GroupHeader, life);
+constexpr std::size_t summed_from = offsetof(GroupHeader, number);
 
-std::uint64_t checksum_of(std::span<const std::byte> group) noexcept {
-    const auto summed = group.subspan(summed_from);
-    return XXH3_64bits(summed.data(), summed.size());
+// What names a group is its header: lives, numbers and times are never the same twice.
+Sum sum_of_group(std::span<const std::byte> group, const Key& key) {
+    return sum_of(key, group.subspan(summed_from), sizeof(GroupHeader) - summed_from);
+}
+
+std::uint64_t word_at(std::span<const std::byte> bytes) noexcept {
+    std::uint64_t word = 0;
+    if (bytes.size() >= sizeof word) {
+        std::memcpy(&word, bytes.data(), sizeof word);
+    }
+    return word;
 }
 
 bool makes_sense(const RecordHeader& record) noexcept {
@@ -38,15 +42,6 @@ bool makes_sense(const RecordHeader& record) noexcept {
         case Kind::settled: return record.length == 0 || record.length == sizeof(ports::Stamp);
         default: return record.length == 0;
     }
-}
-
-bool follows(const Group& group, const Group& first, std::uint64_t number) noexcept {
-    return group.header.epoch == first.header.epoch && group.header.life == first.header.life &&
-           group.header.first == number;
-}
-
-std::uint64_t end_of(const Group& group) noexcept {
-    return group.header.first + group.header.records;
 }
 
 }  // namespace
@@ -68,14 +63,14 @@ void GroupWriter::add(const RecordHeader& record, std::span<const std::byte> pay
     std::copy(payload.begin(), payload.end(), to.begin());
 }
 
-std::span<const std::byte> GroupWriter::seal(GroupHeader header) {
+std::span<const std::byte> GroupWriter::seal(GroupHeader& header, const Key& key) {
     const std::span<std::byte> all = memory_.first(bytes());
     std::memset(all.data() + bytes_, 0, all.size() - bytes_);
     header.magic = journal::magic;
     header.records = records_;
     header.bytes = static_cast<std::uint32_t>(all.size());
     std::memcpy(all.data(), &header, sizeof header);
-    header.checksum = checksum_of(all);
+    header.sum = sum_of_group(all, key);
     std::memcpy(all.data(), &header, sizeof header);
     clear();
     return all;
@@ -86,7 +81,7 @@ void GroupWriter::clear() noexcept {
     records_ = 0;
 }
 
-std::optional<Group> group_of(std::span<const std::byte> bytes) {
+std::optional<Group> group_of(std::span<const std::byte> bytes, const Key& key) {
     Group group;
     GroupHeader& header = group.header;
     if (bytes.size() < sizeof header) {
@@ -96,11 +91,12 @@ std::optional<Group> group_of(std::span<const std::byte> bytes) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / 2;
     if (header.magic != journal::magic || header.bytes < group_unit ||
         header.bytes % group_unit != 0 || header.bytes > bytes.size() || header.first > most ||
-        header.epoch > most || header.oldest > header.epoch || header.time_ns < 0) {
+        header.epoch > most || header.number > most || header.oldest > header.epoch ||
+        header.time_ns < 0) {
         return std::nullopt;
     }
     bytes = bytes.first(header.bytes);
-    if (checksum_of(bytes) != header.checksum) {
+    if (sum_of_group(bytes, key) != header.sum) {
         return std::nullopt;
     }
     bytes = bytes.subspan(sizeof header);
@@ -122,28 +118,33 @@ std::optional<Group> group_of(std::span<const std::byte> bytes) {
     return group;
 }
 
-SegmentGroups groups_of(std::span<const std::byte> segment) {
+SegmentGroups groups_of(std::span<const std::byte> segment, const Key& key) {
     SegmentGroups found;
-    std::size_t at = 0;
-    while (at < segment.size()) {
-        auto group = group_of(segment.subspan(at));
-        if (!group || (!found.groups.empty() &&
-                       !follows(*group, found.groups.front(), end_of(found.groups.back())))) {
-            break;
-        }
-        at += group->header.bytes;
-        found.groups.push_back(std::move(*group));
-    }
-    for (; !found.groups.empty() && at < segment.size(); at += group_unit) {
-        const auto group = group_of(segment.subspan(at));
-        const Group& first = found.groups.front();
-        if (group && group->header.epoch == first.header.epoch &&
-            group->header.life == first.header.life) {
-            found.damaged = true;
-            break;
+    for (std::size_t at = 0; at < segment.size();) {
+        const std::uint64_t word = word_at(segment.subspan(at));
+        found.older_format = found.older_format || word == magic_before;
+        auto group = word == magic ? group_of(segment.subspan(at), key) : std::nullopt;
+        if (group && group->header.at == at) {
+            at += group->header.bytes;
+            found.groups.push_back(std::move(*group));
+        } else {
+            found.unknown = found.unknown || word == magic;
+            at += group_unit;
         }
     }
     return found;
+}
+
+bool looks_like(std::span<const std::byte> bytes, const GroupHeader& expected) {
+    GroupHeader header;
+    if (bytes.size() < sizeof header) {
+        return false;
+    }
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const int same =
+        (header.magic == expected.magic ? 1 : 0) + (header.number == expected.number ? 1 : 0) +
+        (header.epoch == expected.epoch ? 1 : 0) + (header.before == expected.before ? 1 : 0);
+    return same > 1;
 }
 
 std::optional<FileRecord> file_of(const Record& record) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pool/journal/format.hpp"
+#include "pool/journal/sum.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +28,8 @@ public:
     // As it will be written.
     [[nodiscard]] std::size_t bytes() const noexcept { return padded(bytes_, group_unit); }
     // The group; it can then be filled anew. Of the header, what the group itself does not know is
-    // taken: life, epoch, oldest, first, time.
-    [[nodiscard]] std::span<const std::byte> seal(GroupHeader header);
+    // taken, and its sum is given back.
+    [[nodiscard]] std::span<const std::byte> seal(GroupHeader& header, const Key& key);
     void clear() noexcept;
 
 private:
@@ -48,18 +49,20 @@ struct Group {
     std::vector<Record> records;
 };
 
-// The group that begins there; nullopt: none that is whole.
-[[nodiscard]] std::optional<Group> group_of(std::span<const std::byte> bytes);
+// The group that begins there; nullopt: none that is whole, and of this journal.
+[[nodiscard]] std::optional<Group> group_of(std::span<const std::byte> bytes, const Key& key);
 
-// Those of a segment, up to the first that is not whole or not of the first one's epoch, life and
-// order.
+// Those of a segment, wherever they lie: in front of one that is not whole, and behind it.
 struct SegmentGroups {
     std::vector<Group> groups;
-    // A group of the same life and epoch follows behind one that is not whole. That is no crash:
-    // each was made durable before the next was begun.
-    bool damaged = false;
+    bool older_format = false;  // it has groups of format 1
+    bool unknown = false;       // … and some that are not whole, or of another journal
 };
-[[nodiscard]] SegmentGroups groups_of(std::span<const std::byte> segment);
+[[nodiscard]] SegmentGroups groups_of(std::span<const std::byte> segment, const Key& key);
+
+// What is there looks as if it had been to become that group, which it is not: at least two of the
+// things that name it are there.
+[[nodiscard]] bool looks_like(std::span<const std::byte> bytes, const GroupHeader& expected);
 
 // Payloads that are taken apart. nullopt: they make no sense.
 struct FileRecord {

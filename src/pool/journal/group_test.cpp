@@ -17,7 +17,7 @@ std::vector<std::byte> some_group() {
 TEST(JournalGroup, ComesBackAsItWasMade) {
     const auto bytes = some_group();
     EXPECT_EQ(bytes.size() % group_unit, 0U);
-    const auto group = group_of(bytes);
+    const auto group = group_of(bytes, a_key);
     ASSERT_TRUE(group);
     EXPECT_EQ(group->header.epoch, 3U);
     EXPECT_EQ(group->header.oldest, 2U);
@@ -35,7 +35,7 @@ TEST(JournalGroup, AnyByteThatIsAnotherOneIsSeen) {
     for (std::size_t at = 0; at < good.size(); ++at) {
         auto bytes = good;
         bytes[at] ^= std::byte{1};
-        EXPECT_FALSE(group_of(bytes)) << "byte " << at;
+        EXPECT_FALSE(group_of(bytes, a_key)) << "byte " << at;
     }
 }
 
@@ -44,14 +44,14 @@ TEST(JournalGroup, IsNoneWhereASectorIsMissing) {
     for (std::size_t sector = 0; sector * 512 < 20'000; ++sector) {
         auto bytes = large;
         std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(sector * 512), 512, std::byte{9});
-        EXPECT_FALSE(group_of(bytes)) << "sector " << sector;
+        EXPECT_FALSE(group_of(bytes, a_key)) << "sector " << sector;
     }
-    EXPECT_FALSE(group_of(std::span{large}.first(large.size() - 1)));
+    EXPECT_FALSE(group_of(std::span{large}.first(large.size() - 1), a_key));
 }
 
 TEST(JournalGroup, MayBeNothingButASignOfLife) {
     const auto bytes = group_bytes(header, {});
-    const auto group = group_of(bytes);
+    const auto group = group_of(bytes, a_key);
     ASSERT_TRUE(group);
     EXPECT_TRUE(group->records.empty());
 }
@@ -64,7 +64,7 @@ struct Senseless {
 class JournalRecord : public testing::TestWithParam<Senseless> {};
 
 TEST_P(JournalRecord, ThatMakesNoSenseIsNone) {
-    EXPECT_FALSE(group_of(group_bytes(header, {GetParam().record}))) << GetParam().what;
+    EXPECT_FALSE(group_of(group_bytes(header, {GetParam().record}), a_key)) << GetParam().what;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -78,39 +78,50 @@ INSTANTIATE_TEST_SUITE_P(
                     Senseless{"a life of a file", {Kind::life, 1, 0, {}}},
                     Senseless{"a file without facts", {Kind::file, 1, 0, "short"}}));
 
-TEST(JournalSegment, EndsAtTheFirstGroupThatIsNotWhole) {
+TEST(JournalGroup, OfAnotherKeyIsNone) {
+    Key other = a_key;
+    other[31] ^= std::byte{1};
+    EXPECT_TRUE(group_of(some_group(), a_key));
+    EXPECT_FALSE(group_of(some_group(), other));
+}
+
+// Whoever knows what a group says cannot make its sum, nor have another one say the same.
+TEST(JournalGroup, HasASumThatIsItsOwn) {
+    GroupHeader one = header;
+    GroupHeader two = header;
+    two.number = one.number + 1;
+    static_cast<void>(group_bytes(one, {{Kind::cut, 4, 1, {}}}, a_key));
+    static_cast<void>(group_bytes(two, {{Kind::cut, 4, 1, {}}}, a_key));
+    EXPECT_NE(one.sum, two.sum);
+}
+
+TEST(JournalSegment, GivesGroupsInFrontOfADamagedOneAndBehindIt) {
     GroupHeader second = header;
-    second.first = 13;
-    const auto one = some_group();
+    second.at = some_group().size();
     auto two = group_bytes(second, {{Kind::cut, 4, 1, {}}});
-    EXPECT_EQ(groups_of(segment_of({one, two})).groups.size(), 2U);
-    two[100] ^= std::byte{1};
-    const SegmentGroups torn = groups_of(segment_of({one, two}));
-    EXPECT_EQ(torn.groups.size(), 1U);
-    EXPECT_FALSE(torn.damaged);
-}
-
-TEST(JournalSegment, DoesNotTakeWhatWasThereBeforeForItsOwn) {
-    GroupHeader before = header;
-    before.epoch = 1;
-    before.oldest = 1;
-    before.first = 13;  // as if it followed
-    const SegmentGroups found =
-        groups_of(segment_of({some_group(), group_bytes(before, {{Kind::cut, 4, 1, {}}})}));
-    EXPECT_EQ(found.groups.size(), 1U);
-    EXPECT_FALSE(found.damaged);
-}
-
-TEST(JournalSegment, SaysWhereAGroupIsGone) {
-    GroupHeader second = header;
-    second.first = 13;
     GroupHeader third = header;
-    third.first = 14;
-    auto two = group_bytes(second, {{Kind::cut, 4, 1, {}}});
-    two[100] ^= std::byte{1};
-    EXPECT_TRUE(
-        groups_of(segment_of({some_group(), two, group_bytes(third, {{Kind::cut, 4, 1, {}}})}))
-            .damaged);
+    third.at = second.at + two.size();
+    const auto three = group_bytes(third, {{Kind::cut, 4, 1, {}}});
+    EXPECT_EQ(groups_of(segment_of({some_group(), two, three}), a_key).groups.size(), 3U);
+    two[150] ^= std::byte{1};
+    const SegmentGroups torn = groups_of(segment_of({some_group(), two, three}), a_key);
+    EXPECT_EQ(torn.groups.size(), 2U);
+    EXPECT_TRUE(torn.unknown);
+}
+
+// A program may write the bytes of a journal into a file that goes through it.
+TEST(JournalSegment, GivesNoGroupThatLiesElsewhere) {
+    GroupHeader second = header;
+    second.at = 999 * group_unit;
+    const auto two = group_bytes(second, {{Kind::cut, 4, 1, {}}});
+    EXPECT_EQ(groups_of(segment_of({some_group(), two}), a_key).groups.size(), 1U);
+}
+
+TEST(JournalSegment, KnowsTheFormatBefore) {
+    std::vector<std::byte> old(8192);
+    std::memcpy(old.data(), &magic_before, sizeof magic_before);
+    EXPECT_TRUE(groups_of(old, a_key).older_format);
+    EXPECT_FALSE(groups_of(segment_of({some_group()}), a_key).older_format);
 }
 
 }  // namespace

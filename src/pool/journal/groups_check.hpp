@@ -31,9 +31,11 @@ inline Said settled(std::uint64_t file, std::int64_t through, const ports::Stamp
     return {Kind::settled, file, through, bytes_of(&stamp, sizeof stamp)};
 }
 
-// A group as it lies on a device.
-inline std::vector<std::byte> group_bytes(const GroupHeader& header,
-                                          const std::vector<Said>& records) {
+inline const Key a_key{std::byte{1}, std::byte{2}, std::byte{3}};
+
+// A group as it lies on a device; its header is completed.
+inline std::vector<std::byte> group_bytes(GroupHeader& header, const std::vector<Said>& records,
+                                          const Key& key = a_key) {
     std::vector<std::byte> memory(std::size_t{1} << 20);
     GroupWriter writer{memory};
     for (const Said& one : records) {
@@ -43,8 +45,13 @@ inline std::vector<std::byte> group_bytes(const GroupHeader& header,
                     .number = one.number},
                    std::as_bytes(std::span{one.payload}));
     }
-    const auto sealed = writer.seal(header);
+    const auto sealed = writer.seal(header, key);
     return {sealed.begin(), sealed.end()};
+}
+inline std::vector<std::byte> group_bytes(const GroupHeader& header,
+                                          const std::vector<Said>& records) {
+    GroupHeader own = header;
+    return group_bytes(own, records, a_key);
 }
 
 // Groups one behind the other, as in a segment of this many bytes.

@@ -52,9 +52,10 @@ struct Found {
 
 enum class Verdict {
     apply,
-    missing,  // it is not there
-    other,    // another file has its name
-    changed,  // somebody else changed it since
+    missing,    // it is not there
+    other,      // another file has its name
+    changed,    // somebody else changed it since
+    elsewhere,  // it does not lie where files are to be written: see ReplayFiles
 };
 // By how much later than it last said that it lives a daemon may have changed a file.
 inline constexpr std::int64_t slack_ns = 2'000'000'000;

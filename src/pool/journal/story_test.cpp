@@ -28,7 +28,7 @@ public:
                          .time_ns = static_cast<std::int64_t>(groups_.size() + 1) * second},
                         records));
         next_ += records.size();
-        groups_.push_back(*group_of(memory_.back()));
+        groups_.push_back(*group_of(memory_.back(), a_key));
         return *this;
     }
     [[nodiscard]] std::vector<Story> stories() const { return stories_of(groups_); }
