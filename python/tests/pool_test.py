@@ -403,6 +403,19 @@ def test_the_summary_says_what_a_dead_daemon_took_along() -> None:
     assert (told["arrived"], told["lost"]) == (False, [{"path": "/scratch/out", "bytes": 1 << 20}])
 
 
+def test_it_is_said_where_durability_ended_before_the_program() -> None:
+    ended = status(durability_ended="cannot write the journal /j (No space left on device).")
+    one = outcome(status=ended)
+    (line,) = (line for line in outcome_lines(one) if "DURABILITY" in line)
+    assert "cannot write the journal /j" in line
+    assert one.end.arrived
+    assert one.end.exit_status == 75
+    assert outcome_as_json(one)["durability_ended"] == ended.durability_ended
+    assert any("DURABILITY ENDED" in line for line in status_lines(ended, "/s"))
+    assert outcome(status=status(rescued=(FULL,))).end.exit_status == 74
+    assert outcome(status=status()).end.exit_status == 0
+
+
 def test_json_has_what_follows_from_the_numbers() -> None:
     told = outcome_as_json(outcome(status=status(files=(file(),), rescued=(FULL,))))
     assert told["files"][0]["hidden"] == pytest.approx(0.75)
@@ -433,6 +446,7 @@ def test_a_pool_by_hand_exports_what_programs_need(make_world: MakeWorld, tmp_pa
     }
     (place,) = world.pools.places  # type: ignore[attr-defined]
     assert place.environment["FOREBAY_POOL_WINDOW"] == "1GiB"
+    assert place.environment["FOREBAY_POOL_PATHS"] == str(tmp_path)
 
 
 def test_where_the_daemon_is(make_world: MakeWorld, tmp_path: Path) -> None:

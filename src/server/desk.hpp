@@ -138,6 +138,7 @@ private:
     void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
     void knock(Session& session, Answer& answer, std::uint64_t ticket);
+    [[nodiscard]] std::string durability_ended() const;
     [[nodiscard]] bool opens_at_once(const Opening& opening) const;
     void begin_opening(Session& session, Answer& answer);
     void enter(Session& session, Answer& answer);

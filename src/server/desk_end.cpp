@@ -124,6 +124,12 @@ std::vector<std::string> Desk::news() {
     return fresh;
 }
 
+std::string Desk::durability_ended() const {
+    const int error = pool_.journal_error();
+    return error == 0 ? std::string{}
+                      : system_error(error, "write the journal " + options_.journal.folder).message;
+}
+
 std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
     history_.look();
     const Moment moment{.now_ns = clock_.now_ns(),
@@ -131,6 +137,7 @@ std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
                         .ended = ended,
                         .memory = options_.memory,
                         .notes = journal_.notes,
+                        .durability_ended = durability_ended(),
                         .from_nodes = passed_ ? passed_->bytes() : 0,
                         .to_nodes = passing_ ? passing_->bytes() : 0};
     return status_document(directory_, memory_, history_, moment, rescued);

@@ -146,6 +146,7 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
                            {"files", std::move(files)},
                            {"files_dropped", history.dropped()},
                            {"rescued", std::move(lost)},
+                           {"durability_ended", moment.durability_ended},
                            {"notes", moment.notes}};
     // Paths may hold bytes that are not UTF-8: they must not lose the rest.
     return document.dump(-1, ' ', false, Json::error_handler_t::replace);

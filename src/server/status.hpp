@@ -27,8 +27,9 @@ struct Moment {
     bool ended = false;
     pool::MemoryLimit memory = {};        // that programs and pool have together
     std::vector<std::string> notes = {};  // for people
-    std::int64_t from_nodes = 0;          // bytes of files that other nodes passed on to this one,
-    std::int64_t to_nodes = 0;            // … and this one to others
+    std::string durability_ended = {};  // why what was asked for is not kept any more; empty: it is
+    std::int64_t from_nodes = 0;        // bytes of files that other nodes passed on to this one,
+    std::int64_t to_nodes = 0;          // … and this one to others
 };
 
 [[nodiscard]] std::string status_document(const pool::Directory& directory, const Memory& memory,

@@ -12,7 +12,7 @@ from forebay.domain.pool_messages import DirectoryShape
 
 SCHEMA = "forebay.pool/1"
 READY_SCHEMA = "forebay.pool.ready/1"
-_LATER = ("notes", "host", "memory", "memory_limit_file")
+_LATER = ("notes", "host", "memory", "memory_limit_file", "durability_ended")
 
 
 @frozen

@@ -417,6 +417,9 @@ def together(reports: Sequence[PoolStatus]) -> PoolStatus:
         files_dropped=sum(one.files_dropped for one in reports),
         rescued=tuple(lost for one in reports for lost in one.rescued),
         notes=tuple(note for one in reports for note in _notes(one)),
+        durability_ended=next(
+            (one.durability_ended for one in reports if one.durability_ended), ""
+        ),
     )
 
 

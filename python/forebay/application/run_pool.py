@@ -13,7 +13,6 @@ from forebay.domain.errors import UsageError
 from forebay.domain.frozen import frozen
 from forebay.domain.pool import (
     DAEMON_VARIABLE,
-    EX_IOERR,
     NODES_SETTING,
     PATHS_MAX,
     PATHS_SETTING,
@@ -183,10 +182,12 @@ def run_through(
 ) -> tuple[Finished, PoolOutcome | None]:
     """Runs the program beside a daemon of its own; `program` is given what it is to call when the
     batch job will end soon, and the environment that it is to have. PoolStartError: nothing was
-    started. The status is the program's, or that bytes did not arrive."""
+    started. The status is the program's, or that bytes did not arrive or were not as durable as was
+    asked for."""
     if pool is None:
         return program(None, environment), None
     known = with_job_end(environment, world.processes)
+    known = {**known, PATHS_VARIABLE: paths_text(pool.paths)}  # what a replay may write to
     first = pool.paths[0]
     place = PoolPlace(
         socket=pool.socket,
@@ -203,6 +204,6 @@ def run_through(
     finally:
         end = daemon.finish(progress or Silent())
     outcome = PoolOutcome(paths=pool.paths, end=end, gone=_gone(end))
-    if finished.status == 0 and not end.arrived:
-        finished = replace(finished, status=EX_IOERR)
+    if finished.status == 0:
+        finished = replace(finished, status=end.exit_status)
     return finished, outcome

@@ -220,8 +220,8 @@ def stop(
             print(line, file=sys.stderr)
         if not unset and os.environ.get(SOCKET_VARIABLE):
             print(_STILL_SET, file=sys.stderr)
-    if not end.arrived:
-        raise typer.Exit(EX_IOERR)
+    if end.exit_status:
+        raise typer.Exit(end.exit_status)
 
 
 def rescue_(

@@ -82,6 +82,7 @@ Exit status:
   0   everything is with the file system
   1   no daemon listens there
   74  something did not arrive: the message names file, bytes and reason
+  75  everything arrived, but the journal of pool_durability=node could not be written all the time
 """
 
 RESCUE_HELP = """Write to their files the bytes that a pool could not write.

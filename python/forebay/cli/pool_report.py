@@ -71,6 +71,7 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
         "files": [file_as_json(file) for file in status.files] if status else [],
         "files_dropped": status.files_dropped if status else 0,
         "notes": list(status.notes) if status else [],
+        "durability_ended": status.durability_ended if status else "",
         "rescued": [
             {**plain(one), "command": list(one.next_step)}
             for one in (status.rescued if status else ())
@@ -180,10 +181,21 @@ def end_lines(end: PoolEnd) -> Iterator[str]:
             yield "  no file was open or waited to be drained"
         yield "Run the program again, or from its last complete output."
         yield from (f"  it said: {printable(line)}" for line in end.messages)
+    if end.status is not None and end.status.durability_ended:
+        yield durability_text(end.status)
     for note in end.status.notes if end.status else ():
         yield f"  {printable(note)}"
     for one in end.status.rescued if end.status else ():
         yield from _rescued_lines(one)
+
+
+def durability_text(status: PoolStatus) -> str:
+    """What a journal that has failed means."""
+    return (
+        f"DURABILITY ENDED BEFORE THE PROGRAM DID: {printable(status.durability_ended)} What "
+        "writes and fsync had said until then was true. From then on everything was written to the "
+        "files themselves, where a crash of the node loses what was not synced."
+    )
 
 
 def _lost_line(one: Lost) -> str:
@@ -228,6 +240,8 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
     )
     if hang := hang_text(status):
         yield f"  {hang}"
+    if status.durability_ended:
+        yield f"  {durability_text(status)}"
     for note in status.notes:
         yield f"  {printable(note)}"
     ranked = sorted(status.files, key=lambda one: (not one.error, -one.outstanding, -one.taken))

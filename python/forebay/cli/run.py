@@ -71,6 +71,8 @@ Exit status:
   the program's own; 128+n if signal n ended it
   74   the program ended with 0, but not all that went through the pool arrived: the summary
        names file, bytes and reason, and the command that finishes the work
+  75   the program ended with 0, and all arrived, but the journal of pool_durability=node could not
+       be written all the time: since then a crash of the node might have lost what was not synced
   2    wrong option, a setting that is unknown or has no such value, a PATH of --pool that is not
        there, or a record or summary that cannot be written (nothing was started)
   125  Forebay is incomplete (its native libraries are missing), or the pool cannot be started

@@ -8,6 +8,8 @@ from forebay.domain.frozen import frozen
 
 EX_IOERR = 74
 """Exit status where bytes did not arrive (sysexits.h)."""
+EX_TEMPFAIL = 75
+"""… where they did, but were not kept as durably as was asked for all the time."""
 
 SOCKET_VARIABLE = "FOREBAY_POOL_SOCKET"
 PATHS_VARIABLE = "FOREBAY_POOL_PATHS"
@@ -163,6 +165,8 @@ class PoolStatus:
     rescued: tuple[Rescued, ...]
     notes: tuple[str, ...] = ()
     """What people are to know of its journal."""
+    durability_ended: str = ""
+    """Why the durability that was asked for is not kept any more; empty: it is."""
     host: str = ""
     """Where it is."""
     read_from_nodes: int = 0
@@ -238,6 +242,13 @@ class PoolEnd:
     def arrived(self) -> bool:
         """Whether everything is with the file system."""
         return self.death is None and self.status is not None and not self.status.rescued
+
+    @property
+    def exit_status(self) -> int:
+        """Of a command that is to say it; 0: all is as was asked for."""
+        if not self.arrived:
+            return EX_IOERR
+        return EX_TEMPFAIL if self.status and self.status.durability_ended else 0
 
 
 LIBRARY_PREFIX = "libforebay_"
