@@ -127,6 +127,7 @@ struct File {
     std::int64_t held_bytes = 0;  // deposited, and not drained
     std::int64_t oldest_ns = 0;   // no deposit was taken before
     std::int64_t written_ns = 0;  // when the newest was taken
+    std::int64_t opened_ns = 0;   // when it was last opened
 
     // Opened for reading and for writing at this time, where these exclude each other: what was
     // closed before is not known until then. never_ns: it was not.

@@ -102,6 +102,7 @@ void FileLife::look_at_room(File& file) {
 
 // `room`: bytes, or negative where that cannot be told.
 void FileLife::judge_room(File& file, std::int64_t room) {
+    note_room(ledger_, file, room);
     if (is_short_of_room(ledger_, file, room)) {
         ledger_.leave(file, Reason::no_room);
     }

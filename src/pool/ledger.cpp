@@ -185,6 +185,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
     slot.drained.store(0, relaxed);
     slot.waited_ns.store(0, relaxed);
     slot.high.store(0, relaxed);
+    slot.scarce.store(0, relaxed);
     for (auto& some : slot.writers) {
         some.store(0, relaxed);
     }

@@ -5,6 +5,7 @@
 
 #include "base/atomics.hpp"
 #include "pool/credit.hpp"
+#include "pool/descriptors.hpp"
 #include "pool/drain.hpp"
 #include "pool/fetch.hpp"
 #include "pool/file_life.hpp"
@@ -146,6 +147,7 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
         return failure(std::move(known.error()));
     }
     File& opened = **known;
+    opened.opened_ns = ledger.now_ns();
     Opens& opens = opened.clients[client];
     ++opens.count;
     FileSlot& slot = ledger.slot_of(opened);
@@ -155,7 +157,10 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
         slot.writers[client / 64].fetch_or(std::uint64_t{1} << client % 64,
                                            std::memory_order_seq_cst);
     }
-    if (access != Access::read && !opened.open->storage) {
+    note_room(ledger, opened, room);
+    if (!opened.open->control) {
+        ledger.leave(opened, Reason::no_descriptor);
+    } else if (access != Access::read && !opened.open->storage) {
         ledger.leave(opened, Reason::asked);  // nobody could drain it
     } else if (access != Access::read && is_short_of_room(ledger, opened, room)) {
         ledger.leave(opened, Reason::no_room);
@@ -169,6 +174,10 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
 
 void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
     state_->tasks.close(client, slot, generation);
+}
+
+std::size_t Pool::give_descriptors_back(std::size_t most) {
+    return pool::give_descriptors_back(state_->ledger, most);
 }
 
 void Pool::being_opened(std::int64_t files) { state_->ledger.being_opened = files; }

@@ -224,6 +224,9 @@ public:
     [[nodiscard]] std::optional<Opened> known(const ports::Identity& file) const;
     // No client has it open, and it will be closed on the file system once it is drained.
     [[nodiscard]] bool lets_go(const ports::Identity& file) const;
+    // Up to so many files that are left alone do without descriptors of the daemon's; how many. It
+    // has them back after some rounds.
+    std::size_t give_descriptors_back(std::size_t most);
     // So many files are being opened beside, and will be said by open() or not at all: any file
     // that has lost its last name may be one of them.
     void being_opened(std::int64_t files);

@@ -8,6 +8,8 @@ namespace forebay::pool {
 namespace {
 
 constexpr std::int64_t hope_ns_max = 1'000'000'000;
+// What may be deposited before the next look, and as much again.
+constexpr std::int64_t scarce_room_bytes = 2 * room_margin_bytes;
 
 bool is_for_want_of_room(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
 
@@ -30,6 +32,13 @@ bool is_short_of_room(const Ledger& ledger, const File& file, std::int64_t room)
         return false;
     }
     return promised_on(ledger, file.open->identity.device) + room_margin_bytes > room;
+}
+
+void note_room(Ledger& ledger, const File& file, std::int64_t room) {
+    FileSlot& slot = ledger.slot_of(file);
+    const bool scarce = room >= 0 && room <= ledger.options.cap_bytes + scarce_room_bytes &&
+                        promised_on(ledger, file.open->identity.device) + scarce_room_bytes > room;
+    slot.scarce.store(scarce ? 1 : 0, std::memory_order_relaxed);
 }
 
 bool room_may_come(const Ledger& ledger, const File& file, std::int64_t since_ns) {

@@ -18,6 +18,9 @@ inline constexpr std::int64_t room_margin_bytes = std::int64_t{16} << 20;
 // Where `room` bytes of the file's file system are free: too few to promise any more of them.
 [[nodiscard]] bool is_short_of_room(const Ledger& ledger, const File& file, std::int64_t room);
 
+// Says in the file's slot whether there is hardly more than that: see FileSlot::scarce.
+void note_room(Ledger& ledger, const File& file, std::int64_t room);
+
 // Files of the same file system are being closed, or may have lost their names since `since_ns`:
 // what has failed for want of room may be done then.
 [[nodiscard]] bool room_may_come(const Ledger& ledger, const File& file, std::int64_t since_ns);

@@ -187,10 +187,15 @@ void Desk::open(Session& session, const wire::Question& question, std::vector<Ow
     }
     const bool writes = (question.flags & wire::for_writing) != 0;
     const auto access = access_of(descriptors.front(), writes);
+    const int newest = descriptors.front().get();
+    if (budget_.is_short(newest)) {
+        pool_.give_descriptors_back(DescriptorBudget::given_back_max);
+    }
     answer.opening = std::make_shared<Opening>(std::move(descriptors.front()),
                                                Wish{.path = std::string{question.path.data()},
                                                     .access = access,
-                                                    .durable_name = journal_.writer != nullptr},
+                                                    .durable_name = journal_.writer != nullptr,
+                                                    .only_known = budget_.is_spent(newest)},
                                                options_.storage);
     if (options_.through) {
         answer.leaves = pool::Reason::asked;
@@ -285,11 +290,7 @@ void Desk::enter(Session& session, Answer& answer) {
     const std::shared_ptr<Opening> opening = std::exchange(answer.opening, {});
     Result<pool::OpenFile> file = opening->take();
     if (!file) {
-        const int error = errno_of(file.error());
-        turn_away(answer, error);
-        if (error == EMFILE) {
-            send_away(answer, error, "There is no descriptor for one more file of the pool.");
-        }
+        turn_away(answer, errno_of(file.error()));
         return;
     }
     if (answer.admitted && file->identity.inode != answer.file->inode) {

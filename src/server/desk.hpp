@@ -11,6 +11,7 @@
 #include "pool/pool.hpp"
 #include "ports/clock.hpp"
 #include "server/area.hpp"
+#include "server/budget.hpp"
 #include "server/companions.hpp"
 #include "server/history.hpp"
 #include "server/journal.hpp"
@@ -175,6 +176,7 @@ private:
     bool journal_failed_ = false;      // which is among them
     adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
     adapters::ErrandThreads openings_;
+    DescriptorBudget budget_;
     std::set<std::uint64_t> local_mounts_;  // whose files nobody but this node has
     std::uint64_t next_opening_ = first_opening;
     Yielding yielding_;

@@ -109,6 +109,23 @@ std::string place_of(int fd) {
     return place;
 }
 
+ports::Stamp stamp_of(const struct stat& found) noexcept {
+    return {.bytes = found.st_size,
+            .modified_ns = nanoseconds_of(found.st_mtim),
+            .changed_ns = nanoseconds_of(found.st_ctim)};
+}
+
+// Nobody can drain it, or read ahead of it, unless it is known otherwise.
+pool::OpenFile only_known(const OwnFd& received, const struct stat& found,
+                          const std::string& path) {
+    pool::OpenFile file;
+    file.identity = {found.st_dev, found.st_ino};
+    file.path = path;
+    file.place = place_of(received.get());
+    file.stamp = stamp_of(found);
+    return file;
+}
+
 int make_name_durable(int fd, const std::string& place) {
     const std::string folder = place.substr(0, place.rfind('/') + 1);
     const OwnFd above{kernel::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -146,13 +163,15 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
                                     "writing.",
                                     wish.path)});
     }
-    OwnFd fd = writes ? reopen_for_writing(received, flags) : reopen(received.get(), O_RDONLY);
-    if (!fd.valid()) {
-        return failure(system_error(errno, "open once more " + wish.path));
+    if (wish.only_known) {
+        return only_known(received, found, wish.path);
     }
-    OwnFd control{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)};
+    OwnFd fd = writes ? reopen_for_writing(received, flags) : reopen(received.get(), O_RDONLY);
+    if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
+        return only_known(received, found, wish.path);
+    }
     // Once more: opening may have taken long, and have brought news.
-    if (!control.valid() || kernel::fstat(fd.get(), &found) != 0) {
+    if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
         return failure(system_error(errno, "open once more " + wish.path));
     }
     pool::OpenFile file;
@@ -166,13 +185,11 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
             return failure(system_error(error, "make durable the name of " + wish.path));
         }
     }
-    file.stamp = {.bytes = found.st_size,
-                  .modified_ns = nanoseconds_of(found.st_mtim),
-                  .changed_ns = nanoseconds_of(found.st_ctim)};
-    // The descriptor lives as long as the file's control.
-    file.open_for_reading = [from = control.get(), path = wish.path,
-                             preference](const auto& /*seen*/) {
-        return open_for_reading(from, path, preference);
+    file.stamp = stamp_of(found);
+    // It lives as long as the file is open. One is enough: descriptors are a budget.
+    const int shared = fd.get();
+    file.open_for_reading = [shared, path = wish.path, preference](const auto& /*seen*/) {
+        return open_for_reading(shared, path, preference);
     };
     if (writes) {
         auto storage = adapters::storage_of(std::move(fd), wish.path, preference,
@@ -181,8 +198,10 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
             return failure(std::move(storage.error()));
         }
         file.storage = std::move(*storage);
+        file.control = std::make_unique<adapters::PosixFileControl>(shared);
+    } else {
+        file.control = std::make_unique<adapters::PosixFileControl>(std::move(fd));
     }
-    file.control = std::make_unique<adapters::PosixFileControl>(std::move(control));
     return file;
 }
 

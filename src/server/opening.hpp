@@ -23,6 +23,8 @@ struct Wish {
     pool::Access access = pool::Access::read;
     // What is acknowledged is to outlive the node: so must the name of a file that was just made.
     bool durable_name = false;
+    // Descriptors are scarce: the file becomes known, and nothing of it is opened.
+    bool only_known = false;
 };
 
 // What a client says that it will do with its descriptor, and what it may do by it.

@@ -47,6 +47,7 @@ const char* name_of(pool::Reason reason) noexcept {
         case pool::Reason::node_lost: return "node_lost";
         case pool::Reason::no_journal: return "no_journal";
         case pool::Reason::full: return "full";
+        case pool::Reason::no_descriptor: return "no_descriptor";
         case pool::Reason::unmapped: return "unmapped";
         case pool::Reason::uncaptured: return "uncaptured";
         case pool::Reason::tables: return "tables";

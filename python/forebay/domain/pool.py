@@ -45,6 +45,7 @@ REASONS: Mapping[str, str] = {
     "no_room": "the file system had less room than what was in the pool",
     "no_journal": "the journal could not be written",
     "full": "the pool had no room for so many processes",
+    "no_descriptor": "the daemon may not have more files open (ulimit -n)",
     "unmapped": "a process could not map the pool's memory",
     "uncaptured": "a program ran that does not go through Forebay",
     "tables": "threads or processes did not share memory and descriptors alike (clone, unshare)",

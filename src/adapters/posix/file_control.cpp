@@ -13,12 +13,14 @@
 namespace forebay::adapters {
 
 PosixFileControl::PosixFileControl(OwnFd fd) noexcept
-    : fd_{std::move(fd)}, counts_names_{named()} {}
+    : own_{std::move(fd)}, fd_{own_.get()}, counts_names_{named()} {}
+
+PosixFileControl::PosixFileControl(int fd) noexcept : fd_{fd}, counts_names_{named()} {}
 
 int PosixFileControl::truncate(Length bytes) {
     int status = 0;
     do {
-        status = kernel::ftruncate(fd_.get(), bytes.bytes());
+        status = kernel::ftruncate(fd_, bytes.bytes());
     } while (status != 0 && errno == EINTR);
     return status == 0 ? 0 : errno;
 }
@@ -26,7 +28,7 @@ int PosixFileControl::truncate(Length bytes) {
 int PosixFileControl::sync() {
     int status = 0;
     do {
-        status = kernel::fsync(fd_.get());
+        status = kernel::fsync(fd_);
     } while (status != 0 && errno == EINTR);
     return status == 0 ? 0 : errno;
 }
@@ -40,12 +42,12 @@ int PosixFileControl::set_modified(std::int64_t time_ns) {
         rest += second;
     }
     const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, timespec{seconds, rest}};
-    return kernel::futimens(fd_.get(), times.data()) == 0 ? 0 : errno;
+    return kernel::futimens(fd_, times.data()) == 0 ? 0 : errno;
 }
 
 bool PosixFileControl::named() const noexcept {
     struct stat found{};
-    return kernel::fstat(fd_.get(), &found) != 0 || found.st_nlink > 0;
+    return kernel::fstat(fd_, &found) != 0 || found.st_nlink > 0;
 }
 
 bool PosixFileControl::has_name() { return !counts_names_ || named(); }
@@ -53,7 +55,7 @@ bool PosixFileControl::has_name() { return !counts_names_ || named(); }
 std::optional<ports::Stamp> PosixFileControl::stamp() {
     constexpr std::int64_t second = 1'000'000'000;
     struct stat found{};
-    if (kernel::fstat(fd_.get(), &found) != 0) {
+    if (kernel::fstat(fd_, &found) != 0) {
         return std::nullopt;
     }
     return ports::Stamp{.bytes = found.st_size,
@@ -63,7 +65,7 @@ std::optional<ports::Stamp> PosixFileControl::stamp() {
 
 std::int64_t PosixFileControl::room() {
     struct statfs found{};
-    return kernel::fstatfs(fd_.get(), &found) == 0 ? room_of(found) : -1;
+    return kernel::fstatfs(fd_, &found) == 0 ? room_of(found) : -1;
 }
 
 std::int64_t room_of(const struct statfs& found) noexcept {

@@ -16,6 +16,8 @@ namespace forebay::adapters {
 class PosixFileControl final : public ports::FileControl {
 public:
     explicit PosixFileControl(OwnFd fd) noexcept;
+    // Somebody else's descriptor, which outlives it.
+    explicit PosixFileControl(int fd) noexcept;
 
     [[nodiscard]] int truncate(Length bytes) override;
     [[nodiscard]] int sync() override;
@@ -30,7 +32,8 @@ public:
 private:
     [[nodiscard]] bool named() const noexcept;
 
-    OwnFd fd_;
+    OwnFd own_;
+    int fd_;
     bool counts_names_;
 };
 

@@ -38,8 +38,9 @@ int farewell(Place place) noexcept {
         connection.mourn();
         return EIO;
     }
-    if (place.file.wrote.load(std::memory_order_relaxed) &&
-        (place.file.read_inside.load(std::memory_order_relaxed) || is_program(place.fd))) {
+    const bool wrote = place.file.wrote.load(std::memory_order_relaxed);
+    if (wrote && (has_scarce_room(place) ||
+                  place.file.read_inside.load(std::memory_order_relaxed) || is_program(place.fd))) {
         return drain(place);
     }
     return error_of(place);

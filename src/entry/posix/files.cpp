@@ -493,6 +493,14 @@ int truncate(Place place, std::int64_t bytes) noexcept {
     return itself() == 0 ? 0 : errno;
 }
 
+bool has_scarce_room(Place place) noexcept {
+    if (!connection.reached() || connection.life() != Connection::Life::lives) {
+        return false;
+    }
+    const pool::FileSlot* const slot = slot_of(place.file);
+    return slot != nullptr && slot->scarce.load(relaxed) != 0;
+}
+
 int error_of(Place place) noexcept {
     if (!connection.reached() || place.file.connection.load(relaxed) != connection.number()) {
         return 0;

@@ -91,6 +91,8 @@ int drain_to_change_if_captured(int fd) noexcept;
 // As drain; and the storage has it.
 int sync(Place place) noexcept;
 int truncate(Place place, std::int64_t bytes) noexcept;
+// Its file system has hardly room for what may be in the pool: whether it arrives is to be seen.
+[[nodiscard]] bool has_scarce_room(Place place) noexcept;
 // What the daemon still holds an error of.
 [[nodiscard]] int error_of(Place place) noexcept;
 // As fstat's st_size, with deposits; or minus an errno.

@@ -67,6 +67,8 @@ enum class Reason : std::uint32_t {
     uncaptured,   // a program runs whose calls nobody captures; it comes back after that
     tables,       // threads or processes with one memory have several tables of descriptors
     flags,        // a call had flags that the pool does not know
+    // The daemon may have no more files open, or has closed this one for others that need it more.
+    no_descriptor,
 };
 
 // The file may be pooled again, though it is still open.
@@ -101,6 +103,9 @@ struct alignas(64) FileSlot {
     std::atomic<std::int64_t> taken;      // bytes deposited so far, and …
     std::atomic<std::int64_t> drained;    // … of these, those that need no memory any more
     Word progress;                        // changes when anything of the file is drained
+    // 1: its file system has hardly more room than may be deposited, so that a close has it drained
+    // to know whether that arrives.
+    std::atomic<std::uint32_t> scarce;
     std::atomic<std::int64_t> waited_ns;  // what its writers say that they waited for room
     std::atomic<std::int64_t> high;       // most that was deposited and not drained
     std::atomic<std::uint32_t> clean;     // blocks that were, or are being, read ahead
