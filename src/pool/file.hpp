@@ -149,9 +149,9 @@ struct File {
     std::int64_t failed_ns = never_ns;         // the last one with a failure did
     std::int64_t retry_ns = 0;                 // not before; 0: at any time
     std::int64_t patience_ns = 0;              // the next time that much later
-    std::int64_t short_since_ns = never_ns;    // there was no room; see room.hpp. never_ns: there is
-    bool told = false;                         // somebody has been told of the error
-    bool healed = false;                       // everything is drained since
+    std::int64_t short_since_ns = never_ns;  // there was no room; see room.hpp. never_ns: there is
+    bool told = false;                       // somebody has been told of the error
+    bool healed = false;                     // everything is drained since
 
     std::map<std::int64_t, std::uint32_t> clean;  // numbers of its clean blocks, by place
     Fetching fetching;
