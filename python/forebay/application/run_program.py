@@ -140,8 +140,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     if paths and not (line.launcher_at is None and any(one.is_of_other_libc for one in programs)):
         library += f":{world.pools.library()}"
     if paths:
-        warnings += _pool_warnings(request.command, world) if on.nodes == 1 else ()
-        warnings += tuple(world.pools.left_behind())
+        warnings += _pool_warnings(request.command, world, on.nodes)
     # Last of what can fail: a plan that is not made leaves no folder behind.
     pool = (
         PoolPlan(
@@ -319,11 +318,15 @@ def _may_leave_the_node(plan: RunPlan) -> bool:
     return in_batch or not _HOST_OPTIONS.isdisjoint(plan.words)
 
 
-def _pool_warnings(command: Sequence[str], world: World) -> tuple[str, ...]:
+def _pool_warnings(command: Sequence[str], world: World, nodes: int) -> tuple[str, ...]:
+    left = tuple(world.pools.left_behind())
+    if nodes > 1:
+        return left
     in_batch = any(world.environment.get(name) for name in _BATCH_VARIABLES)
     if find_launcher(command) is None or not (in_batch or not _HOST_OPTIONS.isdisjoint(command)):
-        return ()
+        return left
     return (
+        *left,
         "the pool is on this node only: ranks on other nodes write to the file system directly, "
         "and do not see what is still in it. Use it for programs that run on one node.",
     )

@@ -38,7 +38,7 @@ from forebay.domain.bench_command import Launch
 from forebay.domain.errors import HangError, SetupError, UsageError
 from forebay.domain.frozen import frozen
 from forebay.domain.launcher import find_launcher
-from forebay.domain.printable import printable_lines, printable_name
+from forebay.domain.printable import printable, printable_lines, printable_name
 from forebay.domain.tuning.evidence import size
 from forebay.domain.tuning.modelled import Weather
 from forebay.domain.tuning.point import Direction
@@ -167,21 +167,15 @@ def probe(
     )
     if dry_run:
         plan = _dry_plan(asked, request, html)
-        print(
-            json_pretty(_estimate_json(plan))
-            if form is Format.JSON
-            else printable_lines(_estimate(plan))
-        )
+        print(json_pretty(_estimate_json(plan)) if form is Format.JSON else _estimate(plan))
         return
     portrait = _portrait(asked, request, html)
     write_portrait(portrait, output)
     journal_path.unlink(missing_ok=True)
     if html is not None:
         PortraitPages().write(portrait, html)
-    if form is Format.JSON:
-        print(json_pretty(as_json(portrait)))
-    else:
-        print(printable_lines(as_text(portrait, output)))
+    text = json_pretty(as_json(portrait)) if form is Format.JSON else as_text(portrait, output)
+    print(printable_lines(text))
 
 
 @frozen
@@ -222,7 +216,7 @@ def _portrait(asked: _Asked, request: ProbeRequest, html: Path | None) -> Portra
         PortraitPages().check(html)
     system, journal = _system(asked, request)
     plan = _plan(_resumed(asked, request), system, journal)
-    print(printable_lines(_estimate(plan)), file=sys.stderr)
+    print(_estimate(plan), file=sys.stderr)
     try:
         return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
     finally:  # where it failed, the journal stays, for --resume
@@ -367,7 +361,8 @@ def _estimate(plan: ProbePlan) -> str:
     elif Unknown.NODES in plan.ground.unknown:
         ranks = f"{counted(identity.ranks_per_node, 'rank')}, on how many nodes is not known yet"
     return (
-        f"{identity.directory} ({identity.file_system}, {targets}, {ranks}): at most "
+        f"{printable_name(identity.directory)} ({printable(identity.file_system)}, {targets}, "
+        f"{ranks}): at most "
         f"{estimate.probes} probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} "
         f"written, {human_bytes(plan.space.bytes_max)} at a time, "
         f"{counted(estimate.files, 'file')}; all are removed. The limit of bytes is "

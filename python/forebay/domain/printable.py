@@ -1,9 +1,9 @@
 """What is shown of names and of what programs say: escaped as `ls -b` does, since a name may hold
 any byte but "/" and zero, also those that steer a terminal (native: src/base/printable.hpp)."""
 
-import os
 import shlex
 from collections.abc import Sequence
+from pathlib import PurePath
 
 _LETTERS = {7: "a", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t", 11: "v"}
 
@@ -20,10 +20,10 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
-def printable_name(name: str | os.PathLike[str]) -> str:
+def printable_name(name: str | PurePath) -> str:
     """A name as `ls -b` shows it: blanks and backslashes are escaped, too, so that it can be told
     where it ends and which bytes it has."""
-    text = os.fspath(name).replace("\\", "\\\\").replace(" ", "\\ ")
+    text = str(name).replace("\\", "\\\\").replace(" ", "\\ ")
     return printable(text)
 
 

@@ -34,8 +34,8 @@ public:
     [[nodiscard]] bool set_socket(const char* path, const char* daemon) noexcept;
     // The daemon's socket.
     [[nodiscard]] const sockaddr_un& address() const noexcept { return address_; }
-    // Connects this socket to the daemon. Null, or what went wrong, with errno: EACCES where somebody
-    // else listens there.
+    // Connects this socket to the daemon. Null, or what went wrong, with errno: EACCES where
+    // somebody else listens there.
     [[nodiscard]] const char* connect_to_daemon(int socket) const noexcept;
     // Connects where that was not done yet. False: the daemon cannot be reached, which is told
     // once.

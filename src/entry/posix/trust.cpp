@@ -22,8 +22,9 @@ const char* folder_problem(const char* socket) noexcept {
     std::array<char, sizeof(sockaddr_un::sun_path)> folder{'.', '\0'};
     const char* const slash = std::strrchr(socket, '/');
     const bool in_root = slash == socket;
-    const auto bytes =
-        in_root ? 1 : slash == nullptr ? 0 : static_cast<std::size_t>(slash - socket);
+    const auto bytes = in_root            ? 1
+                       : slash == nullptr ? 0
+                                          : static_cast<std::size_t>(slash - socket);
     if (bytes >= folder.size()) {
         return "its name is too long";
     }
