@@ -45,12 +45,21 @@ def by_fexecve():
     fd = os.open("/bin/cat", os.O_RDONLY)
     forked(lambda: os.execve(fd, ["cat", "result.txt"], clean))
 
+# The kernel does not know what to do with it, and libc has the shell run it.
+def by_script():
+    with open("script", "w") as script:
+        script.write("cat result.txt\\n")
+    os.chmod("script", 0o755)
+    words = (ctypes.c_char_p * 2)(b"./script", None)
+    forked(lambda: (os.unsetenv("LD_PRELOAD"), ctypes.CDLL(None).execvp(b"./script", words)))
+
 WAYS = {
     "subprocess": lambda: subprocess.run(["cat", "result.txt"], env=clean, check=True),
     "execve": lambda: forked(lambda: os.execve("/bin/cat", ["cat", "result.txt"], clean)),
     "execvpe": lambda: forked(lambda: os.execvpe("cat", ["cat", "result.txt"], clean)),
     "execv": lambda: forked(lambda: (os.unsetenv("FOREBAY_POOL_SOCKET"),
                                      os.execv("/bin/cat", ["cat", "result.txt"]))),
+    "execvp": by_script,
     "fexecve": by_fexecve,
     "posix_spawn": lambda: os.waitpid(
         os.posix_spawn("/bin/cat", ["cat", "result.txt"], clean), 0),
@@ -302,12 +311,10 @@ def test_a_process_that_changes_its_root_goes_on_without_the_pool(folder: Path) 
 
 # Files that others have written through the pool, met by names outside of it.
 OTHER_NAMES = """
-import ctypes, os, subprocess, sys
-way, outside = sys.argv[1], sys.argv[2]
-os.makedirs(outside, exist_ok=True)
+import os, subprocess, sys
+way, outside = sys.argv[1], os.path.join(sys.argv[2], os.path.basename(os.getcwd()))
+os.makedirs(outside)
 name = os.path.join(outside, "file")
-if os.path.exists(name):
-    os.unlink(name)
 kept = open("file", "w")
 kept.write("what was written before")
 kept.flush()
@@ -319,9 +326,10 @@ elif way == "mount":
     subprocess.run(["mount", "--bind", ".", outside], check=True)
 elif way == "symbolic":
     os.symlink(os.path.abspath("file"), name)
+open("left", "w").close()
 try:
     subprocess.run(["cat", name], check=True)
-    print(subprocess.run(["stat", "-c", "%s", name], capture_output=True).stdout)
+    print(subprocess.run(["stat", "-L", "-c", "%s", name], capture_output=True).stdout)
     print(open(name).read(), os.path.getsize(name), flush=True)
     # Elsewhere in the same process, and in another one, what is written there is not lost.
     subprocess.run(["python3", "-c", "import os,sys; fd = os.open(sys.argv[1], os.O_WRONLY);"

@@ -119,12 +119,17 @@ Starting::Starting(As as, const char* file, char* const* environment) noexcept
     if (!capturing() || file == nullptr) {
         return;
     }
+    const int before = errno;
+    shell_takes_it_ = true;
     if (std::strchr(file, '/') != nullptr) {
-        look(AT_FDCWD, file);
+        if (kernel::access(file, X_OK) == 0) {
+            look(AT_FDCWD, file);
+        }
     } else {
         const char* const folders = std::getenv("PATH");
         look_in(folders == nullptr ? usual_folders : folders, file);
     }
+    errno = before;
 }
 
 Starting::Starting(As as, int fd, char* const* environment) noexcept
@@ -191,7 +196,7 @@ void Starting::decide(ProgramFile file, const char* path) noexcept {
     }
     changes_.without_library = file.kind == ProgramKind::other_libc;
     changes_.any_order = file.address_sanitizer;
-    if (why == nullptr && file.kind != ProgramKind::not_understood) {
+    if (why == nullptr && (file.kind != ProgramKind::not_understood || shell_takes_it_)) {
         why = why_uncaptured(environment_,
                              {.socket = connection.address().sun_path, .paths = state.paths});
     }

@@ -58,7 +58,8 @@ private:
     As as_;
     char* const* environment_;
     EnvironmentChanges changes_;
-    int socket_ = -1;  // inherited by the program; -1: it is captured
+    bool shell_takes_it_ = false;  // what the kernel does not understand: execvp has it run by sh
+    int socket_ = -1;              // inherited by the program; -1: it is captured
 };
 
 }  // namespace forebay::entry
