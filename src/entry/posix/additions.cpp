@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t sector = 512;  // of st_blocks
 // Beyond, it is estimated.
 constexpr std::uint32_t extents_walked_max = 256;
-constexpr int tries_max = 8;
+constexpr int additions_tries_max = 8;
 
 std::int64_t up(std::int64_t bytes, std::int64_t grain) noexcept {
     return (bytes + grain - 1) / grain * grain;
@@ -51,7 +51,7 @@ std::optional<std::int64_t> walked(const pool::FileSlot& slot, std::int64_t grai
 
 // No fewer than they will take.
 std::int64_t occupied_by(const pool::FileSlot& slot, std::int64_t grain) noexcept {
-    for (int tried = 0; tried < tries_max; ++tried) {
+    for (int tried = 0; tried < additions_tries_max; ++tried) {
         const std::uint32_t extents = slot.extents.load(relaxed);
         if (extents == 0) {
             return 0;

@@ -29,7 +29,7 @@ namespace forebay::entry {
 
 namespace {
 
-constexpr std::uintptr_t page_bytes = 4096;
+constexpr std::uintptr_t locked_page_bytes = 4096;
 
 struct Range {
     std::uintptr_t begin = 0;
@@ -38,10 +38,10 @@ struct Range {
 
 // What lies first behind `at`, of the library and of what the connection has mapped; empty: none.
 Range own_behind(std::uintptr_t at) noexcept {
-    const Range library{
-        .begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start) / page_bytes * page_bytes,
-        .end =
-            (reinterpret_cast<std::uintptr_t>(&_end) + page_bytes - 1) / page_bytes * page_bytes};
+    const Range library{.begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start) /
+                                 locked_page_bytes * locked_page_bytes,
+                        .end = (reinterpret_cast<std::uintptr_t>(&_end) + locked_page_bytes - 1) /
+                               locked_page_bytes * locked_page_bytes};
     // NOLINTNEXTLINE(performance-no-int-to-ptr): it is compared only
     const auto mapped = connection.mapped_behind(reinterpret_cast<const std::byte*>(at));
     const auto begin = reinterpret_cast<std::uintptr_t>(mapped.data());
