@@ -177,8 +177,23 @@ static void cancelled(void) {
     pthread_join(thread, NULL);
 }
 
+/* Modes and owners are set once all is drained, as by libc's functions. */
+static void changed(void) {
+    const int fd = open_new("file");
+    say("write", write(fd, bytes, 5000));
+    say("fchmod", syscall(SYS_fchmod, fd, 0640L));
+    say("write", write(fd, bytes, 5000));
+    say("chmod", syscall(SYS_chmod, "file", 04755L));
+    say("fchmodat", syscall(SYS_fchmodat, AT_FDCWD, "file", 0600L));
+    say("chmod of none", syscall(SYS_chmod, "none", 0600L));
+    struct stat found;
+    say("fstat", fstat(fd, &found));
+    say("mode", found.st_mode);
+    say("size", found.st_size);
+}
+
 static const struct test_case cases[] = {
-    {"stated", stated}, {"moved", moved},   {"opened", opened},
+    {"stated", stated}, {"moved", moved},   {"opened", opened},       {"changed", changed},
     {"forked", forked}, {"mapped", mapped}, {"cancelled", cancelled},
 };
 

@@ -16,7 +16,7 @@ from suite.verdict import ensure
 
 BOTH_WAYS = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 INSIDE = ("printed", "traced", "walked", "mounted", "spawned", "expanded", "logged")
-NUMBERS = ("stated", "moved", "opened", "forked", "mapped", "cancelled")
+NUMBERS = ("stated", "moved", "opened", "changed", "forked", "mapped", "cancelled")
 HANDLES = ("named", "others")
 
 

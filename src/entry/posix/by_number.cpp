@@ -72,6 +72,10 @@ ssize_t pwritev2_by_number(int fd, const iovec* pieces, int count, off_t at, lon
     return captured::pwritev2(fd, pieces, count, at, flags);
 }
 
+int fchmodat_by_number(int folder, const char* path, mode_t mode) noexcept {
+    return captured::fchmodat(folder, path, mode, 0);
+}
+
 long io_setup_by_number(unsigned events, void* context) noexcept {
     leave_for_good();
     return kernel::system_call(SYS_io_setup, kernel::word_of(events), kernel::word_of(context));
