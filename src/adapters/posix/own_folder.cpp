@@ -21,7 +21,7 @@ constexpr mode_t user_only = 0600;
 constexpr int as_a_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr int links_max = 40;  // as the kernel's
 
-tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
+tl::unexpected<Error> refuse_folder(const std::string& path, std::string_view why) {
     return failure(
         {ErrorCode::access, EPERM,
          fmt::format("cannot use {} ({}). Name a folder of your own that only you can write to.",
@@ -70,7 +70,7 @@ public:
 private:
     Result<void> follow(const OwnFd& link, const struct stat& found) {
         if (found.st_uid != 0 && found.st_uid != ::geteuid()) {
-            return refuse(path_, "there is a link of another user on the way to it");
+            return refuse_folder(path_, "there is a link of another user on the way to it");
         }
         std::array<char, 4096> target{};
         const ssize_t got = kernel::readlinkat(link.get(), "", target.data(), target.size());
@@ -120,7 +120,7 @@ Result<OwnFd> open_own_folder(const std::string& path) {
     const std::size_t end = path.find_last_not_of('/');
     const std::size_t slash = end == std::string::npos ? end : path.rfind('/', end);
     if (slash == std::string::npos) {
-        return refuse(path, "it is no folder that can be made");
+        return refuse_folder(path, "it is no folder that can be made");
     }
     const std::string name = path.substr(slash + 1, end - slash);
     const auto parent = open_parent(path.substr(0, slash + 1));
@@ -137,21 +137,21 @@ Result<OwnFd> open_own_folder(const std::string& path) {
             (errno == ELOOP || errno == ENOTDIR) &&
             kernel::fstatat(parent->get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISLNK(found.st_mode);
-        return is_link ? refuse(path, "it is a link")
+        return is_link ? refuse_folder(path, "it is a link")
                        : failure(system_error(errno, "open the folder " + path));
     }
     if (kernel::fstat(folder.get(), &found) != 0) {
         return failure(system_error(errno, "look at the folder " + path));
     }
     const std::string why = why_not_own(found);
-    return why.empty() ? Result<OwnFd>{std::move(folder)} : refuse(path, why);
+    return why.empty() ? Result<OwnFd>{std::move(folder)} : refuse_folder(path, why);
 }
 
 Result<OwnFd> open_own_file(const OwnFd& folder, const std::string& name, int flags) {
     OwnFd file{
         kernel::openat(folder.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, user_only)};
     if (!file.valid()) {
-        return errno == ELOOP ? refuse(name, "it is a link")
+        return errno == ELOOP ? refuse_folder(name, "it is a link")
                               : failure(system_error(errno, "open " + name));
     }
     struct stat found{};
@@ -159,7 +159,7 @@ Result<OwnFd> open_own_file(const OwnFd& folder, const std::string& name, int fl
         return failure(system_error(errno, "look at " + name));
     }
     const std::string why = why_not_own(found);
-    return why.empty() ? Result<OwnFd>{std::move(file)} : refuse(name, why);
+    return why.empty() ? Result<OwnFd>{std::move(file)} : refuse_folder(name, why);
 }
 
 }  // namespace forebay::adapters
