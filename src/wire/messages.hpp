@@ -72,9 +72,9 @@ inline constexpr std::uint32_t last_try = 1;      // hello: it will not ask agai
 inline constexpr std::uint32_t to_storage = 1;    // sync: fsync as well, not only drain
 // sync: who asks then changes the file itself, beside its bytes.
 inline constexpr std::uint32_t before_change = 2;
-inline constexpr std::uint32_t comes_back = 1;    // adjust: pooled again, after Reason::switched
-inline constexpr std::uint32_t itself = 1;        // uncaptured: the process is the one that asks
-inline constexpr std::uint32_t not_started = 2;   // uncaptured: it is still what it was
+inline constexpr std::uint32_t comes_back = 1;   // adjust: pooled again, after Reason::switched
+inline constexpr std::uint32_t itself = 1;       // uncaptured: the process is the one that asks
+inline constexpr std::uint32_t not_started = 2;  // uncaptured: it is still what it was
 
 struct Question {
     std::uint64_t format = pool::format;

@@ -50,7 +50,7 @@ class Call:
     returned: bool
     kind: Kind
     at: int
-    bytes: int
+    byte_count: int
     result: int
     version: int
     file: int
@@ -67,7 +67,7 @@ class Call:
     def end(self) -> int:
         if self.kind is not Kind.WRITES:
             return NEVER
-        return self.at + (self.result if self.succeeded else self.bytes)
+        return self.at + (self.result if self.succeeded else self.byte_count)
 
     def content(self, begin: int, end: int) -> bytes:
         """Bytes of the file from `begin` to `end`, which it covers."""
@@ -118,7 +118,7 @@ def _call(memory: mmap.mmap, number: int, died_ns: int) -> Call:
         returned=end != 0,
         kind=Kind(kind),
         at=at,
-        bytes=count,
+        byte_count=count,
         result=result,
         version=version,
         file=file,

@@ -32,11 +32,11 @@ int drain_inode(const struct stat& found, Purpose purpose) noexcept {
 
 int drain_found(int folder, const char* path, int flags) noexcept {
     struct stat found{};
-    const bool may = kernel::fstatat(folder, path == nullptr ? "" : path, &found, flags) == 0 &&
-                     S_ISREG(found.st_mode) &&
-                     (connection.reached() ||
-                      state.other_names.may_have(found.st_dev, found.st_ino) ||
-                      may_be_pooled(folder, path, found.st_dev));
+    const bool may =
+        kernel::fstatat(folder, path == nullptr ? "" : path, &found, flags) == 0 &&
+        S_ISREG(found.st_mode) &&
+        (connection.reached() || state.other_names.may_have(found.st_dev, found.st_ino) ||
+         may_be_pooled(folder, path, found.st_dev));
     return may ? drain_inode(found, Purpose::change) : 0;
 }
 

@@ -92,10 +92,9 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
         return done;
     }
     const dev_t device = device_of(*out);
-    const bool may = connection.reached()
-                         ? possible_on(device)
-                         : state.other_names.may_have(device, inode_of(*out)) ||
-                               may_be_pooled(folder, path, device);
+    const bool may = connection.reached() ? possible_on(device)
+                                          : state.other_names.may_have(device, inode_of(*out)) ||
+                                                may_be_pooled(folder, path, device);
     if (!may) {
         return done;
     }

@@ -28,12 +28,12 @@ struct Devices {
 enum class Folder : std::uint32_t { unknown, outside, pooled };
 
 struct State {
-    std::atomic<bool> captures{false};            // there is a pool
-    std::atomic<bool> moving_offset{false};       // a thread puts one into the kernel
-    std::atomic<bool> asynchronous{false};        // io_uring or libaio may use any descriptor
-    std::atomic<bool> many_tables{false};         // of descriptors: none is tracked; tables.hpp
-    std::atomic<bool> many_processes{false};      // with this memory and this table of descriptors
-    std::atomic<bool> spawns_elsewhere{false};    // it has asked for children in other folders
+    std::atomic<bool> captures{false};          // there is a pool
+    std::atomic<bool> moving_offset{false};     // a thread puts one into the kernel
+    std::atomic<bool> asynchronous{false};      // io_uring or libaio may use any descriptor
+    std::atomic<bool> many_tables{false};       // of descriptors: none is tracked; tables.hpp
+    std::atomic<bool> many_processes{false};    // with this memory and this table of descriptors
+    std::atomic<bool> spawns_elsewhere{false};  // it has asked for children in other folders
     bool under_valgrind = false;
     std::atomic<std::int64_t> limit_asked_ns{0};  // size_limit.hpp
     std::atomic<Folder> folder{Folder::unknown};

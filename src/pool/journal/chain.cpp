@@ -33,7 +33,9 @@ public:
                 all_.push_back({segment.number, std::move(group)});
             }
         }
-        std::ranges::stable_sort(all_, {}, [](const Placed& one) { return header_of(one).number; });
+        std::ranges::sort(all_, {}, [](const Placed& one) {
+            return std::pair{header_of(one).number, one.segment};
+        });
     }
 
     [[nodiscard]] Chain chain() {

@@ -99,10 +99,10 @@ struct alignas(64) FileSlot {
     // 0: it was not the pool. ChangeTime::unsettled: the pool is changing the file.
     std::atomic<std::int64_t> stamped_ns;
     std::atomic<std::int64_t> changed_ns;
-    std::atomic<std::int64_t> window;     // bytes that may be deposited and not drained
-    std::atomic<std::int64_t> taken;      // bytes deposited so far, and …
-    std::atomic<std::int64_t> drained;    // … of these, those that need no memory any more
-    Word progress;                        // changes when anything of the file is drained
+    std::atomic<std::int64_t> window;   // bytes that may be deposited and not drained
+    std::atomic<std::int64_t> taken;    // bytes deposited so far, and …
+    std::atomic<std::int64_t> drained;  // … of these, those that need no memory any more
+    Word progress;                      // changes when anything of the file is drained
     // 1: its file system has hardly more room than may be deposited, so that a close has it drained
     // to know whether that arrives.
     std::atomic<std::uint32_t> scarce;
