@@ -20,7 +20,7 @@ namespace forebay::server {
 
 namespace {
 
-constexpr int queue_max = 4096;
+constexpr int peers_queue_max = 4096;
 
 struct Address {
     sockaddr_storage name{};
@@ -124,7 +124,7 @@ OwnFd listen_at(const Address& address) {
         ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     }
     if (!socket.valid() || ::bind(socket.get(), address.at(), address.bytes) != 0 ||
-        ::listen(socket.get(), queue_max) != 0) {
+        ::listen(socket.get(), peers_queue_max) != 0) {
         return {};
     }
     return socket;

@@ -9,12 +9,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdalign.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { stack_bytes = 1 << 18 };
 static alignas(16) char stack[stack_bytes];
 static int shared;   /* a file that is open before the child is made */
 static int reopened; /* by a child */
+static int numbered; /* children are made by syscall(2) */
 
 static void say_file(const char* name) {
     char bytes[200] = {0};
@@ -34,7 +36,11 @@ static void begin(const char* name) {
 }
 
 static void make(int (*function)(void*), int flags) {
-    const int child = clone(function, stack + sizeof stack, flags | SIGCHLD, NULL);
+    const int child = numbered ? (int)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0)
+                               : clone(function, stack + sizeof stack, flags | SIGCHLD, NULL);
+    if (numbered && child == 0) {
+        _exit(function(NULL));
+    }
     need(child > 0, "clone");
     int status = 0;
     need(waitpid(child, &status, 0) == child, "waitpid");
@@ -93,6 +99,14 @@ static void with_flags(int flags) {
 
 static void forked(void) { with_flags(0); }
 static void descriptors(void) { with_flags(CLONE_FILES); }
+static void numbered_fork(void) {
+    numbered = 1;
+    with_flags(0);
+}
+static void numbered_descriptors(void) {
+    numbered = 1;
+    with_flags(CLONE_FILES);
+}
 static void memory(void) { with_flags(CLONE_VM); }
 static void waited_for(void) { with_flags(CLONE_VM | CLONE_VFORK); }
 static void both(void) { with_flags(CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_SIGHAND); }
@@ -159,7 +173,8 @@ int main(int argc, char** argv) {
         {"memory", memory},     {"waited_for", waited_for},
         {"both", both},         {"first", first},
         {"unshared", unshared}, {"range", range},
-        {"alone", alone},
+        {"alone", alone},       {"numbered_fork", numbered_fork},
+        {"numbered_descriptors", numbered_descriptors},
     };
     return run_named(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

@@ -23,6 +23,8 @@ SHARED: Mapping[str, bool] = {
     "unshared": False,
     "range": False,
     "alone": True,
+    "numbered_fork": True,
+    "numbered_descriptors": False,
 }
 
 

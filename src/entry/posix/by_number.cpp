@@ -5,6 +5,7 @@
 #include "entry/posix/files.hpp"
 #include "entry/posix/numbers.hpp"
 #include "entry/posix/process.hpp"
+#include "entry/posix/tables.hpp"
 #include "kernel/calls.hpp"
 
 #include <linux/sched.h>
@@ -18,15 +19,29 @@ namespace forebay::entry {
 
 namespace {
 
-// As captured::bare_fork.
-long forked(long number, const long* words) noexcept {
+// As captured::bare_fork; or, where the child has its parent's table of descriptors, as
+// captured::clone.
+long forked(long number, const long* words, bool shares_descriptors) noexcept {
+    const int error = shares_descriptors && capturing() ? stop_tracking() : 0;
+    if (error != 0) {
+        return fail(error);
+    }
     before_fork();
     const long child =
         kernel::system_call(number, words[0], words[1], words[2], words[3], words[4]);
-    if (child == 0) {
+    if (child == 0 && shares_descriptors) {
+        in_child_with_our_descriptors();
+    } else if (child == 0) {
         in_child();
     }
     return child;
+}
+
+// Of a clone_args block that can be read.
+std::uint64_t flags_of(const void* block) noexcept {
+    std::uint64_t flags = 0;
+    std::memcpy(&flags, block, sizeof flags);
+    return flags;
 }
 
 }  // namespace
@@ -89,18 +104,18 @@ long io_uring_setup(unsigned entries, void* parameters) noexcept {
 
 long fork_by_number() noexcept {
     constexpr long none[5] = {};
-    return forked(SYS_fork, none);
+    return forked(SYS_fork, none, false);
 }
 
 long clone_by_number(long flags, void* stack, void* parent, void* child, long storage) noexcept {
     const long words[] = {flags, kernel::word_of(stack), kernel::word_of(parent),
                           kernel::word_of(child), storage};
-    return forked(SYS_clone, words);
+    return forked(SYS_clone, words, (flags & CLONE_FILES) != 0);
 }
 
 long clone3_by_number(void* block, size_t bytes) noexcept {
     const long words[] = {kernel::word_of(block), kernel::word_of(bytes), 0, 0, 0};
-    return forked(SYS_clone3, words);
+    return forked(SYS_clone3, words, (flags_of(block) & CLONE_FILES) != 0);
 }
 
 // The kernel reads a module by itself.

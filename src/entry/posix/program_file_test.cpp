@@ -46,9 +46,11 @@ std::string elf(const std::string& interpreter, const std::vector<std::string>& 
     header.e_phentsize = sizeof(Elf64_Phdr);
     header.e_phnum = 3;
     std::vector<Elf64_Phdr> segments(3);
-    segments[0] = {.p_type = PT_LOAD, .p_vaddr = 0x10000, .p_filesz = 0x1000};
-    segments[1] = {.p_type = interpreter.empty() ? Elf64_Word{PT_NULL} : Elf64_Word{PT_INTERP},
-                   .p_offset = 0x200};
+    segments[0].p_type = PT_LOAD;
+    segments[0].p_vaddr = 0x10000;
+    segments[0].p_filesz = 0x1000;
+    segments[1].p_type = interpreter.empty() ? PT_NULL : PT_INTERP;
+    segments[1].p_offset = 0x200;
     std::string table(1, '\0');
     std::string dynamic;
     for (const std::string& library : libraries) {
@@ -56,8 +58,10 @@ std::string elf(const std::string& interpreter, const std::vector<std::string>& 
         table += library + '\0';
     }
     dynamic += as_text(Elf64_Dyn{.d_tag = DT_STRTAB, .d_un = {.d_ptr = 0x10000 + table_at}});
-    dynamic += as_text(Elf64_Dyn{.d_tag = DT_NULL});
-    segments[2] = {.p_type = PT_DYNAMIC, .p_offset = dynamic_at, .p_filesz = dynamic.size()};
+    dynamic += as_text(Elf64_Dyn{});  // DT_NULL
+    segments[2].p_type = PT_DYNAMIC;
+    segments[2].p_offset = dynamic_at;
+    segments[2].p_filesz = dynamic.size();
     std::string bytes(0x1000, '\0');
     bytes.replace(0, sizeof header, as_text(header));
     for (std::size_t i = 0; i < segments.size(); ++i) {

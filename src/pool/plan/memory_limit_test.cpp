@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
-constexpr MemoryLimit machine{.bytes = 64 * gibibyte};
+const MemoryLimit machine{.bytes = 64 * gibibyte};
 constexpr const char* unlimited = "9223372036854771712\n";
 
 const std::string version_one =
