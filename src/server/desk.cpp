@@ -74,10 +74,6 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
     if (!area) {
         return failure(std::move(area.error()));
     }
-    auto& directory = *reinterpret_cast<pool::Directory*>(area->base());
-    if (auto alive = begin_life(directory.header); !alive) {
-        return failure(std::move(alive.error()));
-    }
     Result<KeptJournal> journal = open_journal(options.journal, clocks.calendar);
     if (!journal) {
         return failure(std::move(journal.error()));
@@ -85,6 +81,11 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
     Result<CleanMemory> clean = CleanMemory::make(pool::clean_blocks(options.pool));
     if (!clean) {
         return failure(std::move(clean.error()));
+    }
+    // Last: what is held and given up unseen stays in this thread's list of what it holds.
+    auto& directory = *reinterpret_cast<pool::Directory*>(area->base());
+    if (auto alive = begin_life(directory.header); !alive) {
+        return failure(std::move(alive.error()));
     }
     return std::unique_ptr<Desk>{
         new Desk{std::move(*area), std::move(*clean), std::move(*journal), options, clocks, post}};
@@ -127,11 +128,7 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
 
-Desk::~Desk() {
-    if (!ended_) {
-        end_life(directory_.header, Ending::badly);
-    }
-}
+Desk::~Desk() { end_life(directory_.header, ending_); }
 
 Answer Desk::answer(Session& session, const wire::Question& question,
                     std::vector<OwnFd> descriptors) {

@@ -170,7 +170,7 @@ private:
     std::int64_t started_ns_;
     pool::Deadline deadline_;
     std::int64_t looked_at_deadline_ns_ = 0;
-    bool ended_ = false;
+    Ending ending_ = Ending::badly;
     KeptJournal journal_;
     std::size_t told_ = 0;             // of its notes
     bool journal_failed_ = false;      // which is among them

@@ -59,11 +59,13 @@ bool Desk::drained_as_far_as_possible() const {
 }
 
 void Desk::end(Ending ending) {
+    ending_ = ending;
     if (ending == Ending::well) {
         pool_.end();
     }
-    end_life(directory_.header, ending);
-    ended_ = true;
+    directory_.header.ended.store(
+        ending == Ending::well ? pool::DaemonEnd::well : pool::DaemonEnd::badly,
+        std::memory_order_release);
 }
 
 std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {

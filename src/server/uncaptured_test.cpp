@@ -143,7 +143,8 @@ TEST(Uncaptured, WhoIsNotConnectedSeesWhichInodesTheDaemonMayKnow) {
     const std::string link = world.options.socket + pool::KnownInodes::suffix;
     const OwnFd fd{::open(link.c_str(), O_RDONLY | O_CLOEXEC)};
     ASSERT_TRUE(fd.valid());
-    EXPECT_LT(OwnFd{::open(link.c_str(), O_RDWR | O_CLOEXEC)}.get(), 0) << "nobody else writes";
+    const OwnFd writes{::open(link.c_str(), O_RDWR | O_CLOEXEC)};
+    EXPECT_LT(::pwrite(writes.get(), "x", 1, 0), 0) << "nobody else writes";
     void* const at = ::mmap(nullptr, sizeof(pool::KnownInodes), PROT_READ, MAP_SHARED, fd.get(), 0);
     ASSERT_NE(at, MAP_FAILED);
     const auto& inodes = *static_cast<const pool::KnownInodes*>(at);

@@ -40,7 +40,9 @@ TEST(Question, IsNoneOutsideOfItsBounds) {
     EXPECT_FALSE(refused([](Question&) {}));
     EXPECT_TRUE(refused([](Question& one) { one.format ^= 1; }));
     EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(0); }));
-    EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(17); }));
+    EXPECT_TRUE(refused([](Question& one) {
+        one.ask = static_cast<Ask>(static_cast<std::uint32_t>(Ask::uncaptured) + 1);
+    }));
     EXPECT_TRUE(refused([](Question& one) { one.slot = pool::files_max; }));
     EXPECT_TRUE(refused([](Question& one) { one.number = -1; }));
     EXPECT_TRUE(refused([](Question& one) { one.path.fill('x'); }));

@@ -67,8 +67,9 @@ def writer(path: Path, blocks: int, *, status: int = 0, mode: str = "") -> list[
 
 
 def while_the_disk_gets_full(words: Sequence[str], disk: Path) -> list[str]:
-    """The program, and then somebody without the pool who fills what it was promised."""
-    fill = f"env -u LD_PRELOAD dd if=/dev/zero of={disk}/ballast bs=64k 2>&-"
+    """The program, and then somebody past the pool who fills what it was promised: the standard
+    output of dd."""
+    fill = f"dd if=/dev/zero of={disk}/ballast bs=64k 2>&-"
     return ["sh", "-c", f'"$@"; s=$?; {fill}; exit $s', "sh", *words]
 
 

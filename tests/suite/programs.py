@@ -101,6 +101,7 @@ class OnNodes:
             "#!/bin/sh\n"
             "rank=${PMI_RANK:-${PMIX_RANK:-$OMPI_COMM_WORLD_RANK}}\n"
             f"case $((rank / {ranks_per_node})) in\n{cases}\nesac\n"
+            "export LD_PRELOAD=$ON_NODE_PRELOAD FOREBAY_POOL_PATHS=$ON_NODE_PATHS\n"
             'FOREBAY_POOL_SOCKET=$socket exec "$@"\n'
         )
         script.chmod(0o700)
@@ -114,9 +115,15 @@ class OnNodes:
         folder: Path,
         environment: Mapping[str, str],
     ) -> m.Ended:
-        """`environment`: as without a pool."""
+        """`environment`: as without a pool. A launcher that went through the pool of one node
+        would take the ranks of the others for programs that are not captured."""
         through = self.pools[0].with_mpi(environment)
-        return program.run(mpi, ranks, folder, through, front=[self.script])
+        told = {
+            "ON_NODE_PRELOAD": through.pop("LD_PRELOAD"),
+            "ON_NODE_PATHS": through.pop("FOREBAY_POOL_PATHS"),
+        }
+        del through["FOREBAY_POOL_SOCKET"]
+        return program.run(mpi, ranks, folder, {**through, **told}, front=[self.script])
 
 
 def plain(program: Program, mpi: m.Mpi, ranks: int) -> Path:

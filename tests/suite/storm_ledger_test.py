@@ -14,7 +14,7 @@ def _call(begin: int, end: int, kind: Kind = Kind.WRITES, at: int = 0, count: in
         returned=end != NEVER,
         kind=kind,
         at=at,
-        bytes=count,
+        byte_count=count,
         result=count,
         version=begin,
         file=1,

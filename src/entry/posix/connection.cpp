@@ -452,6 +452,10 @@ Connection::Life Connection::life() const noexcept {
 }
 
 Connection::Life Connection::life_of(const pool::Directory& directory) noexcept {
+    const pool::DaemonEnd end = directory.header.ended.load(std::memory_order_acquire);
+    if (end != pool::DaemonEnd::not_yet) [[unlikely]] {
+        return end == pool::DaemonEnd::well ? Life::ended : Life::dead;
+    }
     const auto& word = reinterpret_cast<const pool::Word&>(directory.header.alive);
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if ((seen & FUTEX_OWNER_DIED) != 0) {

@@ -48,47 +48,6 @@ void leave_for_good() noexcept {
 
 namespace captured {
 
-void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
-    if ((flags & MAP_FIXED) != 0) {
-        state.memory.forget(at, bytes);
-    }
-    if ((flags & MAP_ANONYMOUS) != 0 || !descriptors.captured(fd)) [[likely]] {
-        return real::mmap(at, bytes, protection, flags, fd, offset);
-    }
-    const int error = leave_if_captured(fd, pool::Reason::mapped);
-    if (error != 0) {
-        errno = error;
-        return MAP_FAILED;
-    }
-    const Held held{fd};
-    void* const mapped = real::mmap(at, bytes, protection, flags, fd, offset);
-    if (mapped != MAP_FAILED && held) {
-        Descriptors::hold(*held);
-        state.mappings.add(mapped, *held);
-    }
-    return mapped;
-}
-
-int mprotect(void* at, size_t bytes, int protection) noexcept {
-    state.memory.forget(at, bytes);
-    return real::mprotect(at, bytes, protection);
-}
-
-void* mremap(void* at, size_t bytes, size_t more, int flags, void* other) noexcept {
-    state.memory.forget(at, bytes);
-    return real::mremap(at, bytes, more, flags, other);
-}
-
-int munmap(void* at, size_t bytes) noexcept {
-    state.memory.forget(at, bytes);
-    const int done = real::munmap(at, bytes);
-    Description* const held = done == 0 ? state.mappings.remove(at) : nullptr;
-    if (held != nullptr) {
-        let_go(*held);
-    }
-    return done;
-}
-
 ssize_t sendfile(int to, int from, off_t* at, size_t bytes) noexcept {
     const int error = prepare_copy(from, to);
     return error != 0 ? fail(error) : real::sendfile(to, from, at, bytes);

@@ -17,7 +17,7 @@ constexpr std::size_t head_summed_from = offsetof(Head, count);
 Sum sum_of_head(const Head& head, const Key& key) {
     std::array<std::byte, sizeof(Head)> bytes{};
     std::memcpy(bytes.data(), &head, sizeof head);
-    return sum_of(key, std::span{bytes}.subspan(head_summed_from), sizeof(Head) - summed_from);
+    return sum_of(key, std::span{bytes}.subspan(head_summed_from), sizeof(Head) - head_summed_from);
 }
 
 std::optional<Head> head_at(std::span<const std::byte> bytes, std::size_t place, const Key& key) {

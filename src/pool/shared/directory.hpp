@@ -186,12 +186,20 @@ struct alignas(64) CleanSlot {
 };
 inline constexpr std::uint32_t no_clean = 0;  // number 0 is never used
 
+// How the daemon has ended, as it says itself before it hangs up on anybody.
+enum class DaemonEnd : std::uint32_t {
+    not_yet = 0,
+    well = 1,   // everything has arrived: files are plain files
+    badly = 2,  // as if it had been killed
+};
+
 struct DirectoryHeader {
     std::atomic<std::uint64_t> format;
     std::atomic<std::uint64_t> process;  // the daemon's
     // Held by the daemon as long as it lives: a robust mutex, whose word the kernel changes when
     // its owner dies. Clients only look at it.
     pthread_mutex_t alive;
+    std::atomic<DaemonEnd> ended;
     std::atomic<std::uint32_t> closing;  // no more deposits: write through
     std::atomic<std::uint32_t> nodes;    // of the job, with a daemon each
     std::atomic<std::uint32_t> readers;  // nodes that read a file for all; 0: each for itself
