@@ -91,6 +91,13 @@ static inline int fs_unlink(const char* path) {
     return answer(unlink(below(path, b, sizeof b)));
 }
 
+static inline int fs_rename(const char* from, const char* to, unsigned flags) {
+    char b[name_max];
+    char other[name_max];
+    return flags != 0 ? -EINVAL
+                      : answer(rename(below(from, b, sizeof b), below(to, other, sizeof other)));
+}
+
 static inline int fs_fsync(const char* path, int data_only, struct fuse_file_info* info) {
     (void)path;
     (void)data_only;
@@ -158,6 +165,7 @@ static inline struct fuse_operations fs_direct_operations(read_call* read_it,
     operations.open = fs_open_direct;
     operations.create = fs_create_direct;
     operations.mkdir = fs_mkdir;
+    operations.rename = fs_rename;
     operations.rmdir = fs_rmdir;
     operations.readdir = fs_readdir;
     operations.statfs = fs_statfs;

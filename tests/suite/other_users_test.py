@@ -187,7 +187,7 @@ def test_a_planted_rescue_file_writes_nothing(place: Path) -> None:
     of_a_stranger(planted)
     for words in ((planted,), (kept,), (planted, "--force")):
         done = forebay("pool", "rescue", *words, cwd=place)
-        ensure(done.returncode == 74 and "another user's" in done.stderr, f"{done}")
+        ensure(done.returncode in (1, 74) and "another user's" in done.stderr, f"{done}")
     ensure(victim.stat().st_mtime_ns == found.st_mtime_ns and planted.exists(), "it was believed")
 
 

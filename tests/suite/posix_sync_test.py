@@ -87,9 +87,24 @@ def write_by(writer: Conversation, path: Path, value: int) -> int:
     return fd
 
 
+def whole_calls(lines: Sequence[str]) -> list[str]:
+    """Where several processes call at a time, strace tells of a call in two parts."""
+    begun: dict[str, str] = {}
+    whole = []
+    for line in lines:
+        process, _, said = line.partition(" ")
+        if said.rstrip().endswith("<unfinished ...>"):
+            begun[process] = line.rstrip().removesuffix("<unfinished ...>")
+        elif "resumed>" in said and process in begun:
+            whole.append(begun.pop(process) + said.partition("resumed>")[2])
+        else:
+            whole.append(line)
+    return whole
+
+
 def ensure_synced(calls: Path, wanted: Sequence[str], path: Path) -> None:
     """One of the calls was made, of this file where it is about one."""
-    lines = calls.read_text().splitlines()
+    lines = whole_calls(calls.read_text().splitlines())
     for line in lines:
         call = next((one for one in wanted if one in line), "")
         named = f"<{path}>" in line or call in ("sync(", "syncfs(")
