@@ -169,11 +169,16 @@ static void alone(void) {
 
 int main(int argc, char** argv) {
     static const struct test_case cases[] = {
-        {"forked", forked},     {"descriptors", descriptors},
-        {"memory", memory},     {"waited_for", waited_for},
-        {"both", both},         {"first", first},
-        {"unshared", unshared}, {"range", range},
-        {"alone", alone},       {"numbered_fork", numbered_fork},
+        {"forked", forked},
+        {"descriptors", descriptors},
+        {"memory", memory},
+        {"waited_for", waited_for},
+        {"both", both},
+        {"first", first},
+        {"unshared", unshared},
+        {"range", range},
+        {"alone", alone},
+        {"numbered_fork", numbered_fork},
         {"numbered_descriptors", numbered_descriptors},
     };
     return run_named(argc, argv, cases, sizeof cases / sizeof cases[0]);
