@@ -1,7 +1,7 @@
 #include "pool/deposit_source.hpp"
 
 #include "plan/domain.hpp"
-#include "transfer/cutter.hpp"
+#include "transfer/cut_limits.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 #include "pool/queue.hpp"
 
 #include "base/atomics.hpp"
-#include "transfer/cutter.hpp"
+#include "transfer/cut_limits.hpp"
 
 #include <algorithm>
 #include <optional>

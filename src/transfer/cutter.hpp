@@ -7,6 +7,7 @@
 #include "plan/plan.hpp"
 #include "ports/storage.hpp"
 #include "transfer/channel.hpp"
+#include "transfer/cut_limits.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,12 +16,6 @@
 #include <vector>
 
 namespace forebay::transfer {
-
-struct CutLimits {
-    static constexpr std::size_t pieces_max = 512;
-    Stripes layout;
-    std::int64_t request_bytes_max = 0;
-};
 
 class Cutter final : public RequestSource {
 public:
