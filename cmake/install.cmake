@@ -11,7 +11,7 @@ if(SKBUILD)
 endif()
 set(FOREBAY_DATA_DESTINATION ${data} CACHE STRING "Where manual, completions and modules go")
 set(FOREBAY_RUN_PYTHON "" CACHE FILEPATH "The Python that an installed tree runs with")
-set(packaging ${PROJECT_SOURCE_DIR}/packaging)
+set(packaging ${FOREBAY_SOURCE_DIR}/packaging)
 
 if(NOT FOREBAY_RUN_PYTHON)
     execute_process(
@@ -28,17 +28,17 @@ endif()
 # A wheel has the package already, and pip sees to what it needs.
 if(NOT SKBUILD)
     install(
-        DIRECTORY ${PROJECT_SOURCE_DIR}/python/forebay
+        DIRECTORY ${FOREBAY_SOURCE_DIR}/python/forebay
         DESTINATION ${FOREBAY_PYTHON_DESTINATION}
         PATTERN "__pycache__" EXCLUDE
         PATTERN "*_test.py" EXCLUDE)
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema ${PROJECT_SOURCE_DIR}/platforms
+    install(DIRECTORY ${FOREBAY_SOURCE_DIR}/schema ${FOREBAY_SOURCE_DIR}/platforms
             DESTINATION ${FOREBAY_PYTHON_DESTINATION}/forebay)
     configure_file(
-        ${PROJECT_SOURCE_DIR}/python/launcher/forebay.in ${PROJECT_BINARY_DIR}/launcher/forebay
+        ${FOREBAY_SOURCE_DIR}/python/launcher/forebay.in ${FOREBAY_BINARY_DIR}/launcher/forebay
         @ONLY)
-    install(PROGRAMS ${PROJECT_BINARY_DIR}/launcher/forebay DESTINATION ${CMAKE_INSTALL_BINDIR})
-    install(FILES ${PROJECT_SOURCE_DIR}/include/forebay_pool.h
+    install(PROGRAMS ${FOREBAY_BINARY_DIR}/launcher/forebay DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES ${FOREBAY_SOURCE_DIR}/include/forebay_pool.h
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
     set(modules ${FOREBAY_DATA_DESTINATION}/modulefiles/forebay)
     install(FILES ${packaging}/modules/forebay.lua DESTINATION ${modules}
@@ -49,7 +49,7 @@ if(NOT SKBUILD)
         install(
             CODE "execute_process(
                 COMMAND \"${FOREBAY_RUN_PYTHON}\" -I \"${packaging}/dependencies.py\"
-                        \"${PROJECT_SOURCE_DIR}/pyproject.toml\"
+                        \"${FOREBAY_SOURCE_DIR}/pyproject.toml\"
                         \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FOREBAY_PYTHON_DESTINATION}\"
                         ${FOREBAY_PYTHON_EXTRAS}
                 COMMAND_ERROR_IS_FATAL ANY)")
@@ -61,12 +61,12 @@ endif()
 # In bin/, a script for each benchmark that starts the build for the MPI that it is run under.
 foreach(tool IN ITEMS ior hpio meta)
     configure_file(
-        ${PROJECT_SOURCE_DIR}/cmake/forebay-tool.in
-        ${PROJECT_BINARY_DIR}/launcher/forebay-${tool}
+        ${FOREBAY_SOURCE_DIR}/cmake/forebay-tool.in
+        ${FOREBAY_BINARY_DIR}/launcher/forebay-${tool}
         @ONLY
         FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
                          WORLD_EXECUTE)
-    install(PROGRAMS ${PROJECT_BINARY_DIR}/launcher/forebay-${tool}
+    install(PROGRAMS ${FOREBAY_BINARY_DIR}/launcher/forebay-${tool}
             DESTINATION ${CMAKE_INSTALL_BINDIR})
 endforeach()
 
@@ -77,9 +77,9 @@ endif()
 install(
     CODE "execute_process(
         COMMAND \"${documenter}\" -B \"${packaging}/make_documents.py\"
-                --source \"${PROJECT_SOURCE_DIR}\" --libraries \"${PROJECT_BINARY_DIR}/lib\"
+                --source \"${FOREBAY_SOURCE_DIR}\" --libraries \"${FOREBAY_BINARY_DIR}/lib\"
                 --packages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FOREBAY_PYTHON_DESTINATION}\"
-                --into \"${PROJECT_BINARY_DIR}/documents\"
+                --into \"${FOREBAY_BINARY_DIR}/documents\"
         COMMAND_ERROR_IS_FATAL ANY)")
-install(DIRECTORY ${PROJECT_BINARY_DIR}/documents/ DESTINATION ${FOREBAY_DATA_DESTINATION}
+install(DIRECTORY ${FOREBAY_BINARY_DIR}/documents/ DESTINATION ${FOREBAY_DATA_DESTINATION}
         OPTIONAL)

@@ -1,4 +1,5 @@
-# forebay_layer(<name>): src/<name>/*.cpp become the static archive forebay_<name> ('/' → '_');
+# forebay_layer(<name>): src/<name>/*.cpp (and those of its `parts`) become the static archive
+# forebay_<name> ('/' → '_'); benchmarks/<name> lies at the root, a project of its own;
 # its *_test.cpp one GoogleTest executable, run in shards, its *_fuzz.cpp and *_bench.cpp one
 # executable each. Its *_wrong.cpp must not compile (tools/checks/wrong.py).
 # A layer with `families = true` becomes one archive per MPI family: forebay_<name>_<family>.
@@ -52,7 +53,7 @@ function(forebay_layer_archive name target family sources)
             target_precompile_headers(${target} REUSE_FROM ${precompiled})
         endif()
         # libforebay_posix.so takes only those objects that it needs: the rest needs a C++ library.
-        if(FOREBAY_UNITY AND NOT name IN_LIST FOREBAY_entry_posix_uses)
+        if(FOREBAY_UNITY AND NOT name IN_LIST FOREBAY_pool_capture_uses)
             forebay_unite(${target})
         endif()
         set(scope PUBLIC)
@@ -61,7 +62,10 @@ function(forebay_layer_archive name target family sources)
         set(scope INTERFACE)
     endif()
     target_include_directories(
-        ${target} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
+        ${target} ${scope} ${FOREBAY_SOURCE_DIR}/src ${FOREBAY_BINARY_DIR}/generated)
+    if(name MATCHES "^benchmarks/")
+        target_include_directories(${target} ${scope} ${FOREBAY_SOURCE_DIR})
+    endif()
     target_link_libraries(${target} ${scope} forebay_options)
     foreach(package IN LISTS FOREBAY_${id}_packages)
         target_link_libraries(${target} ${scope} forebay::${package})
@@ -76,13 +80,13 @@ endfunction()
 # ccache has the objects of an earlier build: it keeps none that were made with it.
 if(FOREBAY_PRECOMPILED)
     # Written once: what is written anew is compiled anew.
-    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")
+    file(CONFIGURE OUTPUT ${FOREBAY_BINARY_DIR}/precompiled.cpp CONTENT "")
     set(precompiled forebay_precompiled)
     if(FOREBAY_OPTIMIZED)
         list(APPEND precompiled forebay_precompiled_optimized)
     endif()
     foreach(target IN LISTS precompiled)
-        add_library(${target} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cpp)
+        add_library(${target} STATIC EXCLUDE_FROM_ALL ${FOREBAY_BINARY_DIR}/precompiled.cpp)
         target_link_libraries(${target} PRIVATE forebay_options forebay::expected forebay::fmt)
         target_precompile_headers(
             ${target} PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional> <map>
@@ -92,7 +96,7 @@ if(FOREBAY_PRECOMPILED)
         target_compile_options(forebay_precompiled_optimized PRIVATE -O1)
     endif()
     if(FOREBAY_TESTS)
-        add_executable(forebay_precompiled_tests ${PROJECT_BINARY_DIR}/precompiled.cpp)
+        add_executable(forebay_precompiled_tests ${FOREBAY_BINARY_DIR}/precompiled.cpp)
         set_target_properties(forebay_precompiled_tests PROPERTIES EXCLUDE_FROM_ALL ON)
         target_link_libraries(
             forebay_precompiled_tests
@@ -138,7 +142,7 @@ endfunction()
 # Sources that FOREBAY_OPTIMIZED names; what was precompiled without optimisation does not fit them.
 function(forebay_optimize_sources)
     foreach(source IN LISTS ARGN)
-        file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${source})
+        file(RELATIVE_PATH path ${FOREBAY_SOURCE_DIR}/src ${source})
         if(path IN_LIST FOREBAY_OPTIMIZED)
             set_source_files_properties(
                 ${source} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
@@ -152,7 +156,7 @@ function(forebay_test_program test name target sources)
     target_link_libraries(
         ${test} PRIVATE ${target} GTest::gtest_main GTest::gmock rapidcheck rapidcheck_gtest)
     target_compile_definitions(
-        ${test} PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+        ${test} PRIVATE FOREBAY_SOURCE_DIR="${FOREBAY_SOURCE_DIR}"
                         FOREBAY_TEST_DIR="${CMAKE_CURRENT_BINARY_DIR}")
     if(FOREBAY_PRECOMPILED)
         target_precompile_headers(${test} REUSE_FROM forebay_precompiled_tests)
@@ -211,10 +215,10 @@ endfunction()
 function(forebay_replayed_fuzzers name sources)
     string(REPLACE "/" "_" id ${name})
     forebay_layer_executables(
-        fuzzers ${name} "${sources}" ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
+        fuzzers ${name} "${sources}" ${FOREBAY_SOURCE_DIR}/tests/fuzz/replay.cpp)
     foreach(fuzzer IN LISTS fuzzers)
         string(REGEX REPLACE "^${id}_" "${name}." case ${fuzzer})
-        add_test(NAME ${case} COMMAND ${fuzzer} ${PROJECT_SOURCE_DIR}/tests/fuzz/${fuzzer})
+        add_test(NAME ${case} COMMAND ${fuzzer} ${FOREBAY_SOURCE_DIR}/tests/fuzz/${fuzzer})
         set_tests_properties(${case} PROPERTIES TIMEOUT 300)
     endforeach()
 endfunction()
@@ -224,7 +228,7 @@ function(forebay_layer_fuzzers name sources)
     foreach(fuzzer IN LISTS fuzzers)
         target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
         set_target_properties(
-            ${fuzzer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+            ${fuzzer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${FOREBAY_BINARY_DIR}/fuzz)
     endforeach()
 endfunction()
 
@@ -239,21 +243,34 @@ function(forebay_layer_program name family sources)
     endif()
     add_executable(${target} ${sources})
     target_link_libraries(${target} PRIVATE forebay_options forebay::version)
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(${target} PRIVATE ${FOREBAY_SOURCE_DIR}/src ${FOREBAY_SOURCE_DIR})
     forebay_link_layers(${target} PRIVATE "${family}" ${FOREBAY_${id}_uses})
     if(family)
         target_link_libraries(${target} PRIVATE forebay_libmpi_${family})
     endif()
     set_target_properties(
         ${target} PROPERTIES OUTPUT_NAME ${FOREBAY_${id}_program}
-                             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib${subfolder})
+                             RUNTIME_OUTPUT_DIRECTORY ${FOREBAY_BINARY_DIR}/lib${subfolder})
     install(TARGETS ${target} RUNTIME DESTINATION ${FOREBAY_LIB_DESTINATION}${subfolder})
 endfunction()
 
+# Sets <out> to the folder of layer `name`.
+function(forebay_layer_folder out name)
+    if(name MATCHES "^benchmarks/")
+        set(${out} ${FOREBAY_SOURCE_DIR}/${name} PARENT_SCOPE)
+    else()
+        set(${out} ${FOREBAY_SOURCE_DIR}/src/${name} PARENT_SCOPE)
+    endif()
+endfunction()
+
 function(forebay_layer name)
-    set(folder ${PROJECT_SOURCE_DIR}/src/${name})
+    forebay_layer_folder(folder ${name})
     string(REPLACE "/" "_" id ${name})
-    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    set(patterns ${folder}/*.cpp)
+    foreach(part IN LISTS FOREBAY_${id}_parts)
+        list(APPEND patterns ${folder}/${part}/*.cpp)
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
     set(tests ${sources})
     set(fuzzers ${sources})
     set(benches ${sources})
@@ -287,7 +304,7 @@ function(forebay_layer name)
         forebay_layer_tests(${name} "${tests}")
     endif()
     if(benches AND FOREBAY_BENCH)
-        # Run by hand: build/release/bin/pattern_copy_bench.
+        # Run by hand: build/release/bin/foundation_pattern_copy_bench.
         forebay_layer_executables(programs ${name} "${benches}")
     endif()
     if(fuzzers AND FOREBAY_FUZZ)
@@ -314,7 +331,7 @@ endmacro()
 function(forebay_core_module family)
     set(core forebay_core_${family})
     add_library(${core} MODULE ${ARGN})
-    target_link_libraries(${core} PRIVATE forebay_entry_mpi_${family})
+    target_link_libraries(${core} PRIVATE forebay_collective_mpi_${family})
     target_link_options(${core} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,--as-needed)
     install(TARGETS ${core} LIBRARY DESTINATION ${FOREBAY_LIB_DESTINATION})
 endfunction()

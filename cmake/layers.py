@@ -15,7 +15,7 @@ def main() -> int:
     lines = [f'set(FOREBAY_ALL_LAYERS "{cmake_list([layer["name"] for layer in layers])}")']
     for layer in layers:
         name = layer["name"].replace("/", "_")
-        for key in ("uses", "test_uses", "packages"):
+        for key in ("parts", "uses", "test_uses", "packages"):
             lines.append(f'set(FOREBAY_{name}_{key} "{cmake_list(layer.get(key, []))}")')
         for key in ("program", "needs", "test_shards"):
             lines.append(f'set(FOREBAY_{name}_{key} "{layer.get(key, "")}")')

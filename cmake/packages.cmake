@@ -19,7 +19,7 @@ endfunction()
 
 # An archive that another tree has built with the same flags: FOREBAY_ARCHIVES says where.
 function(forebay_built_archive target)
-    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)  # the include path is checked
+    file(MAKE_DIRECTORY ${FOREBAY_BINARY_DIR}/generated)  # the include path is checked
     add_library(${target} STATIC IMPORTED GLOBAL)
     set_target_properties(
         ${target} PROPERTIES IMPORTED_LOCATION ${FOREBAY_ARCHIVES}/lib${target}.a SYSTEM OFF)
@@ -31,7 +31,7 @@ if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
     if(FOREBAY_ARCHIVES)
         forebay_built_archive(forebay_fmt)
     else()
-        add_library(forebay_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
+        add_library(forebay_fmt STATIC ${FOREBAY_SOURCE_DIR}/cmake/fmt.cpp)
         target_include_directories(forebay_fmt SYSTEM PRIVATE ${FOREBAY_FMT_INCLUDES})
         target_link_libraries(forebay_fmt PRIVATE forebay_options)
     endif()

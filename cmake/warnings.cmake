@@ -43,7 +43,7 @@ if(FOREBAY_SANITIZE)
     if(FOREBAY_SANITIZE MATCHES thread)
         target_compile_definitions(forebay_options INTERFACE FOREBAY_THREAD_SANITIZER)
     endif()
-    # libforebay_posix.so has no type information (src/entry/posix), which this check reads; the
+    # libforebay_posix.so has no type information (src/pool/capture), which this check reads; the
     # layer below it is compiled with, and would find the objects wrong.
     target_compile_options(
         forebay_options

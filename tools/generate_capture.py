@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns src/entry/posix/functions.toml into code.
+"""Turns src/pool/capture/functions.toml into code.
 
 The table of captured functions of libc is data. Five outputs: the libc's own functions by name
 (real.hpp), declarations of the handlers (captured.hpp), the functions that the library exports,
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from generated_files import arguments_of, write_files
 
-NOTE = "// Made by tools/generate_capture.py from src/entry/posix/functions.toml. Do not edit."
+NOTE = "// Made by tools/generate_capture.py from src/pool/capture/functions.toml. Do not edit."
 KEYS = frozenset(
     "name also handler does returns parameters variadic assembly wide stream late"
     " numbers if_captured if_holds number_only".split(),
@@ -94,7 +94,7 @@ def real_header(all_functions: list[Function]) -> str:
         if not f.variadic
     )
     return (
-        f'{NOTE}\n#pragma once\n\n#include "entry/posix/libc.hpp"\n\n'
+        f'{NOTE}\n#pragma once\n\n#include "pool/capture/calls/libc.hpp"\n\n'
         "namespace forebay::entry {\n\n"
         f"inline constexpr std::size_t function_count = {len(functions)};\n"
         f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n"
@@ -114,7 +114,7 @@ def real_header(all_functions: list[Function]) -> str:
 def captured_header(functions: list[Function]) -> str:
     declared = "\n".join(f"{function.declared(function.handler)};" for function in functions)
     return (
-        f'{NOTE}\n#pragma once\n\n#include "entry/posix/libc.hpp"\n\n'
+        f'{NOTE}\n#pragma once\n\n#include "pool/capture/calls/libc.hpp"\n\n'
         f"namespace forebay::entry::captured {{\n\n{declared}\n\n"
         "}  // namespace forebay::entry::captured\n"
     )
@@ -165,7 +165,7 @@ def wide_functions(functions: list[Function]) -> str:
     bodies = "\n".join(wide_function(function) for function in functions if function.wide)
     return (
         f'{NOTE}\n#include "capture/captured.hpp"\n#include "capture/real.hpp"\n'
-        '#include "entry/posix/wide.hpp"\n\n'
+        '#include "pool/capture/calls/wide.hpp"\n\n'
         f"namespace forebay::entry::captured {{\n\n{bodies}\n"
         "}  // namespace forebay::entry::captured\n"
     )
@@ -203,7 +203,7 @@ def numbers_source(functions: list[Function]) -> str:
         for number, function in rows
     )
     return (
-        f'{NOTE}\n#include "capture/captured.hpp"\n#include "entry/posix/numbers.hpp"\n\n'
+        f'{NOTE}\n#include "capture/captured.hpp"\n#include "pool/capture/calls/numbers.hpp"\n\n'
         "#include <sys/syscall.h>\n\n"
         "namespace forebay::entry {\n\n"
         f"constexpr int numbers[] = {{{listed}}};\n\n"

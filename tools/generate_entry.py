@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns src/entry/mpi/functions.toml into code.
+"""Turns src/collective/mpi/functions.toml into code.
 
 The table of intercepted functions is data; what is written by hand would be 184 twins. Two
 outputs: the preload stub's trampolines (assembly) with its list of names, and the core's entry
@@ -18,7 +18,7 @@ START_CLASSES = ("start_write", "start_read")
 CLASSES = (*DATA_CLASSES, *START_CLASSES, "real", "own", "end_write", "end_read", "left")
 STARTS = {"explicit": "offset", "individual": "pointer", "shared": "shared_pointer"}
 OURS = "forebay_file_"
-NOTE = "// Made by tools/generate_entry.py from src/entry/mpi/functions.toml. Do not edit."
+NOTE = "// Made by tools/generate_entry.py from src/collective/mpi/functions.toml. Do not edit."
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def read_table(path: Path) -> list[Function]:
 def trampolines(functions: list[Function]) -> str:
     """x86-64 assembly: every exported name jumps through its slot, which at first points to code
     that pushes the function's number and goes to the binder."""
-    lines = [f"/{NOTE[1:]} */".replace("//", "/*", 1), '#include "entry/preload/binder.S.inc"', ""]
+    note = f"/{NOTE[1:]} */".replace("//", "/*", 1)
+    lines = [note, '#include "collective/preload/binder.S.inc"', ""]
     for number, function in enumerate(functions):
         lines.append(f"trampoline {function.name} {number}")
     lines += ["", "slots_begin"]
@@ -161,7 +162,7 @@ def narrow_functions(functions: list[Function]) -> str:
         for f in functions
     )
     return (
-        f'{NOTE}\n#include "entry/functions.hpp"\n#include "entry/mpi/narrow.hpp"\n\n'
+        f'{NOTE}\n#include "entry/functions.hpp"\n#include "collective/mpi/narrow.hpp"\n\n'
         f'namespace forebay::entry {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
         f"namespace {{\n\nvoid* const narrow[] = {{\n{rows}\n}};\n\n}}  // namespace\n\n"
         "void* const* narrow_table() noexcept {\n    return narrow;\n}\n\n"
@@ -179,7 +180,7 @@ def entry_points(functions: list[Function]) -> str:
         for function in functions
     )
     return (
-        f'{NOTE}\n#include "entry/mpi/access.hpp"\n#include "entry/functions.hpp"\n\n'
+        f'{NOTE}\n#include "collective/mpi/access.hpp"\n#include "entry/functions.hpp"\n\n'
         f'namespace forebay::entry {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
         f"namespace {{\n\nvoid* const table[] = {{\n{rows}\n}};\n\n}}  // namespace\n\n"
         "void* const* own_table() noexcept {\n    return table;\n}\n\n"

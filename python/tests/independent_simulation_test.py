@@ -1,5 +1,5 @@
 """`forebay simulate --independent`: what is shown of the native simulator's answer, and that it
-says the same words. Its figures are tested in C++ (src/simulate/independent_test.cpp)."""
+says the same words. Its figures are tested in C++ (src/worlds/simulate/independent_test.cpp)."""
 
 import json
 import subprocess

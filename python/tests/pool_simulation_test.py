@@ -1,5 +1,5 @@
 """`forebay simulate --pool`: what is shown of the native simulator's answer, and that it says the
-same words. Its figures are tested in C++ (src/simulate/pool_experiment_test.cpp)."""
+same words. Its figures are tested in C++ (src/worlds/simulate/pool_experiment_test.cpp)."""
 
 import json
 import subprocess

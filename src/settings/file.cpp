@@ -1,9 +1,9 @@
 // Reads a settings file. A mistake in it is told with file, line and the nearest valid key.
 #include "settings/settings.hpp"
 
-#include "base/own_fd.hpp"
-#include "kernel/calls.hpp"
-#include "kernel/own_files.hpp"
+#include "foundation/base/own_fd.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/own_files.hpp"
 
 #include <cerrno>
 #include <fmt/format.h>

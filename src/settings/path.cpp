@@ -1,7 +1,7 @@
 // See path.hpp.
 #include "settings/path.hpp"
 
-#include "kernel/calls.hpp"
+#include "foundation/kernel/calls.hpp"
 
 #include <algorithm>
 #include <array>

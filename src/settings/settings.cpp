@@ -1,10 +1,10 @@
 // See settings.hpp.
 #include "settings/settings.hpp"
 
-#include "base/byte_size.hpp"
-#include "base/contracts.hpp"
-#include "base/letters.hpp"
-#include "base/switch_words.hpp"
+#include "foundation/base/byte_size.hpp"
+#include "foundation/base/contracts.hpp"
+#include "foundation/base/letters.hpp"
+#include "foundation/base/switch_words.hpp"
 
 #include <fmt/format.h>
 

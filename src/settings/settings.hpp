@@ -3,9 +3,9 @@
 // calls MPI: hints arrive as names and texts.
 #pragma once
 
-#include "base/result.hpp"
-#include "plan/tuning.hpp"
+#include "foundation/base/result.hpp"
 #include "settings/settings_table.hpp"
+#include "storage/policy/tuning.hpp"
 
 #include <array>
 #include <cstdint>

@@ -37,7 +37,7 @@ def nodes(
 
 
 def home_of(path: Path, count: int) -> int:
-    """As in src/registry/token.hpp."""
+    """As in src/pool/cluster/tokens/token.hpp."""
     product = path.stat().st_ino * 0x9E3779B97F4A7C15 & (1 << 64) - 1
     return (product >> 32) % count
 

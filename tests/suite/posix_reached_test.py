@@ -82,7 +82,7 @@ def test_no_function_of_libc_reaches_a_file_past_the_capture(folder: Path) -> No
 
 def test_functions_that_are_system_calls_are_captured_by_number() -> None:
     """A row of the table without its number is seen by libc's function only, not by syscall(2)."""
-    rows = tomllib.loads((m.ROOT / "src/entry/posix/functions.toml").read_text())["function"]
+    rows = tomllib.loads((m.ROOT / "src/pool/capture/functions.toml").read_text())["function"]
     header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
     if not header.exists():
         pytest.skip("the kernel's numbers are not known here")

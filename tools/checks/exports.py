@@ -41,12 +41,12 @@ class Preloaded:
 ALL = (
     Preloaded(
         library="libforebay_mpi.so",
-        table=Path("src/entry/mpi/functions.toml"),
+        table=Path("src/collective/mpi/functions.toml"),
         names=mpi_names,
     ),
     Preloaded(
         library="libforebay_posix.so",
-        table=Path("src/entry/posix/functions.toml"),
+        table=Path("src/pool/capture/functions.toml"),
         names=libc_names,
     ),
 )

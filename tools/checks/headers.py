@@ -1,4 +1,4 @@
-"""Each header of src/ compiles alone (and twice in one file).
+"""Each header of src/ and benchmarks/ compiles alone (and twice in one file).
 
 Most of a compiler's time goes into what headers include. So a run of it looks at several, each of
 which includes the one before it: what comes before a header is what it brings anyway, and lends it
@@ -57,13 +57,13 @@ def flags_by_layer(place: Place) -> Mapping[str, Sequence[str]]:
     if not database.exists():
         return {}
     layers = layer_table.read(place.root / "layers.toml")
-    source = place.root / "src"
+    below = (place.root / "src", place.root / "benchmarks")
     flags: dict[str, Sequence[str]] = {}
     for entry in json.loads(database.read_text(encoding="utf-8")):
         file = source_of(Path(entry["file"]))
-        if file.suffix != ".cpp" or not file.is_relative_to(source):
+        if file.suffix != ".cpp" or not any(file.is_relative_to(folder) for folder in below):
             continue
-        layer = layer_table.layer_of(layers, file.relative_to(source).as_posix())
+        layer = layer_table.layer_of(layers, layer_table.name_of(place.root, file))
         if layer is not None and (layer.name not in flags or file.stem.endswith("_test")):
             flags[layer.name] = flags_of(entry["command"])
     return flags
@@ -72,15 +72,15 @@ def flags_by_layer(place: Place) -> Mapping[str, Sequence[str]]:
 _INCLUDE = re.compile(r'^[ \t]*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
-def closures(names: Sequence[str], source: Path) -> Mapping[str, frozenset[str]]:
+def closures(paths: Mapping[str, Path]) -> Mapping[str, frozenset[str]]:
     """Which of the headers each of them includes, directly or not."""
-    known = frozenset(names)
+    known = frozenset(paths)
     direct = {
-        name: known & frozenset(_INCLUDE.findall((source / name).read_text(encoding="utf-8")))
-        for name in names
+        name: known & frozenset(_INCLUDE.findall(path.read_text(encoding="utf-8")))
+        for name, path in paths.items()
     }
     found: dict[str, frozenset[str]] = {}
-    for name in names:
+    for name in paths:
         seen: set[str] = set()
         waiting = list(direct[name])
         while waiting:
@@ -110,10 +110,11 @@ def chains(
     return made
 
 
-def first_error(names: Sequence[str], source: Path, flags: Sequence[str]) -> str:
+def first_error(names: Sequence[str], root: Path, flags: Sequence[str]) -> str:
     """The compiler's first complaint about these headers; empty when there is none."""
-    tests = f'-DFOREBAY_SOURCE_DIR="{source.parent}"'  # what headers of tests may ask for
-    command = [*(flags or BARE), tests, f"-I{source}", "-fsyntax-only", "-x", "c++", "-"]
+    tests = f'-DFOREBAY_SOURCE_DIR="{root}"'  # what headers of tests may ask for
+    folders = [f"-I{root / 'src'}", f"-I{root}"]
+    command = [*(flags or BARE), tests, *folders, "-fsyntax-only", "-x", "c++", "-"]
     text = "".join(f'#include "{name}"\n' * 2 for name in names)
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode == 0:
@@ -123,31 +124,32 @@ def first_error(names: Sequence[str], source: Path, flags: Sequence[str]) -> str
 
 
 def check(place: Place) -> Outcome:
-    """Each header of src/ compiles alone (and twice in one file)."""
-    source = place.root / "src"
+    """Each header of src/ and benchmarks/ compiles alone (and twice in one file)."""
     layers = layer_table.read(place.root / "layers.toml")
     flags = flags_by_layer(place)
     used: dict[str, Sequence[str]] = {}
-    for path in sorted(source.rglob("*.hpp")):
-        name = path.relative_to(source).as_posix()
+    paths = dict(layer_table.sources(place.root, "*.hpp"))
+    for name in paths:
         layer = layer_table.layer_of(layers, name)
         if layer is not None and layer.families and layer.name not in flags:
             continue  # no MPI here: nothing of this layer is compiled either
         used[name] = flags.get(layer.name if layer else "", ())
 
     def errors_of(chain: Sequence[str]) -> Sequence[tuple[str, str]]:
-        if not first_error(chain, source, used[chain[-1]]):
+        if not first_error(chain, place.root, used[chain[-1]]):
             return []
-        return [(name, first_error([name], source, used[name])) for name in chain]
+        return [(name, first_error([name], place.root, used[name])) for name in chain]
 
+    included = closures({name: paths[name] for name in used})
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = [
-            one
-            for errors in pool.map(errors_of, chains(closures(list(used), source), used))
-            for one in errors
-        ]
+        found = [one for errors in pool.map(errors_of, chains(included, used)) for one in errors]
     findings = [
-        Finding(f"src/{name}", "does not compile alone", error, "Include what it uses.")
+        Finding(
+            paths[name].relative_to(place.root).as_posix(),
+            "does not compile alone",
+            error,
+            "Include what it uses.",
+        )
         for name, error in found
         if error
     ]

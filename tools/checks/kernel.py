@@ -1,4 +1,4 @@
-"""What is loaded into programs makes its file calls through src/kernel only, never libc's."""
+"""What is loaded into programs makes its file calls through src/foundation/kernel, never libc's."""
 
 import re
 import sys
@@ -8,11 +8,11 @@ from pathlib import Path
 from checks import binary, layer_table
 from checks.report import Finding, Outcome, Place, run
 
-LOADED = ("entry/mpi", "entry/posix")
+LOADED = ("collective/mpi", "pool/capture")
 """What a program loads; everything that these layers use is loaded with them. The libraries that
 are made of them are looked at, too."""
-KERNEL = "kernel"
-NO_ARCHIVE = frozenset({"ports"})
+KERNEL = "foundation/kernel"
+NO_ARCHIVE = frozenset({"foundation/ports"})
 """Layers of headers only."""
 
 # libc's calls on files that a library in front of libc may capture, in all their spellings.
@@ -64,12 +64,12 @@ def _finding(where: str, name: str, loaded: str) -> Finding:
         where,
         f"calls libc's {name}",
         f"{loaded} is loaded into programs whose libc calls are captured",
-        "Call the function of the same name in src/kernel/calls.hpp.",
+        "Call the function of the same name in src/foundation/kernel/calls.hpp.",
     )
 
 
 def check(place: Place) -> Outcome:
-    """What is loaded into programs makes its file calls through src/kernel only."""
+    """What is loaded into programs makes its file calls through src/foundation/kernel only."""
     layers = layer_table.read(place.root / "layers.toml")
     loaded = set(LOADED).union(*(layer_table.closure(layers, name) for name in LOADED))
     wanted = [layers[name] for name in sorted(loaded - {KERNEL})]

@@ -1,4 +1,8 @@
-"""layers.toml as types, and the questions the checks ask of it."""
+"""layers.toml as types, and the questions the checks ask of it.
+
+A layer's folder lies below src/, that of a layer `benchmarks/…` below the root. A header is
+included by its path from there.
+"""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +20,8 @@ class Layer:
     pure: bool = False
     families: bool = False
     program: str = ""
+    parts: frozenset[str] = frozenset()
+    by_hand: frozenset[str] = frozenset()
 
     def archives(self) -> Sequence[str]:
         """Names of the archives that CMake makes of it; a program has none."""
@@ -49,13 +55,30 @@ def read(path: Path) -> Layers:
             pure=entry.get("pure", False),
             families=entry.get("families", False),
             program=entry.get("program", ""),
+            parts=frozenset(entry.get("parts", [])),
+            by_hand=frozenset(entry.get("by_hand", [])),
         )
         for entry in table
     }
 
 
+def sources(root: Path, *patterns: str) -> Iterator[tuple[str, Path]]:
+    """(name, path) of the files that match, below src/ and benchmarks/; by its name a header is
+    included."""
+    for folder, named_from in ((root / "src", root / "src"), (root / "benchmarks", root)):
+        for pattern in patterns:
+            for path in sorted(folder.rglob(pattern)):
+                yield path.relative_to(named_from).as_posix(), path
+
+
+def name_of(root: Path, path: Path) -> str:
+    """The name by which a source is known, of its path."""
+    below = root if path.is_relative_to(root / "benchmarks") else root / "src"
+    return path.relative_to(below).as_posix()
+
+
 def layer_of(layers: Layers, path: str) -> Layer | None:
-    """The layer of a path below src/, by its longest matching folder."""
+    """The layer of a source's name, by its longest matching folder."""
     names = [name for name in layers if path.startswith(name + "/")]
     return layers[max(names, key=len)] if names else None
 

@@ -35,29 +35,42 @@ def table_findings(layers: Layers) -> Iterator[Finding]:
         above.add(layer.name)
 
 
-def include_findings(layers: Layers, source: Path) -> Iterator[Finding]:
-    """Includes of every file below `source` (the src folder)."""
-    for pattern in _SOURCES:
-        for path in sorted(source.rglob(pattern)):
-            name = path.relative_to(source).as_posix()
-            layer = layer_table.layer_of(layers, name)
-            if layer is None:
-                yield Finding(
-                    f"src/{name}",
-                    "this folder is in no layer",
-                    "layers.toml names every layer",
-                    "Add a [[layer]] to layers.toml or move the file.",
-                )
-                continue
-            text = path.read_text(encoding="utf-8")
-            for found in _INCLUDE.finditer(text):
-                line = text.count("\n", 0, found.start()) + 1
-                where = f"src/{name}:{line}"
-                if found[1]:
-                    exists = (source / found[1]).exists()
-                    yield from _own_include(layers, layer, where, found[1], exists)
-                else:
-                    yield from _outside_include(layer, name, where, found[2])
+def include_findings(layers: Layers, root: Path) -> Iterator[Finding]:
+    """Includes of every file below src/ and benchmarks/ of `root`."""
+    for name, path in layer_table.sources(root, *_SOURCES):
+        shown = path.relative_to(root).as_posix()
+        layer = layer_table.layer_of(layers, name)
+        if layer is None:
+            yield Finding(
+                shown,
+                "this folder is in no layer",
+                "layers.toml names every layer",
+                "Add a [[layer]] to layers.toml or move the file.",
+            )
+            continue
+        if not _is_compiled(layer, name):
+            yield Finding(
+                shown,
+                f"this folder is no part of {layer.name}",
+                "layers.toml names the subfolders that are compiled with a layer",
+                "Add it to the layer's `parts`.",
+            )
+        text = path.read_text(encoding="utf-8")
+        for found in _INCLUDE.finditer(text):
+            line = text.count("\n", 0, found.start()) + 1
+            where = f"{shown}:{line}"
+            if found[1]:
+                exists = any((folder / found[1]).exists() for folder in (root / "src", root))
+                yield from _own_include(layers, layer, where, found[1], exists)
+            else:
+                yield from _outside_include(layer, name, where, found[2])
+
+
+def _is_compiled(layer: Layer, name: str) -> bool:
+    """Whether CMake finds a source by the layer's name and parts; a layer may compile others by a
+    CMakeLists.txt of its own, from folders that hold no header of it."""
+    folder = name.removeprefix(layer.name + "/").rpartition("/")[0]
+    return not folder or folder in layer.parts or folder in layer.by_hand
 
 
 def _own_include(
@@ -126,7 +139,7 @@ def link_findings(layers: Layers, archives: Path) -> Iterator[Finding]:
 def check(place: Place) -> Outcome:
     """Includes and link dependencies follow the directions of layers.toml."""
     layers = layer_table.read(place.root / "layers.toml")
-    findings = [*table_findings(layers), *include_findings(layers, place.root / "src")]
+    findings = [*table_findings(layers), *include_findings(layers, place.root)]
     archives = place.build / "archives"
     findings += link_findings(layers, archives)
     count = len(list(archives.glob("*.a")))

@@ -1,4 +1,5 @@
-"""clang-tidy over every source of src/, two at a time; what did not change is not asked again."""
+"""clang-tidy over every source of src/ and benchmarks/, two at a time; what did not change is not
+asked again."""
 
 import hashlib
 import json
@@ -19,7 +20,7 @@ _INCLUDE = re.compile(r'^[ \t]*#\s*include "([^"]+)"', re.MULTILINE)
 _FOR_CLANG = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-error"]
 
 
-def reach(file: Path, source: Path) -> Sequence[Path]:
+def reach(file: Path, root: Path) -> Sequence[Path]:
     """`file` and every header of the project that it includes, directly or not, in order."""
     seen: set[Path] = set()
     waiting = [file]
@@ -28,7 +29,8 @@ def reach(file: Path, source: Path) -> Sequence[Path]:
         if path in seen or not path.exists():
             continue
         seen.add(path)
-        waiting += [source / name for name in _INCLUDE.findall(path.read_text(encoding="utf-8"))]
+        for name in _INCLUDE.findall(path.read_text(encoding="utf-8")):
+            waiting.append((root if name.startswith("benchmarks/") else root / "src") / name)
     return sorted(seen)
 
 
@@ -36,7 +38,7 @@ def key(file: Path, command: str, root: Path, checks: str = "") -> str:
     """Changes when anything changes that clang-tidy's answer depends on."""
     digest = hashlib.sha256((command + checks).encode())
     digest.update((root / ".clang-tidy").read_bytes())
-    for path in reach(file, root / "src"):
+    for path in reach(file, root):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -64,7 +66,7 @@ def complaints(file: Path, place: Place, checks: str = "") -> list[Finding]:
 
 
 def check(place: Place) -> Outcome:
-    """clang-tidy over every source of src/."""
+    """clang-tidy over every source of src/ and benchmarks/."""
     database = place.build / "compile_commands.json"
     if not database.exists():
         why = "it says how each file is compiled"
@@ -72,7 +74,7 @@ def check(place: Place) -> Outcome:
     entries = {
         Path(entry["file"]): entry["command"]
         for entry in json.loads(database.read_text(encoding="utf-8"))
-        if entry["file"].startswith(f"{place.root}/src/")
+        if entry["file"].startswith((f"{place.root}/src/", f"{place.root}/benchmarks/"))
         and entry["file"].endswith(".cpp")
         and not entry["file"].endswith("_test.cpp")
     }

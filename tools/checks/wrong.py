@@ -89,7 +89,7 @@ def check(place: Place) -> Outcome:
     files = sorted(source.rglob("*_wrong.cpp"))
 
     def findings_of(file: Path) -> Sequence[Finding]:
-        layer = layer_table.layer_of(layers, file.relative_to(source).as_posix())
+        layer = layer_table.layer_of(layers, layer_table.name_of(place.root, file))
         own = flags.get(layer.name if layer else "", headers.BARE)
         return list(file_findings(file, place, own))
 

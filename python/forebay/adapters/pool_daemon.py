@@ -44,7 +44,7 @@ def report_of(socket: Path) -> Path:
 
 def told_of(socket: Path) -> Path:
     """There once a program has told that the daemon at `socket` was stopped: programs of a shell
-    that keeps its variables tell it once (src/entry/posix/connection.cpp)."""
+    that keeps its variables tell it once (src/pool/capture/connection/connection.cpp)."""
     return socket.with_name(socket.name + ".told")
 
 

@@ -1,4 +1,4 @@
-"""A conversation with the daemon of a pool over its socket (src/wire/messages.hpp)."""
+"""A conversation with the daemon of a pool over its socket (src/pool/protocol/messages.hpp)."""
 
 import contextlib
 import mmap
@@ -46,6 +46,8 @@ class PoolSocket:
         """`daemon`: the process that has to listen there, where it is known. PoolError: nobody
         listens there, or who does is not ours."""
         self._path = path
+        if not os.path.lexists(path):  # whatever its folder is like
+            raise _unreachable(path, "nobody listens there")
         problem = folder_problem(path.parent)
         if problem is not None:
             raise _mistrusted(path, f"of its folder, {problem}")
@@ -56,10 +58,7 @@ class PoolSocket:
         except OSError as error:
             self._socket.close()
             why = "nobody listens there" if _is_nobody(error) else error.strerror or str(error)
-            raise PoolError(
-                f"cannot reach a daemon of the pool at {path} ({why}). "
-                "Start one by `forebay pool start PATH`, or name another by --socket."
-            ) from error
+            raise _unreachable(path, why) from error
         problem = _listener_problem(self._socket, daemon)
         if problem is not None:
             self._socket.close()
@@ -167,6 +166,13 @@ def _listener_problem(connected: socket.socket, daemon: int | None) -> str | Non
     if daemon and process and process != daemon:
         return f"process {process} listens there, not the daemon, process {daemon}"
     return None
+
+
+def _unreachable(path: Path, why: str) -> PoolError:
+    return PoolError(
+        f"cannot reach a daemon of the pool at {path} ({why}). "
+        "Start one by `forebay pool start PATH`, or name another by --socket."
+    )
 
 
 def _mistrusted(path: Path, why: str) -> PoolError:

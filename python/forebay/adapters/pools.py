@@ -19,8 +19,8 @@ LIBRARY_NAME = "libforebay_posix.so"
 _SOCKET_NAME = "pool"
 _SOCKET = b"--socket"
 _ADDRESSES_LEAST = 36 << 30
-"""Each process of a program maps a log of 16 GiB (src/pool/shared/limits.hpp), and the daemon that
-of each: less than two of them are of no use."""
+"""Each process of a program maps a log of 16 GiB (src/pool/protocol/limits.hpp), and the daemon
+that of each: less than two of them are of no use."""
 _FILES_LEAST = 64
 _PREFIX = "forebay-pool-"
 

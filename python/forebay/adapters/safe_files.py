@@ -1,5 +1,5 @@
 """Files that are opened by name, where others of the machine may have put something under that name
-before (docs/internals/files.md, and src/kernel/own_files.hpp for what is native)."""
+before (docs/internals/files.md, and src/foundation/kernel/own_files.hpp for what is native)."""
 
 import errno
 import os

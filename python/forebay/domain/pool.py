@@ -19,7 +19,7 @@ PATHS_SETTING = "pool_paths"
 NODES_SETTING = "pool_nodes"
 STARTER_SETTING = "pool_starter"
 PATHS_MAX = 16
-"""As many paths as a captured program looks at (src/entry/posix/paths.hpp)."""
+"""As many paths as a captured program looks at (src/pool/capture/files/paths.hpp)."""
 SILENT_SECONDS_MAX = 30.0
 """A file system that does not answer for longer hangs: it may recover, as after a server's
 failure."""

@@ -1,4 +1,5 @@
-"""Messages between a program and the daemon of its node, as bytes: src/wire/messages.hpp in Python.
+"""Messages between a program and the daemon of its node, as bytes:
+src/pool/protocol/messages.hpp in Python.
 Both sides are on one machine, so numbers are as they lie in memory."""
 
 import struct

@@ -1,5 +1,6 @@
 """What is shown of names and of what programs say: escaped as `ls -b` does, since a name may hold
-any byte but "/" and zero, also those that steer a terminal (native: src/base/printable.hpp)."""
+any byte but "/" and zero, also those that steer a terminal (native:
+src/foundation/base/printable.hpp)."""
 
 import shlex
 from collections.abc import Sequence

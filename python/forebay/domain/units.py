@@ -10,7 +10,8 @@ MIB = 1 << 20
 
 
 def parse_bytes(text: str) -> int | None:
-    """The one grammar of sizes, as src/base/byte_size.hpp has it: a number, and k, m, g, t, p or e
+    """The one grammar of sizes, as src/foundation/base/byte_size.hpp has it: a number, and
+    k, m, g, t, p or e
     for powers of 1024, also as MB or MiB. None: not a size, no whole bytes, or too many.
     schema/examples/sizes.tsv has examples."""
     found = _BYTES.fullmatch(text.strip(" \t").lower()) if len(text) <= _LENGTH_MAX else None

@@ -3,8 +3,8 @@
 //
 // The one place where `forebay layout` and `forebay doctor` get layouts from. Prints one line of
 // JSON (schema/layout.md). Exit status: 0 done, 1 not done or not as asked for, 2 wrong arguments.
-#include "adapters/posix/attributes.hpp"
-#include "layout/document/document.hpp"
+#include "storage/layout/document/document.hpp"
+#include "storage/posix/attributes.hpp"
 
 #include <charconv>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // forebay_sim: one experiment, one JSON line. Options are key=value; `forebay simulate` gives them.
-#include "base/printable.hpp"
-#include "simulate/independent_options.hpp"
-#include "simulate/options.hpp"
-#include "simulate/pool_options.hpp"
+#include "foundation/base/printable.hpp"
+#include "worlds/simulate/independent_options.hpp"
+#include "worlds/simulate/options.hpp"
+#include "worlds/simulate/pool_options.hpp"
 
 #include <cstdio>
 #include <exception>

@@ -2,8 +2,8 @@
 // they share.
 #pragma once
 
-#include "pool/shared/directory.hpp"
-#include "pool/shared/log.hpp"
+#include "pool/protocol/directory.hpp"
+#include "pool/protocol/log.hpp"
 
 #include <cstddef>
 #include <cstdint>

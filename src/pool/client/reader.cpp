@@ -3,9 +3,9 @@
 // meets ever shorter looks.
 #include "pool/client/reader.hpp"
 
-#include "base/atomics.hpp"
+#include "foundation/base/atomics.hpp"
 #include "pool/client/copy.hpp"
-#include "pool/shared/clean.hpp"
+#include "pool/protocol/read_cache.hpp"
 
 #include <algorithm>
 #include <array>

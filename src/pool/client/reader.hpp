@@ -3,9 +3,9 @@
 #pragma once
 
 #include "pool/client/daemon.hpp"
-#include "pool/client/depositor.hpp"
-#include "pool/client/foresight.hpp"
-#include "pool/shared/search.hpp"
+#include "pool/client/log_writer.hpp"
+#include "pool/client/readahead/read_ahead_policy.hpp"
+#include "pool/protocol/search.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,61 @@
+// HPIO's command line, and ours beside it: what shall be run, as values.
+#pragma once
+
+#include "benchmarks/command_line/run_options.hpp"
+#include "benchmarks/hpio/pattern.hpp"
+#include "foundation/base/result.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::hpio {
+
+enum class Direction { write, read };
+enum class Method { individual, collective, posix };
+enum class Types { vector, structure };
+enum class Verify { nothing, data, whole_file };
+enum class Average { all, without_extremes, best };
+enum class Generate { full, partial, none };
+
+[[nodiscard]] std::string_view name_of(Direction direction) noexcept;
+[[nodiscard]] std::string_view name_of(Method method) noexcept;
+
+// A line of the table: one pattern, one direction, one method.
+struct Point {
+    std::string test;  // "bandwidth_single", "region_count", …, "pattern"
+    Direction direction = Direction::write;
+    Method method = Method::individual;
+    Pattern pattern;
+};
+
+struct Command : command_line::RunOptions {
+    std::string directory = ".";
+    std::string name_prefix = "hpio";
+    std::vector<Point> points;  // in the order in which they run
+    std::vector<std::pair<std::string, std::string>> hints;
+    std::int64_t repetitions = 1;
+    std::int64_t wait_seconds = 0;
+    std::uint64_t seed = 1;
+    Types types = Types::vector;
+    Verify verify = Verify::whole_file;
+    Average average = Average::all;
+    Generate generate = Generate::partial;
+    bool fsync = true;
+    bool collective_fsync = false;
+    bool keep_files = false;
+    bool same_file = false;
+    bool drop_caches = false;
+    bool atomic = false;
+};
+
+[[nodiscard]] Result<Command> parse_command(std::span<const std::string> words);
+[[nodiscard]] std::string help_text();
+
+// What the request does at most on so many ranks; the patterns must be resolvable for them.
+[[nodiscard]] Result<measure::Estimate> estimate(const Command& request, std::int32_t ranks);
+
+}  // namespace forebay::hpio

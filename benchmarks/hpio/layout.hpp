@@ -1,0 +1,66 @@
+// Where a rank's bytes lie, in a file or in memory: a product of runs, one per axis, walked with
+// the last axis fastest. The order of the walk is the order of the rank's data.
+#pragma once
+
+#include "benchmarks/hpio/runs.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace forebay::hpio {
+
+struct Axis {
+    Runs runs;
+    std::int64_t step_bytes = 1;  // from an index to the next
+
+    bool operator==(const Axis&) const noexcept = default;
+};
+
+struct RunProduct {
+    std::vector<Axis> axes;          // outermost first; the innermost steps by its element
+    std::int64_t element_bytes = 1;  // of the innermost axis
+
+    bool operator==(const RunProduct&) const noexcept = default;
+
+    [[nodiscard]] std::int64_t bytes() const noexcept;
+    // One past the last byte; 0 if there is none.
+    [[nodiscard]] std::int64_t extent_bytes() const noexcept;
+    // The same bytes in the same order with as few axes as possible.
+    [[nodiscard]] RunProduct folded() const;
+};
+
+// A contiguous part of a layout.
+struct Piece {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+
+    bool operator==(const Piece&) const noexcept = default;
+};
+
+// Goes through a layout's pieces; memory: two numbers an axis.
+class Walk {
+public:
+    explicit Walk(const RunProduct& layout);
+
+    [[nodiscard]] bool done() const noexcept { return done_; }
+    // Contract: not done.
+    [[nodiscard]] Piece piece() const noexcept;
+    void next() noexcept;
+    // Takes at most `bytes` from the current piece and moves on.
+    Piece take(std::int64_t bytes) noexcept;
+
+private:
+    struct Place {
+        std::int64_t run = 0;    // of the axis
+        std::int64_t index = 0;  // within the run; always 0 on the innermost axis
+    };
+
+    [[nodiscard]] bool advance(std::size_t axis) noexcept;
+
+    RunProduct layout_;
+    std::vector<Place> places_;
+    std::int64_t taken_ = 0;
+    bool done_ = false;
+};
+
+}  // namespace forebay::hpio

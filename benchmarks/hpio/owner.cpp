@@ -1,0 +1,82 @@
+// The inverse of the layouts: from a byte of the file to the rank that writes it. Written apart
+// from them, so that each is a check on the other (pattern_test.cpp compares them byte by byte).
+#include "benchmarks/hpio/grid.hpp"
+#include "benchmarks/hpio/pattern.hpp"
+
+#include <algorithm>
+
+namespace forebay::hpio {
+
+namespace {
+
+Owner owner_of_regions(const Regions& regions, std::int32_t ranks, std::int64_t offset) {
+    if (regions.file == Shape::contiguous) {
+        const std::int64_t mine = regions.count * regions.size_bytes;
+        return {Rank{static_cast<std::int32_t>(offset / mine)}, mine - offset % mine};
+    }
+    const std::int64_t period = regions.size_bytes + regions.spacing_bytes;
+    const std::int64_t within = offset % period;
+    if (within >= regions.size_bytes) {
+        return {std::nullopt, period - within};
+    }
+    return {Rank{static_cast<std::int32_t>(offset / period % ranks)}, regions.size_bytes - within};
+}
+
+// How many indices from `index` on have the same coordinate, in the part that is written.
+std::int64_t same_coordinate(const Dimension& dimension, std::int64_t index) noexcept {
+    const std::int64_t left = dimension.count - index;
+    if (dimension.block > 0) {
+        return std::min(left, dimension.block - index % dimension.block);
+    }
+    const Run block = block_of(dimension, coordinate_of(dimension, index));
+    return std::min(left, block.begin + block.length - index);
+}
+
+// Indices until the part begins, or the dimension ends if it does no more.
+std::int64_t until_part(const Dimension& dimension, std::int64_t index) noexcept {
+    return index < dimension.start ? dimension.start - index : dimension.size - index;
+}
+
+bool in_part(const Dimension& dimension, std::int64_t index) noexcept {
+    return index >= dimension.start && index < dimension.start + dimension.count;
+}
+
+Owner owner_in_array(const Array& array, std::int64_t offset) {
+    const std::int64_t within = offset % array.element_bytes;
+    std::int64_t rest = offset / array.element_bytes;
+    std::int64_t rank = 0;
+    std::int64_t weight = 1;
+    std::int64_t run = 1;
+    bool owned = true;
+    for (std::size_t at = array.dimensions.size(); at-- > 0;) {
+        const Dimension& dimension = array.dimensions[at];
+        const std::int64_t index = rest % dimension.size;
+        rest /= dimension.size;
+        const bool innermost = at + 1 == array.dimensions.size();
+        if (!in_part(dimension, index)) {
+            owned = false;
+            run = innermost ? until_part(dimension, index) : run;
+            continue;
+        }
+        const std::int64_t own = index - dimension.start;
+        run = innermost ? same_coordinate(dimension, own) : run;
+        rank += weight * coordinate_of(dimension, own);
+        weight *= dimension.ranks;
+    }
+    const std::int64_t bytes = run * array.element_bytes - within;
+    if (!owned) {
+        return {std::nullopt, bytes};
+    }
+    return {Rank{static_cast<std::int32_t>(rank)}, bytes};
+}
+
+}  // namespace
+
+Owner owner_at(const Job& job, std::int64_t offset) {
+    if (const auto* regions = std::get_if<Regions>(&job.pattern)) {
+        return owner_of_regions(*regions, job.ranks, offset);
+    }
+    return owner_in_array(std::get<Array>(job.pattern), offset);
+}
+
+}  // namespace forebay::hpio

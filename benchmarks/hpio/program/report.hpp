@@ -1,0 +1,26 @@
+// One record as HPIO's table, as JSON (schema/hpio.md) and as CSV.
+#pragma once
+
+#include "benchmarks/hpio/program/run.hpp"
+#include "benchmarks/session/run_report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+struct Report : RunReport {
+    std::vector<PointResult> points;
+};
+
+// What comes before the first point.
+[[nodiscard]] std::string heading(const hpio::Command& request, const Report& report);
+// A point's rows of HPIO's table; its header where `before` is of another kind or null.
+[[nodiscard]] std::string table_rows(const hpio::Command& request, const PointResult& result,
+                                     const PointResult* before);
+// What HPIO does not have: intervals, latencies, spreads, what is wrong.
+[[nodiscard]] std::string further(const hpio::Command& request, const Report& report);
+[[nodiscard]] std::string as_json(const hpio::Command& request, const Report& report);
+[[nodiscard]] std::string as_csv(const Report& report);
+
+}  // namespace forebay::bench

@@ -1,0 +1,19 @@
+// What the readers of HPIO's command line and of grammars share.
+#pragma once
+
+#include "foundation/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::hpio {
+
+using Numbers = std::vector<std::int64_t>;
+
+[[nodiscard]] inline tl::unexpected<Error> wrong(std::string message) {
+    return failure({.code = ErrorCode::argument, .message = std::move(message)});
+}
+
+}  // namespace forebay::hpio

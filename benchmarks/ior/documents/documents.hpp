@@ -1,0 +1,17 @@
+// The record as JSON (schema forebay.bench.ior/1: IOR's own keys beside ours, which end in their
+// unit; numbers in full precision, strings escaped) and as CSV (IOR's columns, then ours).
+#pragma once
+
+#include "benchmarks/ior/results.hpp"
+
+#include <string>
+
+namespace forebay::ior {
+
+[[nodiscard]] std::string json_document(const Run& run);
+[[nodiscard]] std::string csv_document(const Run& run);
+// IOR's saveRankPerformanceDetailsCSV: a line for each rank and phase, in bytes and seconds.
+[[nodiscard]] std::string rank_lines(const Phase& phase, std::int64_t test);
+[[nodiscard]] std::string rank_head();
+
+}  // namespace forebay::ior

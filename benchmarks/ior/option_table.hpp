@@ -1,0 +1,47 @@
+// The options and directives as data: how each is written and which member it sets. Parsing, the
+// help text and the tests read this one table.
+#pragma once
+
+#include "benchmarks/ior/options.hpp"
+
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace forebay::ior {
+
+enum class Kind {
+    flag,    // -F, -F=0, --posix.odirect, filePerProc=1
+    count,   // -vvv, verbose=3
+    number,  // an integer, units allowed
+    size,
+    text,
+    rate,   // a size a second, "/s" or not
+    limit,  // one of command_line::limit_options
+};
+
+using Flag = bool& (*)(Options&);
+using Number = std::int64_t& (*)(Options&);
+using Text = std::string& (*)(Options&);
+using Limit = std::size_t;
+using Place = std::variant<Flag, Number, Text, Limit>;
+
+struct Spec {
+    char letter = '\0';     // '\0': none
+    std::string_view name;  // long option and directive, compared without case
+    Kind kind = Kind::flag;
+    Place place;
+    std::string_view help;    // empty: not shown
+    std::string_view advice;  // of an old spelling: what to write now; or why it has no effect
+};
+
+[[nodiscard]] std::span<const Spec> specs() noexcept;
+[[nodiscard]] const Spec* find_letter(char letter) noexcept;
+// `name` without dashes, in any case.
+[[nodiscard]] const Spec* find_name(std::string_view name) noexcept;
+// Names such as "dfs" whose "--dfs.…" options belong to back ends that are not built.
+[[nodiscard]] std::span<const std::string_view> foreign_modules() noexcept;
+
+[[nodiscard]] std::string help_text();
+
+}  // namespace forebay::ior

@@ -1,0 +1,115 @@
+// A way to a file: what IOR calls an API. A back end moves whole transfers and says what went
+// wrong; it decides nothing and times nothing.
+#pragma once
+
+#include "benchmarks/ior/geometry.hpp"
+#include "benchmarks/ior/options.hpp"
+#include "foundation/base/result.hpp"
+#include "foundation/base/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mpi.h>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+enum class Access { write, read };
+
+struct BackendContext {
+    const ior::Options* options = nullptr;
+    ior::Geometry geometry;
+    std::vector<std::pair<std::string, std::string>> hints;
+    int rank = 0;
+};
+
+// Hints as MPI wants them; MPI_INFO_NULL where there are none.
+class Info {
+public:
+    explicit Info(const std::vector<std::pair<std::string, std::string>>& hints) {
+        if (!hints.empty()) {
+            MPI_Info_create(&info_);
+        }
+        for (const auto& [key, value] : hints) {
+            MPI_Info_set(info_, key.c_str(), value.c_str());
+        }
+    }
+    ~Info() {
+        if (info_ != MPI_INFO_NULL) {
+            MPI_Info_free(&info_);
+        }
+    }
+    Info(const Info&) = delete;
+    Info& operator=(const Info&) = delete;
+
+    [[nodiscard]] MPI_Info get() const noexcept { return info_; }
+
+private:
+    MPI_Info info_ = MPI_INFO_NULL;
+};
+
+struct OpenRequest {
+    std::string path;
+    Access access = Access::write;
+    std::int64_t task = 0;          // whose part is moved: the view's place
+    MPI_Comm comm = MPI_COMM_SELF;  // ranks that open the file together
+};
+
+class Backend {
+public:
+    explicit Backend(const BackendContext& context)
+        : options_(*context.options), geometry_(context.geometry), hints_(context.hints) {}
+    virtual ~Backend() = default;
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+
+    virtual Result<void> open(const OpenRequest& request) = 0;
+    // Bytes moved; fewer than asked for only at the end of a file.
+    virtual Result<std::int64_t> write(Offset at, std::span<const std::byte> from) = 0;
+    virtual Result<std::int64_t> read(Offset at, std::span<std::byte> to) = 0;
+    virtual Result<void> sync() = 0;
+    virtual Result<void> close() = 0;
+
+    [[nodiscard]] virtual std::string version() const { return {}; }
+    // Of the open file, for transfers that the back end does not make itself; -1: there is none.
+    [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
+    // Whether ranks that share a file have to make the same calls.
+    [[nodiscard]] virtual bool together() const noexcept { return false; }
+    // Whether ranks that share a file have to sync it together, whatever their transfers are.
+    [[nodiscard]] virtual bool syncs_together() const noexcept { return false; }
+    // Whether bytes lie in the file where the geometry says, so that its size can be compared.
+    [[nodiscard]] virtual bool plain_file() const noexcept { return true; }
+    // Settings asked for that did not take effect, or that the user wants to see.
+    [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+    [[nodiscard]] virtual std::int64_t short_transfers() const noexcept { return 0; }
+
+protected:
+    const ior::Options& options_;
+    ior::Geometry geometry_;
+    std::vector<std::pair<std::string, std::string>> hints_;
+    std::string path_;  // of the file that was opened last
+};
+
+// nullopt-like error for names that are not built: "not built: DFS (…)".
+Result<std::unique_ptr<Backend>> make_backend(const BackendContext& context);
+// The name as the tables show it ("mpiio" → "MPIIO"), or why it is refused.
+Result<std::string> backend_name(const std::string& api);
+
+std::unique_ptr<Backend> make_posix(const BackendContext& context);
+std::unique_ptr<Backend> make_mmap(const BackendContext& context);
+std::unique_ptr<Backend> make_dummy(const BackendContext& context);
+std::unique_ptr<Backend> make_mpiio(const BackendContext& context);
+std::unique_ptr<Backend> make_hdf5(const BackendContext& context);
+std::unique_ptr<Backend> make_pnetcdf(const BackendContext& context);
+
+// The kernel's reason for an open that failed, when it is one of permission; else what was `said`:
+// libraries on top of an MPI say that they could not, and not why.
+[[nodiscard]] Error open_error(const OpenRequest& request, Error said);
+
+// Removes a file as every back end does; a file that is not there is no error.
+Result<void> remove_file(const std::string& path);
+
+}  // namespace forebay::bench

@@ -1,0 +1,60 @@
+// The system calls that metadata benchmarks time, as results; the DUMMY back end makes none.
+#pragma once
+
+#include "benchmarks/measure/data_stream.hpp"
+#include "benchmarks/meta/command.hpp"
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+// What is written to and looked for in files; item and rank are the stream's repetition.
+class FileData {
+public:
+    explicit FileData(const meta::Command& request);
+
+    // The bytes of a file; good until the next call.
+    [[nodiscard]] std::span<std::byte> of(std::uint64_t item, std::int64_t bytes);
+    // The first difference of what is in buffer().
+    [[nodiscard]] std::optional<measure::Mismatch> check(std::uint64_t item, std::int64_t bytes);
+    [[nodiscard]] std::span<std::byte> buffer() noexcept { return buffer_; }
+
+private:
+    measure::DataStream stream_;
+    std::vector<std::byte> buffer_;
+};
+
+// Waits for the shell to end; its status must be 0.
+[[nodiscard]] Result<void> run_command(const std::string& command);
+
+// A directory and those above it. The error number of what failed first; EEXIST: it was there.
+[[nodiscard]] int make_with_parents(const std::string& directory);
+
+class Calls {
+public:
+    explicit Calls(meta::Backend backend) : dummy_(backend == meta::Backend::dummy) {}
+
+    [[nodiscard]] Result<void> make_directory(const std::string& path) const;
+    [[nodiscard]] Result<void> remove_directory(const std::string& path) const;
+    [[nodiscard]] Result<void> rename(const std::string& from, const std::string& to) const;
+    [[nodiscard]] Result<void> stat(const std::string& path) const;
+    [[nodiscard]] Result<void> unlink(const std::string& path) const;
+    [[nodiscard]] Result<void> make_node(const std::string& path) const;
+    // `flags` as of open(2).
+    [[nodiscard]] Result<OwnFd> open(const std::string& path, int flags) const;
+    [[nodiscard]] Result<void> close(OwnFd fd, const std::string& path) const;
+    [[nodiscard]] Result<void> write(const OwnFd& fd, std::span<const std::byte> bytes,
+                                     const std::string& path) const;
+    [[nodiscard]] Result<void> read(const OwnFd& fd, std::span<std::byte> bytes,
+                                    const std::string& path) const;
+    [[nodiscard]] Result<void> sync(const OwnFd& fd, const std::string& path) const;
+
+private:
+    bool dummy_;
+};
+
+}  // namespace forebay::bench

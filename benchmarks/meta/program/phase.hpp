@@ -1,0 +1,93 @@
+// Times operations one by one: a phase's histogram, rate and spread, agreed by the ranks in it.
+#pragma once
+
+#include "benchmarks/measure/clock.hpp"
+#include "benchmarks/session/session.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+// What a phase came to, once.
+struct Round {
+    std::int64_t operations = 0;
+    double seconds = 0.0;  // until the last rank was done
+    double first_done_seconds = 0.0;
+
+    [[nodiscard]] double rate() const noexcept {
+        return seconds > 0 ? static_cast<double>(operations) / seconds : 0.0;
+    }
+};
+
+// A line of the tables: an operation on so many ranks, its rounds and latencies.
+struct Row {
+    std::string mode;  // "mdtest", or the storm's kind
+    std::string name;  // "File creation", "open", …
+    std::int64_t ranks = 1;
+    std::vector<Round> rounds;
+    measure::Histogram latency;
+    Spread spread;  // of the last round
+};
+
+class Rows {
+public:
+    // The row of that name, made when there is none.
+    Row& row(const std::string& mode, const std::string& name, std::int64_t ranks);
+    [[nodiscard]] const std::vector<Row>& all() const noexcept { return rows_; }
+
+private:
+    std::vector<Row> rows_;
+};
+
+enum class Keeps { totals, every_call };
+
+// A call by the rank's clock.
+struct Call {
+    std::int64_t begin_ns = 0;
+    std::int64_t lasted_ns = 0;
+};
+
+// One rank's part of a phase.
+class Stopwatch {
+public:
+    explicit Stopwatch(measure::ProgressSlot& progress, Keeps keeps = Keeps::totals)
+        : progress_(progress), keeps_(keeps) {}
+
+    // Calls `operation`, which returns Result<void>, and times it.
+    template <class Operation>
+    Result<void> time(const Operation& operation) {
+        const std::int64_t begin = measure::now_ns();
+        Result<void> result = operation();
+        const std::int64_t lasted = measure::now_ns() - begin;
+        latency_.record(lasted);
+        if (keeps_ == Keeps::every_call) {
+            calls_.push_back({begin, lasted});
+        }
+        busy_ns_ += lasted;
+        ++operations_;
+        progress_.did(1);
+        return result;
+    }
+
+    [[nodiscard]] std::int64_t operations() const noexcept { return operations_; }
+    [[nodiscard]] std::int64_t busy_ns() const noexcept { return busy_ns_; }
+    [[nodiscard]] const measure::Histogram& latency() const noexcept { return latency_; }
+    [[nodiscard]] const std::vector<Call>& calls() const noexcept { return calls_; }
+
+private:
+    measure::ProgressSlot& progress_;
+    Keeps keeps_;
+    measure::Histogram latency_;
+    std::vector<Call> calls_;
+    std::int64_t operations_ = 0;
+    std::int64_t busy_ns_ = 0;
+};
+
+// Collective over `ranks`: adds a round to `row`; `seconds` is this rank's, which began `late`
+// after the first of its node.
+void add_round(const Session& session, MPI_Comm ranks, const Stopwatch& watch, double seconds,
+               double late, Row& row);
+
+}  // namespace forebay::bench

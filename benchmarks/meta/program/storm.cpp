@@ -1,0 +1,242 @@
+// See storm.hpp.
+#include "benchmarks/meta/program/storm.hpp"
+
+#include "benchmarks/meta/program/calls.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fmt/format.h>
+
+namespace forebay::bench {
+
+namespace {
+
+using measure::now_ns;
+using measure::seconds_of;
+using meta::Storm;
+
+struct Crew {
+    Session& session;
+    const meta::Command& request;
+    MPI_Comm ranks;
+    Storm storm;
+    std::int64_t tasks;
+    std::vector<std::string> folders;  // of this storm; ranks take turns
+    const Calls& calls;
+    Outcome& outcome;
+    std::int64_t done;  // files of this rank that there are
+};
+
+std::string path_of(const Crew& crew, std::int64_t item) {
+    const auto turn = static_cast<std::size_t>(crew.session.rank()) % crew.folders.size();
+    return crew.storm == Storm::shared
+               ? crew.folders.front() + "/shared"
+               : fmt::format("{}/{}.{}", crew.folders[turn], crew.session.rank(), item);
+}
+
+bool over(const Crew& crew, std::int64_t begin_ns) {
+    return seconds_of(now_ns() - begin_ns) >= crew.request.phase_seconds;
+}
+
+// Adds what a stopwatch saw under the name of an operation. The time of an operation is that of
+// its own calls: open and close are made in turn, so a wall clock would hold both.
+void note(Crew& crew, const std::string& name, const Stopwatch& watch) {
+    add_round(crew.session, crew.ranks, watch, seconds_of(watch.busy_ns()), 0.0,
+              crew.outcome.rows.row(std::string(name_of(crew.storm)), name, crew.tasks));
+}
+
+// What each rank does in a phase, which all begin together; `body` is told when that was.
+template <class Body>
+Result<void> phase(Crew& crew, const std::string& name, const Body& body) {
+    crew.session.begin(name, 0);
+    crew.session.barrier(crew.ranks);
+    const std::int64_t begin = now_ns();
+    Result<void> result;
+    {
+        const Working working(crew.session.progress());
+        result = body(begin);
+    }
+    crew.session.end();
+    return crew.session.agreed(result, crew.ranks);
+}
+
+// Opens and closes in turn; `name` is what opening is called.
+Result<void> open_and_close(Crew& crew, const std::string& name, int flags, std::int64_t count) {
+    Stopwatch opens(crew.session.progress());
+    Stopwatch closes(crew.session.progress());
+    auto all = phase(crew, name, [&](std::int64_t begin) {
+        Result<void> result;
+        for (std::int64_t item = 0; item < count && result && !over(crew, begin); ++item) {
+            const std::string path = path_of(crew, item);
+            OwnFd fd;
+            result = opens.time([&]() -> Result<void> {
+                auto opened = crew.calls.open(path, flags);
+                if (!opened) {
+                    return failure(opened.error());
+                }
+                fd = std::move(*opened);
+                return {};
+            });
+            if (result) {
+                result = closes.time([&] { return crew.calls.close(std::move(fd), path); });
+            }
+        }
+        return result;
+    });
+    if (!all) {
+        return all;
+    }
+    note(crew, name, opens);
+    note(crew, name == "open" ? "close" : "close of new", closes);
+    crew.done = opens.operations();
+    return {};
+}
+
+template <class Operation>
+Result<void> each(Crew& crew, const std::string& name, std::int64_t count,
+                  const Operation& operation) {
+    Stopwatch watch(crew.session.progress());
+    auto all = phase(crew, name, [&](std::int64_t begin) {
+        Result<void> result;
+        for (std::int64_t item = 0; item < count && result; ++item) {
+            if (name == "stat" && over(crew, begin)) {
+                break;
+            }
+            result = watch.time([&] { return operation(path_of(crew, item)); });
+        }
+        return result;
+    });
+    if (all) {
+        note(crew, name, watch);
+    }
+    return all;
+}
+
+Result<void> make_existing(Crew& crew, std::int64_t count) {
+    Result<void> result;
+    const Working working(crew.session.progress());
+    for (std::int64_t item = 0; item < count && result; ++item) {
+        const std::string path = path_of(crew, item);
+        auto fd = crew.calls.open(path, O_CREAT | O_WRONLY);
+        result = fd ? crew.calls.close(std::move(*fd), path) : failure(fd.error());
+        crew.session.progress().did(1);
+    }
+    return crew.session.agreed(result, crew.ranks);
+}
+
+Result<void> remove_quietly(Crew& crew, std::int64_t count) {
+    Result<void> result;
+    const Working working(crew.session.progress());
+    for (std::int64_t item = 0; item < count && result; ++item) {
+        result = crew.calls.unlink(path_of(crew, item));
+        crew.session.progress().did(1);
+    }
+    return crew.session.agreed(result, crew.ranks);
+}
+
+Result<void> storm_phases(Crew& crew) {
+    const std::int64_t count = crew.request.items;
+    const bool is_first = crew.session.is_first();
+    // What there is before: all files, none, or (shared) none that anybody would have to make.
+    if (crew.storm == Storm::existing) {
+        if (auto fine = make_existing(crew, count); !fine) {
+            return fine;
+        }
+        crew.done = count;
+    } else {
+        const int flags = crew.storm == Storm::own ? O_CREAT | O_EXCL | O_WRONLY : O_CREAT | O_RDWR;
+        if (auto fine = open_and_close(crew, "create", flags, count); !fine) {
+            return fine;
+        }
+    }
+    const std::int64_t there = crew.done;
+    const auto stat = [&](const std::string& path) { return crew.calls.stat(path); };
+    if (auto fine = open_and_close(crew, "open", O_RDONLY, there); !fine) {
+        return fine;
+    }
+    if (auto fine = each(crew, "stat", there, stat); !fine) {
+        return fine;
+    }
+    if (crew.storm == Storm::own) {
+        return each(crew, "remove", there,
+                    [&](const std::string& path) { return crew.calls.unlink(path); });
+    }
+    const std::int64_t left = crew.storm == Storm::existing ? count : is_first ? 1 : 0;
+    return remove_quietly(crew, left);
+}
+
+Result<void> make_folders(const Crew& crew, Made& made) {
+    if (!crew.session.is_first() || crew.request.backend != meta::Backend::posix) {
+        return {};
+    }
+    for (const std::string& folder : crew.folders) {
+        if (const int wrong = make_with_parents(folder); wrong != 0) {
+            return failure(system_error(wrong, "create " + folder));
+        }
+        made.add(folder);
+    }
+    return {};
+}
+
+Result<void> remove_folders(const Crew& crew) {
+    Result<void> result;
+    for (const std::string& folder : crew.folders) {
+        if (auto removed = crew.calls.remove_directory(folder); result && !removed) {
+            result = removed;
+        }
+    }
+    return result;
+}
+
+// One in each directory that a rank is given; a shared file is in one place.
+std::vector<std::string> folders_of(const meta::Command& request, Storm storm, std::int64_t tasks) {
+    const std::int64_t most = storm == Storm::shared ? 1 : tasks;
+    std::vector<std::string> folders;
+    for (const std::string& directory : request.directories) {
+        if (std::ssize(folders) < most) {
+            folders.push_back(fmt::format("{}/storm.{}-{}", directory, name_of(storm), tasks));
+        }
+    }
+    return folders;
+}
+
+Result<void> run_crew(Crew& crew, Made& made) {
+    if (auto fine = crew.session.agreed(make_folders(crew, made), crew.ranks); !fine) {
+        return fine;
+    }
+    for (std::int64_t iteration = 0; iteration < crew.request.iterations; ++iteration) {
+        if (auto fine = storm_phases(crew); !fine) {
+            return fine;
+        }
+    }
+    const bool removes = crew.session.is_first() && crew.request.backend == meta::Backend::posix;
+    return crew.session.agreed(removes ? remove_folders(crew) : Result<void>{}, crew.ranks);
+}
+
+}  // namespace
+
+Result<void> run_storm(Session& session, const meta::Command& request, Storm storm,
+                       std::int64_t tasks, Made& made, Outcome& outcome) {
+    MPI_Comm ranks = first_ranks(session, tasks);
+    Result<void> result;
+    const std::vector<std::string> folders = folders_of(request, storm, tasks);
+    if (ranks != MPI_COMM_NULL) {
+        const Calls calls(request.backend);
+        Crew crew{session, request, ranks, storm, tasks, folders, calls, outcome, 0};
+        result = run_crew(crew, made);
+        MPI_Comm_free(&ranks);
+    }
+    session.quiet_barrier();
+    auto all = session.agreed(result);
+    if (session.is_first()) {
+        if (!all) {
+            made.remove();
+        }
+        for (const std::string& folder : folders) {
+            made.forget(folder);
+        }
+    }
+    return all;
+}
+
+}  // namespace forebay::bench

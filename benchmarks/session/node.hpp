@@ -1,0 +1,55 @@
+// The ranks that share a node, as far as they are of one communicator: who they are, the cores they
+// may use, and the memory in which each shows how far it is.
+#pragma once
+
+#include "benchmarks/measure/progress.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mpi.h>
+#include <span>
+
+namespace forebay::bench {
+
+using HostName = std::array<char, 64>;
+[[nodiscard]] HostName own_host() noexcept;
+
+// Made and ended by all ranks of the communicator together.
+class Node {
+public:
+    explicit Node(MPI_Comm all);
+    ~Node();
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+    Node(Node&&) = delete;
+    Node& operator=(Node&&) = delete;
+
+    // Of the calling rank among those of its node, in the order of the communicator.
+    [[nodiscard]] std::int32_t rank() const noexcept { return rank_; }
+    [[nodiscard]] std::int32_t ranks() const noexcept { return ranks_; }
+    // The node's lowest rank in the communicator.
+    [[nodiscard]] std::int32_t leader() const noexcept { return leader_; }
+    // That the node's ranks may use: a launcher, a batch system or a user may have given them fewer
+    // than there are, and each of them others.
+    [[nodiscard]] std::int32_t cores() const noexcept { return cores_; }
+    [[nodiscard]] bool shares_cores() const noexcept { return ranks_ > cores_; }
+    // Of each rank of the node.
+    [[nodiscard]] std::span<measure::ProgressSlot> slots() const noexcept { return slots_; }
+    [[nodiscard]] measure::ProgressSlot& own_slot() const noexcept {
+        return slots_[static_cast<std::size_t>(rank_)];
+    }
+
+private:
+    void share_slots();
+
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    MPI_Win window_ = MPI_WIN_NULL;
+    std::int32_t rank_ = 0;
+    std::int32_t ranks_ = 1;
+    std::int32_t leader_ = 0;
+    std::int32_t cores_ = 1;
+    std::span<measure::ProgressSlot> slots_;
+};
+
+}  // namespace forebay::bench

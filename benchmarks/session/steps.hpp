@@ -1,0 +1,96 @@
+// From a benchmark's command line to its run: parse, plan, gate, run. What is refused is refused
+// before anything is touched, by all ranks, and said by rank 0.
+#pragma once
+
+#include "benchmarks/measure/budget.hpp"
+#include "benchmarks/session/output.hpp"
+#include "benchmarks/session/run_report.hpp"
+#include "benchmarks/session/session.hpp"
+#include "benchmarks/session/together.hpp"
+#include "benchmarks/session/words.hpp"
+#include "foundation/base/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace forebay::bench {
+
+// What differs from one benchmark to another. A `Command` has command_line::RunOptions; a `Report`
+// is a RunReport.
+template <class Command, class Report>
+struct Steps {
+    Result<Command> (*parse)(std::span<const std::string> words);
+    std::string (*help)();
+    // The same on every rank: the estimate and the memory.
+    Result<void> (*plan)(const Session& session, const Command& request, Report& report);
+    std::string (*heading)(const Command& request, const Report& report);
+    // Of what the run may take a share; nullopt: not known.
+    std::optional<std::int64_t> (*free_bytes)(const Command& request);
+    // Files that will have results.
+    std::vector<std::string> (*outputs)(const Command& request);
+    ExitStatus (*run)(Session& session, const Command& request, Report& report);
+};
+
+// forebay's version, with a newline.
+[[nodiscard]] std::string version_line();
+// What a program returns where all ranks know of the error.
+ExitStatus refused(const Session& session, const Error& error, ExitStatus status);
+// Collective: what rank 0 finds counts, as `status` where it is an error; nullopt: go on.
+[[nodiscard]] std::optional<ExitStatus> stopped(const Session& session,
+                                                const std::function<Result<void>()>& of_first,
+                                                ExitStatus status);
+
+template <class Command, class Report>
+ExitStatus follow(const Steps<Command, Report>& steps, Session& session, const Words& words) {
+    const Result<Command> request = steps.parse(std::span(words.read).subspan(1));
+    if (!request) {
+        return refused(session, request.error(), ExitStatus::usage);
+    }
+    if (request->help || request->version) {
+        if (session.is_first()) {
+            print(request->help ? steps.help() : version_line());
+        }
+        return ExitStatus::good;
+    }
+    Report report;
+    begin(report, session, words.shown);
+    if (auto planned = steps.plan(session, *request, report); !planned) {
+        return refused(session, planned.error(), ExitStatus::usage);
+    }
+    if (session.is_first()) {
+        print(steps.heading(*request, report));
+    }
+    const auto gate = [&] {
+        return measure::allowed(report.estimate, request->limits.budget,
+                                steps.free_bytes(*request));
+    };
+    if (auto status = stopped(session, gate, ExitStatus::refused)) {
+        return *status;
+    }
+    if (request->dry_run) {
+        if (session.is_first()) {
+            print("dry run: nothing was touched\n");
+        }
+        return ExitStatus::good;
+    }
+    const auto places = [&] { return can_write_all(steps.outputs(*request)); };
+    if (auto status = stopped(session, places, ExitStatus::usage)) {
+        return *status;
+    }
+    return steps.run(session, *request, report);
+}
+
+// All of main(): what the process returns. `advice` is given where a rank has no memory left.
+template <class Command, class Report>
+[[nodiscard]] int run_program(const Steps<Command, Report>& steps, const std::string& advice,
+                              int argc, char** argv) {
+    Session session(&argc, &argv);
+    const Words words(argc, argv);
+    return exit_code([&] { return follow(steps, session, words); }, advice);
+}
+
+}  // namespace forebay::bench

@@ -1,0 +1,215 @@
+// forebayd --socket PATH [--rescue FOLDER]... [--node NUMBER --nodes COUNT [--host NAME]]
+//
+// The daemon of a node. Prints one line of JSON on standard output when it listens (schema/pool.md)
+// and nothing after it; messages go to standard error. Settings come from FOREBAY_SETTINGS and the
+// environment. SIGTERM: drains and ends. SIGTERM again: ends, what has not arrived is rescued.
+// SIGUSR1: drains; then writes go to the file system directly.
+//
+// One of several daemons of a job says in its line by which address the others reach it, and reads
+// a line from standard input that names all of them. When it has met them it says so in a line; it
+// ends when standard input does, and says then what its report says. If it dies, a process beside
+// it says what it took along (schema/pool.md).
+//
+// Exit status: 0 everything arrived, 1 something did not, or it could not start, 2 wrong arguments.
+#include "foundation/base/printable.hpp"
+#include "pool/daemon/liveness/watcher.hpp"
+#include "pool/daemon/options.hpp"
+#include "pool/daemon/server.hpp"
+#include "pool/daemon/status/chunked_lines.hpp"
+#include "pool/daemon/status/layout_check_document.hpp"
+#include "settings/settings.hpp"
+#include "storage/posix/clock.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace {
+
+using forebay::Error;
+using forebay::OwnFd;
+using forebay::Result;
+using forebay::server::Peers;
+using forebay::server::Rescued;
+using forebay::server::Server;
+using forebay::server::Witness;
+
+constexpr int all_arrived = 0;
+constexpr int not_all = 1;
+constexpr int wrong_arguments = 2;
+
+int fail(const Error& error, int status) {
+    std::fprintf(stderr, "forebayd: %s\n", forebay::printable(error.message).c_str());
+    return status;
+}
+
+OwnFd signals_to_hear() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+        ::sigaddset(&signals, one);
+    }
+    ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+    return OwnFd{::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)};
+}
+
+// Every file that is known takes two descriptors.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+// What programs wait for goes as fast as they do: with a journal that is each write.
+void be_nice(const forebay::server::JournalOptions& journal) {
+    constexpr int niceness = 5;
+    if (journal.folder.empty() || !journal.keeps) {
+        ::setpriority(PRIO_PROCESS, 0, niceness);
+    }
+}
+
+void say_ready(const forebay::server::ServerOptions& options, const Peers* peers) {
+    const std::string job = peers == nullptr ? ""
+                                             : fmt::format(R"("node":{},"address":"{}",)",
+                                                           options.desk.node, peers->address());
+    fmt::print(R"({{"schema":"forebay.pool.ready/1","process":{},"socket":"{}",{}"directory":{}}})"
+               "\n",
+               ::getpid(), options.socket, job, forebay::server::directory_shape());
+    std::fflush(stdout);
+    if (peers == nullptr) {
+        // Who waits for the line waits for the end of the output, too.
+        static_cast<void>(std::freopen("/dev/null", "w", stdout));
+    }
+}
+
+void say(const std::string& line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+}
+
+// The first line of standard input.
+std::string line_of_input() {
+    constexpr std::size_t bytes_max = std::size_t{8} << 20;
+    std::string line;
+    for (int c = std::getchar(); c != EOF && c != '\n' && line.size() < bytes_max;
+         c = std::getchar()) {
+        line += static_cast<char>(c);
+    }
+    return line;
+}
+
+std::string own_host() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+Result<std::unique_ptr<Peers>> listen_for_peers(const forebay::server::ServerOptions& options,
+                                                const forebay::ports::Clock& clock) {
+    if (options.desk.nodes == 1) {
+        return nullptr;
+    }
+    return Peers::listen(options.host.empty() ? own_host() : options.host,
+                         {options.desk.node, options.desk.nodes}, clock);
+}
+
+Result<void> meet(Peers& peers, std::uint32_t nodes) {
+    const auto list = forebay::server::peer_list_of(line_of_input(), nodes);
+    return list ? peers.join(*list) : forebay::failure(list.error());
+}
+
+int tell(const Server& server) {
+    for (const Rescued& one : server.rescued()) {
+        std::fprintf(stderr, "forebayd: %lld bytes of %s did not arrive (errno %d). %s%s\n",
+                     static_cast<long long>(one.bytes), forebay::printable_name(one.path).c_str(),
+                     one.error,
+                     one.file.empty() ? "They are lost: " : "Write them by: forebay pool rescue ",
+                     one.file.empty() ? forebay::printable(one.problem).c_str()
+                                      : forebay::shell_word(one.file).c_str());
+    }
+    return server.rescued().empty() ? all_arrived : not_all;
+}
+
+int run(std::span<char* const> words) {
+    const auto settings = forebay::read_settings();
+    if (!settings) {
+        return fail(settings.error(), wrong_arguments);
+    }
+    const auto options =
+        forebay::server::options_of(words, *settings, forebay::server::look_around());
+    if (!options) {
+        return fail(options.error(), wrong_arguments);
+    }
+    OwnFd signals = signals_to_hear();
+    be_nice(options->desk.journal);
+    raise_descriptor_limit();
+    const forebay::adapters::SteadyClock steady;
+    const forebay::adapters::Calendar calendar;
+    const forebay::adapters::ProcessorTime effort;
+    auto peers = listen_for_peers(*options, steady);
+    if (!peers) {
+        return fail(peers.error(), not_all);
+    }
+    auto server = Server::make(*options, {steady, calendar, &effort}, peers->get());
+    if (!server) {
+        return fail(server.error(), not_all);
+    }
+    if (const auto heard = (*server)->hear(std::move(signals)); !heard) {
+        return fail(heard.error(), not_all);
+    }
+    std::optional<Witness> witness;
+    if (*peers) {
+        auto beside = Witness::beside((*server)->directory(), options->desk.node);
+        if (!beside) {
+            return fail(beside.error(), not_all);
+        }
+        witness.emplace(std::move(*beside));
+    }
+    say_ready(*options, peers->get());
+    if (*peers) {
+        if (const auto met = meet(**peers, options->desk.nodes); !met) {
+            witness->dismiss();
+            return fail(met.error(), not_all);
+        }
+        say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})", options->desk.node));
+        (*server)->live_as_long_as(STDIN_FILENO);
+    }
+    (*server)->run();
+    if (*peers) {
+        for (const std::string& part :
+             forebay::server::in_parts(options->desk.node, (*server)->report())) {
+            say(part);
+        }
+        witness->dismiss();
+    }
+    const int status = tell(**server);
+    if (status != all_arrived || (*server)->gave_up()) {
+        std::_Exit(status);  // what hangs in the file system is not waited for
+    }
+    return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1));
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "forebayd: cannot go on (%s). Tell us how to see it again.\n",
+                     problem.what());
+        return not_all;
+    }
+}

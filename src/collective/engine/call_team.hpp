@@ -1,0 +1,135 @@
+// The ranks of a job at one lane: how they meet, wait for one another and agree. A rank that also
+// writes, reads or carries messages has duties; it attends to them whenever it waits.
+#pragma once
+
+#include "collective/engine/node_segment.hpp"
+#include "foundation/ports/clock.hpp"
+#include "foundation/ports/communicator.hpp"
+#include "foundation/ports/imagined.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace forebay::engine {
+
+// Something a rank does for others beside its own copying.
+class Duty {
+public:
+    virtual ~Duty() = default;
+    // Does what can be done without blocking. True when anything was done.
+    virtual bool attend() = 0;
+    // Blocks until the outside world has done something, if nothing else can go on. False: it did
+    // not block.
+    virtual bool block() { return false; }
+    // The word whose change lets the duty go on; nullptr: none in particular.
+    virtual const ports::Word* concern() { return nullptr; }
+    // No other rank waits for a message that this duty still has to send or take.
+    [[nodiscard]] virtual bool settled() { return true; }
+    // One more round may become known: the oldest that would be forgotten for it has been opened.
+    [[nodiscard]] virtual bool keeps_up() { return true; }
+    // Everything in the known rounds is done.
+    [[nodiscard]] virtual bool through() { return true; }
+};
+
+// Where a rank's time goes during one call, nanoseconds.
+struct Times {
+    std::int64_t copy = 0;
+    std::int64_t wait = 0;
+};
+
+class Crew {
+public:
+    // `imagined`: where the program's bytes are not there; else nullptr.
+    Crew(ports::Communicator& communicator, const ports::Clock& clock,
+         ports::Imagined* imagined = nullptr);
+
+    [[nodiscard]] const ports::Place& place() const noexcept { return place_; }
+    [[nodiscard]] Lane& lane() noexcept { return lane_; }
+    [[nodiscard]] ports::Communicator& communicator() noexcept { return communicator_; }
+    [[nodiscard]] const ports::Clock& clock() const noexcept { return clock_; }
+    [[nodiscard]] const Times& times() const noexcept { return times_; }
+    [[nodiscard]] ports::Imagined* imagined() const noexcept { return imagined_; }
+
+    void begin_call() noexcept { times_ = {}; }
+    // Aggregators of this file share targets: the same on all ranks.
+    void use_turns() noexcept { turns_ = true; }
+    void on_duty(std::vector<Duty*> duties) { duties_ = std::move(duties); }
+    void off_duty() noexcept { duties_.clear(); }
+    bool attend();
+    [[nodiscard]] bool settled();
+    [[nodiscard]] bool keeps_up();
+    [[nodiscard]] bool through();
+    void count_copy(std::int64_t nanoseconds) noexcept { times_.copy += nanoseconds; }
+
+    // Blocks until `ready()`; `word` changes when it may have become so.
+    template <class Ready>
+    void wait_until(const ports::Word& word, Ready ready);
+    // Blocks until `ready()`, which only this rank's duties can bring about.
+    template <class Ready>
+    void attend_until(Ready ready);
+
+    // Wakes all who wait on `word`; call after changing it.
+    void wake(ports::Word& word);
+
+    // Sleeps on `word` for a moment at most; counts as waiting.
+    void wait_briefly(const ports::Word& word, std::uint32_t seen);
+
+    // Collective over the job: every rank's ballot in, the merged one out. At the start it also
+    // leaves each node's summary in the lane. An error of the message library is the outcome's
+    // failure.
+    plan::Ballot agree(Moment moment, const plan::Ballot& mine);
+    // Collective over the job: the next round's blocks.
+    plan::Claims agree(const plan::Claims& mine, std::int64_t blocks_max);
+    // Collective over the job: nobody goes on before all have come.
+    void meet();
+    // Number of the present call in this lane; the same for all ranks of a node.
+    [[nodiscard]] std::uint64_t call_number() const noexcept { return lane_.header().calls; }
+
+private:
+    template <class Publish>
+    void meet(Publish publish);
+    // Leaders: every node's, in node order, and of this one `mine`; they lie in `room`.
+    template <class Each>
+    Result<std::span<const Each>> of_all_nodes(const Each& mine, std::vector<Each>& room);
+    void publish_ballots(Moment moment);
+    void publish_claims(std::int64_t blocks_max);
+    void wait(const ports::Word& word, std::uint32_t seen);
+    void wait_for_bell(const ports::Word& word, std::uint32_t seen);
+
+    ports::Communicator& communicator_;
+    const ports::Clock& clock_;
+    ports::Imagined* imagined_;
+    ports::Place place_;
+    Lane lane_;
+    std::vector<Duty*> duties_;
+    std::vector<plan::Claims> gathered_claims_;
+    std::vector<plan::Ballot> gathered_ballots_;
+    Times times_;
+    bool turns_ = false;
+};
+
+template <class Ready>
+void Crew::wait_until(const ports::Word& word, Ready ready) {
+    while (true) {
+        const std::uint32_t seen = word.load(std::memory_order_acquire);
+        if (ready()) {
+            return;
+        }
+        if (!attend()) {
+            wait(word, seen);
+        }
+    }
+}
+
+template <class Ready>
+void Crew::attend_until(Ready ready) {
+    ports::Word& none = lane_.header().arrived;
+    while (!ready()) {
+        if (!attend()) {
+            wait(none, none.load(std::memory_order_acquire));
+        }
+    }
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,161 @@
+// Walking the rounds: wait until a window is open, copy by loop nest, say so.
+#include "collective/engine/exchange.hpp"
+
+#include <algorithm>
+
+namespace forebay::engine {
+
+void take_part(Crew& crew, WindowControl& control) {
+    const std::uint32_t expected = control.expected.load(std::memory_order_relaxed);
+    if (control.parts.fetch_add(1, std::memory_order_acq_rel) + 1 == expected) {
+        crew.wake(control.parts);
+    }
+}
+
+Exchange::Exchange(Crew& crew, Rounds& rounds, const Staging& staging, pattern::Transfer& transfer,
+                   Direction direction)
+    : crew_{crew}, rounds_{rounds}, staging_{staging}, transfer_{transfer}, direction_{direction} {}
+
+void Exchange::run(const pattern::View& view, const pattern::Range& request) {
+    const NodeId node = crew_.place().node;
+    for (std::int64_t round = 0;; ++round) {
+        if (!rounds_.complete()) {
+            take_pending();  // nobody may be waited for at a meeting
+        }
+        if (!rounds_.reach(round, crew_, view, request)) {
+            break;
+        }
+        for (std::int32_t i = 0; i < rounds_.aggregators(); ++i) {
+            visit(round, rounds_.visited(node, i));
+        }
+        ++rounds_walked_;
+    }
+    take_pending();
+}
+
+void Exchange::visit(std::int64_t round, AggregatorId id) {
+    rounds_.window(round, id, window_);
+    if (window_.empty()) {
+        return;
+    }
+    const NodeId here = crew_.place().node;
+    if (rounds_.aggregator(id).node == here) {
+        visit_here(round, id);
+    } else if (plan::touches(crew_.lane().node(here), window_.hull())) {
+        visit_image(round);
+    }
+    crew_.attend();
+}
+
+void Exchange::visit_here(std::int64_t round, AggregatorId id) {
+    if (!plan::touches(rounds_.mine(), window_.hull())) {
+        return;
+    }
+    // Holding an image of an earlier round while waiting for a window of this one could close a
+    // circle of nodes that wait for each other; within a round it cannot.
+    if (pending_round_ < round) {
+        take_pending();
+    }
+    const std::size_t index = rounds_.window_index(id, round);
+    WindowControl& control = crew_.lane().control(index);
+    wait_for(control, window_tag(crew_.call_number(), round));
+    move(window_, control, index);
+    take_part(crew_, control);
+}
+
+// A window of another node, for which this node's leader opens an image.
+void Exchange::visit_image(std::int64_t round) {
+    const std::int64_t number = images_walked_++;
+    if (!plan::touches(rounds_.mine(), window_.hull())) {
+        return;
+    }
+    const std::size_t index = rounds_.image_index(number);
+    WindowControl& control = crew_.lane().control(index);
+    if (direction_ == Direction::write) {
+        wait_for(control, image_tag(crew_.call_number(), number, 0));
+        move(window_, control, index);
+        take_part(crew_, control);
+        return;
+    }
+    // Only two images exist, and the older must be free before a third is opened.
+    if (pending_image_ >= 0 && pending_image_ + 1 < number) {
+        take_pending();
+    }
+    wait_for(control, image_tag(crew_.call_number(), number, 0));
+    want(index);
+    take_part(crew_, control);
+    take_pending();
+    pending_image_ = number;
+    pending_round_ = round;
+    std::swap(pending_window_, window_);
+}
+
+void Exchange::take_pending() {
+    if (pending_image_ < 0) {
+        return;
+    }
+    const std::size_t index = rounds_.image_index(pending_image_);
+    WindowControl& control = crew_.lane().control(index);
+    wait_for(control, image_tag(crew_.call_number(), pending_image_, 1));
+    move(pending_window_, control, index);
+    take_part(crew_, control);
+    pending_image_ = -1;
+}
+
+void Exchange::wait_for(const WindowControl& control, std::uint64_t tag) {
+    crew_.wait_until(control.bell,
+                     [&] { return control.tag.load(std::memory_order_acquire) == tag; });
+}
+
+void Exchange::want(std::size_t index) {
+    pattern::Coverage coverage = staging_.coverage(index, window_.bytes);
+    std::int64_t at = 0;
+    for (const Extent& extent : window_.extents) {
+        transfer_.mark(extent, coverage, at);
+        at += extent.length.bytes();
+    }
+}
+
+// As move, where there are no bytes: says what would be copied, marks what would be given. Without
+// gaps nothing has to be marked: what is given is counted.
+void Exchange::imagine(const plan::Window& window, WindowControl& control, std::size_t index) {
+    const bool marks = direction_ == Direction::write && !rounds_.plan().gapless();
+    pattern::Coverage coverage = staging_.coverage(index, window.bytes);
+    std::int64_t at = 0;
+    std::int64_t bytes = 0;
+    for (const Extent& extent : window.extents) {
+        bytes += marks ? transfer_.mark(extent, coverage, at) : transfer_.bytes_in(extent);
+        at += extent.length.bytes();
+    }
+    control.imagined.fetch_add(bytes, std::memory_order_relaxed);
+    const std::int64_t piece = std::max<std::int64_t>(rounds_.mine().shortest_piece, 1);
+    crew_.imagined()->copied({bytes, (bytes + piece - 1) / piece});
+}
+
+// Copies this rank's bytes of the window into the image, or out of it.
+void Exchange::move(const plan::Window& window, WindowControl& control, std::size_t index) {
+    const std::int64_t begin = crew_.clock().now_ns();
+    if (crew_.imagined() != nullptr) {
+        imagine(window, control, index);
+        crew_.count_copy(crew_.clock().now_ns() - begin);
+        return;
+    }
+    pattern::Coverage coverage = staging_.coverage(index, window.bytes);
+    const std::span<std::byte> image = staging_.announced(index, window.bytes);
+    const std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
+    std::int64_t at = 0;
+    for (const Extent& extent : window.extents) {
+        const auto part = image.subspan(static_cast<std::size_t>(at), extent.length.size());
+        if (direction_ == Direction::write) {
+            transfer_.gather(extent, part, &coverage, at);
+        } else {
+            const std::int64_t valid = std::clamp<std::int64_t>(end_of_file - extent.begin.bytes(),
+                                                                0, extent.length.bytes());
+            transfer_.scatter(extent, part.first(static_cast<std::size_t>(valid)));
+        }
+        at += extent.length.bytes();
+    }
+    crew_.count_copy(crew_.clock().now_ns() - begin);
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,505 @@
+// One collective call from start to end: say what is wanted, plan, move, agree on what came of it.
+#include "collective/engine/file.hpp"
+
+#include "collective/engine/bypass.hpp"
+#include "collective/engine/call_team.hpp"
+#include "collective/engine/exchange.hpp"
+#include "collective/engine/leader_messenger.hpp"
+#include "collective/engine/progress_task.hpp"
+#include "collective/engine/token_forwarder.hpp"
+#include "collective/plan/agreement.hpp"
+#include "collective/plan/bypass.hpp"
+#include "collective/plan/plan.hpp"
+#include "storage/transfer/gate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace forebay::engine {
+
+namespace {
+
+plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t per_node) {
+    plan::Topology topology;
+    topology.locals.clear();
+    for (std::int32_t n = 0; n < communicator.place().nodes; ++n) {
+        topology.locals.push_back(communicator.locals_on(NodeId{n}));
+    }
+    topology.aggregators_per_node_max = std::max(per_node, 1);
+    return topology;
+}
+
+// What a rank holds to move bytes in one direction.
+struct Way {
+    std::unique_ptr<ports::Storage> storage;
+    bool tried = false;
+    std::vector<plan::Throttle> throttles;  // of each target
+    plan::FoundLimit found;                 // in the last call
+    bool moves_first = false;               // before it asks; the same on every rank
+};
+
+constexpr std::size_t index_of(Direction direction) noexcept {
+    return direction == Direction::write ? 0 : 1;
+}
+
+}  // namespace
+
+class File::State {
+public:
+    State(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
+          StorageOpener opener, FileOptions options);
+
+    Outcome transfer(const Call& call, Direction direction);
+    void forget() noexcept {
+        for (Way& one : ways_) {
+            one.moves_first = false;
+        }
+    }
+    Result<void> sync();
+    Result<void> close();
+    std::optional<Error> agree(const std::optional<Error>& mine);
+
+    [[nodiscard]] const std::vector<plan::Aggregator>& aggregators() const { return aggregators_; }
+    [[nodiscard]] Rank rank_of(const plan::Aggregator& aggregator) const {
+        return crew_.communicator().rank_at(aggregator.node, aggregator.local);
+    }
+    [[nodiscard]] std::int32_t targets() const noexcept { return options_.layout.targets; }
+    [[nodiscard]] const plan::FoundLimit& found(Direction direction) const noexcept {
+        return ways_[index_of(direction)].found;
+    }
+
+private:
+    [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
+    Refusal prepare(Direction direction);
+    plan::Ballot start(Call& call, Direction direction);
+    void offer_memory();
+    void reach_memory();
+    plan::Ballot move(const Call& call, const plan::Ballot& mine, const plan::Ballot& all,
+                      Direction direction);
+    plan::Ballot move_bypassing(const Call& call, const Extent& span, Direction direction);
+    plan::Ballot move_exchanging(const Call& call, const plan::Summary& mine,
+                                 const plan::Plan& plan, Direction direction);
+    Outcome outcome(const Call& call, const plan::Ballot& verdict, Direction direction) const;
+    [[nodiscard]] Error error_of(const plan::Failure& failure, Direction direction) const;
+    [[nodiscard]] Error exchange_error(const std::string& doing) const;
+    [[nodiscard]] std::optional<AggregatorId> own_aggregator() const {
+        return plan::aggregator_at(aggregators_, crew_.place().node, crew_.place().local);
+    }
+    std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
+                                         Direction direction);
+    std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
+                                                    const Staging& staging,
+                                                    transfer::Channel& channel, TurnBlock* turns,
+                                                    Direction direction);
+    void add_rates(plan::Rates& rates, Direction direction);
+    [[nodiscard]] transfer::CutLimits limits(Direction direction) const {
+        const Stripes layout = plan::completed(options_.layout);
+        return transfer::CutLimits{layout,
+                                   plan::request_bytes_max(options_.tuning, layout, direction)};
+    }
+    [[nodiscard]] std::unique_ptr<transfer::Gate> gate(const plan::Plan& plan, Direction direction);
+    Way& way(Direction direction) { return ways_[index_of(direction)]; }
+
+    mutable Crew crew_;
+    ports::Recorder& recorder_;
+    StorageOpener opener_;
+    FileOptions options_;
+    plan::Topology topology_;
+    std::vector<plan::Aggregator> aggregators_;
+    std::array<Way, 2> ways_;
+    std::optional<std::int64_t> own_end_;  // of the file, as this rank met it in the present call
+    ports::CallRecord record_;
+    std::optional<Error> misunderstood_;  // by this rank, in the present call
+};
+
+File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
+                   ports::Recorder& recorder, StorageOpener opener, FileOptions options)
+    : crew_{communicator, clock, options.imagined},
+      recorder_{recorder},
+      opener_{std::move(opener)},
+      options_{std::move(options)},
+      topology_{topology_of(communicator, options_.aggregators_per_node_max)} {
+    const auto area = static_cast<std::int64_t>(crew_.lane().staging().size()) -
+                      static_cast<std::int64_t>(Staging::rounding_bytes_max);
+    options_.tuning.staging_bytes_max = std::min(options_.tuning.staging_bytes_max, area);
+    aggregators_ = plan::place_aggregators(options_.layout, topology_, options_.tuning);
+    if (plan::share_targets(aggregators_)) {
+        crew_.use_turns();
+    }
+    for (const auto direction : {Direction::write, Direction::read}) {
+        const plan::FoundLimit& known = options_.known[index_of(direction)];
+        way(direction).throttles.assign(static_cast<std::size_t>(options_.layout.targets),
+                                        plan::Throttle::first(options_.tuning, known));
+    }
+}
+
+// Rank 0 said which file was opened. Device numbers of network file systems differ between nodes.
+bool File::State::is_that_file(const ports::Identity& found) const {
+    const bool here = crew_.place().node.value() == 0;
+    return found.inode == options_.identity->inode &&
+           (!here || found.device == options_.identity->device);
+}
+
+// Opens this rank's storage, once. Says why it cannot be used.
+Refusal File::State::prepare(Direction direction) {
+    Way& one = way(direction);
+    if (!one.tried) {
+        one.tried = true;
+        auto opened = opener_(direction);
+        if (!opened) {
+            return Refusal::cannot_open;
+        }
+        const auto identity = (*opened)->identity();
+        if (options_.identity && (!identity || !is_that_file(*identity))) {
+            return Refusal::not_the_same_file;
+        }
+        one.storage = std::move(*opened);
+    }
+    return one.storage ? Refusal::none : Refusal::cannot_open;
+}
+
+// What this rank says at the start of a call. Where the last one bypassed, its own part is moved
+// before anybody is asked, which saves an agreement; `call` is then left without a request.
+plan::Ballot File::State::start(Call& call, Direction direction) {
+    Refusal refusal = call.refusal;
+    if (refusal == Refusal::none && own_aggregator()) {
+        refusal = prepare(direction);
+    }
+    plan::Ballot mine;
+    mine.refusal = refusal;
+    if (refusal != Refusal::none) {
+        return mine;
+    }
+    if (own_aggregator() && direction == Direction::write) {
+        offer_memory();
+    }
+    const plan::Summary asked =
+        plan::summarise(*call.view, call.request, plan::memory_piece(call.memory, call.request));
+    // Whether all will bypass is not known yet; opening now saves one more agreement.
+    const bool opens =
+        plan::may_bypass(asked, options_.layout, topology_, options_.tuning, direction);
+    const bool opened = opens && prepare(direction) == Refusal::none;
+    if (opened && way(direction).moves_first) {
+        mine = move_bypassing(call, asked.span(), direction);
+        mine.direct = asked;
+        call.request = {};
+    } else {
+        mine.summary = asked;
+        mine.cannot_bypass = opens && !opened ? 1 : 0;
+    }
+    mine.view_has_holes = call.view->contiguous() ? 0 : 1;
+    return mine;
+}
+
+// What the other ranks of the node find by the name is there before they are told of it.
+void File::State::offer_memory() {
+    if (const ports::Lender* const lender = way(Direction::write).storage->lender()) {
+        crew_.lane()
+            .slot(crew_.place().local)
+            .lends.store(lender->name(), std::memory_order_release);
+    }
+}
+
+// Windows of this node's aggregators may lie where they lend it, once all of its ranks reach that.
+void File::State::reach_memory() {
+    for (const plan::Aggregator& one : aggregators_) {
+        const auto number = static_cast<std::size_t>(one.on_node);
+        if (one.node != crew_.place().node || number >= Slot::lenders_max) {
+            continue;
+        }
+        const std::uint64_t name =
+            crew_.lane().slot(one.local).lends.load(std::memory_order_acquire);
+        std::atomic<std::uint64_t>& reached =
+            crew_.lane().slot(crew_.place().local).reaches[number];
+        if (name != 0 && reached.load(std::memory_order_relaxed) != name &&
+            options_.borrower->reaches(name)) {
+            reached.store(name, std::memory_order_release);
+        }
+    }
+}
+
+// What is left after the start, and everyone's verdict on the whole call.
+plan::Ballot File::State::move(const Call& call, const plan::Ballot& mine, const plan::Ballot& all,
+                               Direction direction) {
+    const plan::Plan plan =
+        plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, direction);
+    const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
+    plan::Ballot end = bypasses ? move_bypassing(call, plan.span, direction)
+                                : move_exchanging(call, mine.summary, plan, direction);
+    end.failure = plan::first_of(end.failure, all.failure);
+    record_.bypassed = bypasses;
+    return crew_.agree(Moment::end, end);
+}
+
+Outcome File::State::transfer(const Call& call, Direction direction) {
+    const std::int64_t begin = crew_.clock().now_ns();
+    crew_.begin_call();
+    misunderstood_.reset();
+    own_end_.reset();
+    record_ = ports::CallRecord{};
+    record_.direction = direction;
+    Call rest = call;
+    const plan::Ballot mine = start(rest, direction);
+    const plan::Ballot all = crew_.agree(Moment::start, mine);
+    if (all.refusal != Refusal::none) {
+        forget();
+        Outcome refused;
+        refused.passed = all.refusal;
+        return refused;
+    }
+    if (all.summary.empty() && all.direct.empty() && !all.failure.happened()) {
+        return Outcome{};
+    }
+    way(direction).moves_first = plan::may_move_first(
+        all, options_.layout, topology_, options_.tuning, direction,
+        options_.only_read ? plan::Handle::only_reads : plan::Handle::may_write);
+    record_.bypassed = all.summary.empty();
+    const plan::Ballot verdict = all.summary.empty() ? all : move(rest, mine, all, direction);
+    Outcome result = outcome(call, verdict, direction);
+    result.span = plan::merge(all.summary, all.direct).span();
+    record_.bytes = result.bytes;
+    record_.total_ns = crew_.clock().now_ns() - begin;
+    record_.exchange_ns = crew_.times().copy;
+    record_.wait_ns = crew_.times().wait;
+    record_.found_limit = result.found.limit;
+    record_.slow = result.slow;
+    recorder_.call(record_);
+    if (result.found.limit > 0) {
+        way(direction).found = result.found;
+    }
+    if (result.error) {
+        recorder_.error(*result.error);
+    }
+    return result;
+}
+
+// `span`: has all of this rank's bytes.
+plan::Ballot File::State::move_bypassing(const Call& call, const Extent& span,
+                                         Direction direction) {
+    plan::Ballot end;
+    if (call.request.length == 0) {
+        return end;
+    }
+    pattern::Transfer transfer{*call.view, call.request, call.memory};
+    NodeGate gate{crew_, plan::bypassing_in_flight(options_.layout, options_.tuning, direction)};
+    // With one target there is nothing that another request could use meanwhile.
+    const transfer::Pace pace =
+        options_.layout.targets == 1 ? transfer::Pace::at_once : transfer::Pace::overlapped;
+    transfer::Channel channel{*way(direction).storage, gate, crew_.clock(), {direction, 1, pace}};
+    move_directly(crew_, channel, gate,
+                  std::make_unique<DirectSource>(transfer, span, limits(direction)));
+    record_.requests += channel.requests();
+    record_.storage_ns += channel.busy_ns();
+    end.failure = channel.failure();
+    own_end_ = channel.end_of_file();
+    return end;
+}
+
+// Leaders carry messages when there is more than one node.
+std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const Staging& staging,
+                                                  Direction direction) {
+    if (crew_.place().nodes == 1 || !crew_.place().leader()) {
+        return nullptr;
+    }
+    if (direction == Direction::write) {
+        return std::make_unique<WriteCourier>(crew_, rounds, staging);
+    }
+    return std::make_unique<ReadCourier>(crew_, rounds, staging);
+}
+
+// Where windows take turns, these are the gate.
+std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan, Direction direction) {
+    if (plan.takes_turns) {
+        return std::make_unique<transfer::FixedGate>(options_.layout.targets,
+                                                     plan::unlimited_requests_in_flight);
+    }
+    return std::make_unique<transfer::ThrottledGate>(way(direction).throttles);
+}
+
+// Of the targets that this rank has seen all of.
+void File::State::add_rates(plan::Rates& rates, Direction direction) {
+    const ports::Place& place = crew_.place();
+    const bool shared = plan::share_targets(aggregators_);
+    for (const plan::Aggregator& one : aggregators_) {
+        if (!plan::tells_rates(one, place.node, place.local, shared)) {
+            continue;
+        }
+        for (std::int32_t t = one.first_target; t < one.first_target + one.targets; ++t) {
+            rates.add(TargetId{t}, way(direction).throttles[static_cast<std::size_t>(t)]);
+        }
+    }
+}
+
+std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, const Rounds& rounds,
+                                                             const Staging& staging,
+                                                             transfer::Channel& channel,
+                                                             TurnBlock* turns,
+                                                             Direction direction) {
+    const transfer::CutLimits cut = limits(direction);
+    if (direction == Direction::write) {
+        ports::Lender* const lender =
+            options_.borrower != nullptr ? way(direction).storage->lender() : nullptr;
+        return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns, lender);
+    }
+    return std::make_unique<ReadDuty>(id, crew_, rounds, staging, channel, cut, turns);
+}
+
+plan::Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
+                                          const plan::Plan& plan, Direction direction) {
+    Rounds rounds{plan, mine, crew_.place()};
+    const Staging staging{crew_.lane(), plan, crew_.place().nodes, options_.borrower};
+    if (options_.borrower != nullptr && direction == Direction::write) {
+        reach_memory();
+    }
+    const std::unique_ptr<transfer::Gate> gate = this->gate(plan, direction);
+    const bool turns = plan.takes_turns;
+    std::optional<transfer::Channel> channel;
+    std::unique_ptr<AggregatorDuty> duty;
+    std::vector<Duty*> duties;
+    if (const auto id = own_aggregator()) {
+        TurnBlock* const block =
+            turns ? &crew_.lane().turns(rounds.aggregator(*id).on_node) : nullptr;
+        const transfer::ChannelOptions options{
+            direction, static_cast<std::size_t>(plan.buffers), transfer::Pace::overlapped,
+            turns ? transfer::PerJob::one : transfer::PerJob::any};
+        channel.emplace(*way(direction).storage, *gate, crew_.clock(), options);
+        duty = aggregator_duty(*id, rounds, staging, *channel, block, direction);
+        duties.push_back(duty.get());
+    }
+    const std::unique_ptr<Courier> courier = courier_for(rounds, staging, direction);
+    if (courier) {
+        duties.push_back(courier.get());
+    }
+    std::optional<TurnCourier> turn_courier;
+    if (turns && crew_.place().leader()) {
+        duties.push_back(&turn_courier.emplace(crew_, rounds, way(direction).throttles));
+    }
+    crew_.on_duty(duties);
+    pattern::Transfer transfer{*call.view, call.request, call.memory};
+    Exchange exchange{crew_, rounds, staging, transfer, direction};
+    exchange.run(*call.view, call.request);
+    crew_.attend_until([&] { return crew_.through() && crew_.settled(); });
+    plan::Ballot end;
+    if (courier) {
+        end.failure = courier->failure();
+        misunderstood_ = courier->misunderstood();
+    }
+    if (duty) {
+        end.failure = plan::first_of(end.failure, channel->failure());
+        end.end_of_file = channel->end_of_file();
+        record_.requests += channel->requests();
+        record_.storage_ns += channel->busy_ns();
+        record_.lent = duty->lent();
+    }
+    crew_.off_duty();
+    turn_courier.reset();  // gives back what it found
+    add_rates(end.rates, direction);
+    record_.rounds = exchange.rounds();
+    return end;
+}
+
+Outcome File::State::outcome(const Call& call, const plan::Ballot& verdict,
+                             Direction direction) const {
+    Outcome result;
+    result.bytes = Length{plan::bytes_moved(*call.view, call.request, verdict, own_end_)};
+    result.slow = plan::slow_target(verdict.rates);
+    if (verdict.failure.happened()) {
+        result.error = error_of(verdict.failure, direction);
+    } else {
+        result.found = plan::found_limit(verdict.rates);
+    }
+    return result;
+}
+
+Error File::State::error_of(const plan::Failure& failure, Direction direction) const {
+    const char* verb = direction == Direction::write ? "write" : "read";
+    const std::string doing = fmt::format("{} {} at byte {}", verb, options_.path, failure.at);
+    Error error = failure.system == plan::Failure::misunderstood
+                      ? exchange_error(doing)
+                      : system_error(failure.system, doing);
+    error.code = static_cast<ErrorCode>(failure.code);
+    return error;
+}
+
+// Who got the message knows more about it.
+Error File::State::exchange_error(const std::string& doing) const {
+    const std::string why =
+        misunderstood_ ? misunderstood_->message
+                       : "cannot use a message of another node (its receiver says why). Check that "
+                         "all nodes run the same version of Forebay.";
+    return Error{ErrorCode::input_output, 0, fmt::format("cannot {}: {}", doing, why)};
+}
+
+Result<void> File::State::sync() {
+    Way& one = way(Direction::write);
+    return one.storage ? one.storage->sync() : Result<void>{};
+}
+
+Result<void> File::State::close() {
+    Result<void> first;
+    for (Way& one : ways_) {
+        if (one.storage) {
+            auto closed = one.storage->close();
+            one.storage.reset();
+            if (first && !closed) {
+                first = std::move(closed);
+            }
+        }
+    }
+    return first;
+}
+
+std::optional<Error> File::State::agree(const std::optional<Error>& mine) {
+    plan::Ballot ballot;
+    if (mine) {
+        ballot.failure = plan::Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
+    }
+    const plan::Ballot all = crew_.agree(Moment::end, ballot);
+    if (!all.failure.happened()) {
+        return std::nullopt;
+    }
+    Error error = system_error(all.failure.system, "finish " + options_.path);
+    error.code = static_cast<ErrorCode>(all.failure.code);
+    return error;
+}
+
+File::File(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
+           StorageOpener opener, FileOptions options)
+    : state_{std::make_unique<State>(communicator, clock, recorder, std::move(opener),
+                                     std::move(options))} {}
+
+File::~File() = default;
+
+Outcome File::write(const Call& call) { return state_->transfer(call, Direction::write); }
+
+Outcome File::read(const Call& call) { return state_->transfer(call, Direction::read); }
+
+void File::forget() noexcept { state_->forget(); }
+
+Result<void> File::sync() { return state_->sync(); }
+
+Result<void> File::close() { return state_->close(); }
+
+std::optional<Error> File::agree(const std::optional<Error>& mine) { return state_->agree(mine); }
+
+std::string File::aggregators() const {
+    std::string text;
+    for (const plan::Aggregator& aggregator : state_->aggregators()) {
+        text += fmt::format("{}{}", text.empty() ? "" : ",", state_->rank_of(aggregator).value());
+    }
+    return text;
+}
+
+const plan::FoundLimit& File::found(Direction direction) const noexcept {
+    return state_->found(direction);
+}
+
+std::int32_t File::targets() const noexcept { return state_->targets(); }
+
+std::size_t File::lane_bytes(std::int32_t ranks, std::int64_t staging_bytes_max) {
+    return Lane::overhead_bytes(ranks, ranks) + static_cast<std::size_t>(staging_bytes_max) +
+           Staging::rounding_bytes_max;
+}
+
+}  // namespace forebay::engine

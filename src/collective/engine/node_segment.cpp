@@ -1,0 +1,116 @@
+// Where everything lies in a lane.
+#include "collective/engine/node_segment.hpp"
+
+#include "foundation/pattern/coverage.hpp"
+#include "foundation/pattern/encode.hpp"
+
+namespace forebay::engine {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+
+constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) noexcept {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+std::size_t slots_at() noexcept { return rounded_up(sizeof(Header), 64); }
+
+std::size_t nodes_at(std::int32_t locals) noexcept {
+    return slots_at() + sizeof(Slot) * static_cast<std::size_t>(locals);
+}
+
+std::size_t controls_at(std::int32_t locals, std::int32_t nodes) noexcept {
+    return rounded_up(nodes_at(locals) + sizeof(plan::Summary) * static_cast<std::size_t>(nodes),
+                      64);
+}
+
+std::size_t turns_at(std::int32_t locals, std::int32_t nodes) noexcept {
+    return controls_at(locals, nodes) + sizeof(WindowControl) * Lane::controls;
+}
+
+// Node memory starts as zero bytes, which is a valid state of every type used here.
+template <class T>
+std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t count) noexcept {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory has no constructor
+    return {reinterpret_cast<T*>(memory.data() + at), count};
+}
+
+}  // namespace
+
+std::size_t Lane::overhead_bytes(std::int32_t locals, std::int32_t nodes) {
+    return rounded_up(
+        turns_at(locals, nodes) + sizeof(TurnBlock) * static_cast<std::size_t>(locals), page);
+}
+
+Lane::Lane(std::span<std::byte> memory, const ports::Place& place)
+    : header_{typed<Header>(memory, 0, 1).data()} {
+    const std::size_t overhead = overhead_bytes(place.locals, place.nodes);
+    expects(memory.size() > overhead, "node memory has room for a lane");
+    slots_ = typed<Slot>(memory, slots_at(), static_cast<std::size_t>(place.locals));
+    nodes_ =
+        typed<plan::Summary>(memory, nodes_at(place.locals), static_cast<std::size_t>(place.nodes));
+    controls_ = typed<WindowControl>(memory, controls_at(place.locals, place.nodes), controls);
+    turns_ = typed<TurnBlock>(memory, turns_at(place.locals, place.nodes),
+                              static_cast<std::size_t>(place.locals));
+    staging_ = memory.subspan(overhead);
+}
+
+Slot& Lane::slot(LocalRank rank) const noexcept { return slots_[rank.position()]; }
+
+plan::Summary& Lane::node(NodeId node) const noexcept { return nodes_[node.position()]; }
+
+WindowControl& Lane::control(std::size_t window) const noexcept {
+    expects(window < controls_.size(), "a window has a control block");
+    return controls_[window];
+}
+
+TurnBlock& Lane::turns(std::int32_t number) const noexcept {
+    expects(number >= 0 && static_cast<std::size_t>(number) < turns_.size(),
+            "a node has at most one aggregator a rank");
+    return turns_[static_cast<std::size_t>(number)];
+}
+
+Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes,
+                 ports::Borrower* borrower)
+    : lane_{&lane}, borrower_{borrower}, area_{lane.staging()}, granularity_{plan.granularity} {
+    image_bytes_ = static_cast<std::size_t>(plan.window_bytes);
+    words_ = pattern::Coverage::words_for(plan.window_bytes, plan.granularity);
+    window_stride_ = rounded_up(image_bytes_ + words_ * sizeof(std::uint64_t), page);
+    const auto own = static_cast<std::size_t>(plan.aggregators_on_a_node) *
+                     static_cast<std::size_t>(plan.buffers);
+    const std::size_t images = nodes > 1 ? std::size_t{plan::images_for_others} : 0;
+    const std::size_t messages = nodes > 1 ? std::size_t{plan::messages_under_way} : 0;
+    messages_at_ = (own + images) * window_stride_;
+    message_stride_ =
+        rounded_up(pattern::encoded_bytes_max(plan.window_bytes, plan.granularity) + 64, page);
+    const std::size_t needed = messages_at_ + messages * message_stride_;
+    expects(needed <= area_.size(), "the plan's windows fit into staging");
+}
+
+std::span<std::byte> Staging::announced(std::size_t window, std::int64_t bytes) const {
+    const WindowControl& control = lane_->control(window);
+    const std::uint64_t lender = control.lender.load(std::memory_order_relaxed);
+    if (lender == 0) {
+        return image(window).first(static_cast<std::size_t>(bytes));
+    }
+    expects(borrower_ != nullptr, "who puts bytes into lent memory reaches it");
+    return borrower_->borrowed(lender, control.place.load(std::memory_order_relaxed),
+                               static_cast<std::size_t>(bytes));
+}
+
+std::span<std::byte> Staging::image(std::size_t window) const noexcept {
+    return area_.subspan(window * window_stride_, image_bytes_);
+}
+
+pattern::Coverage Staging::coverage(std::size_t window, std::int64_t image_bytes) const {
+    const auto words =
+        typed<pattern::Coverage::Bits>(area_, window * window_stride_ + image_bytes_, words_);
+    return pattern::Coverage{words, image_bytes, granularity_};
+}
+
+std::span<std::byte> Staging::message(std::size_t number) const noexcept {
+    return area_.subspan(messages_at_ + number * message_stride_, message_stride_);
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,254 @@
+// Windows move through three counters: opened, middle, finished. Nothing here blocks but block().
+#include "collective/engine/progress_task.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::engine {
+
+namespace {
+
+const plan::Summary& summary_of(Crew& crew, LocalRank rank) {
+    return crew.lane().slot(rank).ballot(Moment::start).summary;
+}
+
+}  // namespace
+
+AggregatorDuty::AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds,
+                               const Staging& staging, transfer::Channel& channel,
+                               const transfer::CutLimits& limits, TurnBlock* turns)
+    : id_{id},
+      crew_{crew},
+      rounds_{rounds},
+      staging_{staging},
+      channel_{channel},
+      limits_{limits},
+      turns_{turns},
+      stages_(static_cast<std::size_t>(rounds.plan().buffers)) {}
+
+void AggregatorDuty::tell_ready(std::int64_t round) {
+    if (turns_ != nullptr && ready_ < round) {
+        ready_ = round;
+        turns_->filled.store(static_cast<std::uint32_t>(round), std::memory_order_release);
+        crew_.wake(turns_->filled);
+    }
+}
+
+bool AggregatorDuty::has_turn(std::int64_t round) const {
+    return turns_ == nullptr ||
+           std::cmp_greater(turns_->started.load(std::memory_order_acquire), round);
+}
+
+void AggregatorDuty::start(std::int64_t round, std::unique_ptr<transfer::RequestSource> source) {
+    if (turns_ != nullptr) {
+        stage(round).begin_ns = crew_.clock().now_ns();
+    }
+    channel_.begin(job_of(round), std::move(source));
+}
+
+void AggregatorDuty::end(std::int64_t round) {
+    if (turns_ == nullptr) {
+        return;
+    }
+    const Stage& one = stage(round);
+    plan::Service& service =
+        turns_->services[static_cast<std::size_t>(round) % turns_->services.size()];
+    service.bytes = one.expected > 0 ? channel_.bytes_moved(job_of(round)) : 0;
+    service.nanoseconds = crew_.clock().now_ns() - one.begin_ns;
+    turns_->ended.store(static_cast<std::uint32_t>(round + 1), std::memory_order_release);
+    crew_.wake(turns_->ended);
+}
+
+// Ranks of this node that may have bytes in the window, and other nodes that may.
+std::uint32_t AggregatorDuty::participants(const plan::Window& window) const {
+    if (window.empty()) {
+        return 0;
+    }
+    const Extent hull = window.hull();
+    const ports::Place& place = crew_.place();
+    std::uint32_t count = 0;
+    for (std::int32_t i = 0; i < place.locals; ++i) {
+        count += plan::touches(summary_of(crew_, LocalRank{i}), hull) ? 1U : 0U;
+    }
+    for (std::int32_t n = 0; n < place.nodes; ++n) {
+        const bool other = n != place.node.value();
+        count += other && plan::touches(crew_.lane().node(NodeId{n}), hull) ? 1U : 0U;
+    }
+    return count;
+}
+
+void AggregatorDuty::load(std::int64_t round) {
+    Stage& one = stage(round);
+    rounds_.window(round, id_, one.window);
+    one.index = rounds_.window_index(id_, round);
+    one.expected = participants(one.window);
+}
+
+void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
+    const Stage& one = stage(round);
+    if (one.expected == 0) {
+        return;
+    }
+    WindowControl& control = crew_.lane().control(one.index);
+    control.parts.store(0, std::memory_order_relaxed);
+    control.imagined.store(0, std::memory_order_relaxed);
+    control.lender.store(one.loan ? one.loan->lender : 0, std::memory_order_relaxed);
+    control.place.store(one.loan ? one.loan->place : 0, std::memory_order_relaxed);
+    control.expected.store(one.expected, std::memory_order_relaxed);
+    control.end_of_file.store(end_of_file, std::memory_order_relaxed);
+    control.tag.store(window_tag(crew_.call_number(), round), std::memory_order_release);
+    control.bell.fetch_add(1, std::memory_order_release);
+    crew_.wake(control.bell);
+}
+
+bool AggregatorDuty::done_by_all(std::int64_t round) {
+    const Stage& one = stage(round);
+    return one.expected == 0 ||
+           crew_.lane().control(one.index).parts.load(std::memory_order_acquire) == one.expected;
+}
+
+std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
+    return stage.loan
+               ? stage.loan->bytes
+               : staging_.image(stage.index).first(static_cast<std::size_t>(stage.window.bytes));
+}
+
+bool AggregatorDuty::marks_nothing() const noexcept {
+    return crew_.imagined() != nullptr && rounds_.plan().gapless();
+}
+
+std::optional<pattern::Coverage> AggregatorDuty::given(const Stage& stage) const {
+    if (marks_nothing()) {
+        const WindowControl& control = crew_.lane().control(stage.index);
+        ensures(control.imagined.load(std::memory_order_relaxed) == stage.window.bytes,
+                "a window without gaps has been given whole");
+        return std::nullopt;
+    }
+    return staging_.coverage(stage.index, stage.window.bytes);
+}
+
+bool WriteDuty::reached_by_all() {
+    const auto number = static_cast<std::size_t>(rounds_.aggregator(id_).on_node);
+    if (reached_ || number >= Slot::lenders_max) {
+        return reached_;
+    }
+    for (std::int32_t i = 0; i < crew_.place().locals; ++i) {
+        const Slot& slot = crew_.lane().slot(LocalRank{i});
+        if (slot.reaches[number].load(std::memory_order_acquire) != lender_->name()) {
+            return false;
+        }
+    }
+    reached_ = true;
+    return true;
+}
+
+void WriteDuty::find_memory(Stage& stage) {
+    if (lender_ != nullptr && stage.expected > 0 && reached_by_all()) {
+        stage.loan = lender_->lend(static_cast<std::size_t>(stage.window.bytes));
+        lent_ += Length{stage.loan ? stage.window.bytes : 0};
+    }
+}
+
+void WriteDuty::give_back(Stage& stage) {
+    if (stage.loan) {
+        lender_->take_back(*stage.loan);
+        stage.loan.reset();
+    }
+}
+
+bool WriteDuty::attend() {
+    bool any = channel_.advance();
+    const auto buffers = static_cast<std::int64_t>(stages_.size());
+    while (finished_ < middle_ && channel_.finished(job_of(finished_))) {
+        give_back(stage(finished_));
+        end(finished_++);
+        any = true;
+    }
+    while (turns_ != nullptr && ready_ < opened_ && done_by_all(ready_)) {
+        tell_ready(ready_ + 1);
+        any = true;
+    }
+    while (middle_ < opened_ && done_by_all(middle_) && has_turn(middle_)) {
+        const Stage& one = stage(middle_);
+        if (one.expected > 0) {
+            start(middle_,
+                  std::make_unique<transfer::Cutter>(one.window, image(one), given(one), limits_));
+        }
+        ++middle_;
+        any = channel_.advance() || true;
+    }
+    while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
+        load(opened_);
+        Stage& one = stage(opened_);
+        find_memory(one);
+        if (one.expected > 0 && !marks_nothing()) {
+            staging_.coverage(one.index, one.window.bytes).clear();
+        }
+        announce(opened_++, plan::Failure::nowhere);
+        any = true;
+    }
+    return any;
+}
+
+// All that is open has been filled: only storage can go on.
+bool WriteDuty::block() {
+    if (middle_ < opened_ || channel_.in_flight() == 0) {
+        return false;
+    }
+    channel_.block();
+    return true;
+}
+
+const ports::Word* WriteDuty::concern() {
+    if (turns_ != nullptr && middle_ < ready_) {
+        return &turns_->started;
+    }
+    return middle_ < opened_ ? &crew_.lane().control(stage(middle_).index).parts : nullptr;
+}
+
+bool ReadDuty::attend() {
+    bool any = channel_.advance();
+    const auto buffers = static_cast<std::int64_t>(stages_.size());
+    while (middle_ < opened_ && channel_.finished(job_of(middle_))) {
+        end(middle_);
+        // What lies below the file's end and below the first error is good, and counted as moved.
+        announce(middle_++, std::min(channel_.end_of_file(), channel_.failure().at));
+        any = true;
+    }
+    while (finished_ < middle_ && done_by_all(finished_)) {
+        ++finished_;
+        any = true;
+    }
+    const std::int64_t room = std::min(rounds_.known(), finished_ + buffers);
+    tell_ready(room);
+    while (opened_ < room && has_turn(opened_)) {
+        load(opened_);
+        const Stage& one = stage(opened_);
+        if (one.expected > 0) {
+            start(opened_, std::make_unique<transfer::Cutter>(one.window, image(one), std::nullopt,
+                                                              limits_));
+        }
+        ++opened_;
+        any = channel_.advance() || true;
+    }
+    return any;
+}
+
+// Every window that has been read is used up: only storage can go on.
+bool ReadDuty::block() {
+    const bool has_room = turns_ != nullptr && opened_ < ready_;
+    if (finished_ < middle_ || has_room || channel_.in_flight() == 0) {
+        return false;
+    }
+    channel_.block();
+    return true;
+}
+
+const ports::Word* ReadDuty::concern() {
+    if (finished_ < middle_) {
+        return &crew_.lane().control(stage(finished_).index).parts;
+    }
+    return turns_ != nullptr && opened_ < ready_ ? &turns_->started : nullptr;
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,79 @@
+// See rendezvous.hpp.
+#include "collective/engine/rendezvous.hpp"
+
+#include <algorithm>
+
+namespace forebay::engine {
+
+namespace {
+
+constexpr std::uint32_t doublings_max = 5;
+
+}  // namespace
+
+Rendezvous::Rendezvous(ports::Communicator& communicator, const ports::Clock& clock,
+                       std::uint32_t file)
+    : communicator_{communicator},
+      clock_{clock},
+      lane_{communicator.node_memory(), communicator.place()},
+      word_{lane_.header().attendances[file % Header::attendances_max]},
+      file_{file % plan::Attendance::files} {}
+
+bool Rendezvous::all_come(std::int64_t patience_ns) {
+    call_ = (call_ + 1) % plan::Attendance::calls;
+    const auto ranks = static_cast<std::uint32_t>(communicator_.place().locals);
+    if (patience_ns <= 0 || ranks < 2) {
+        return false;
+    }
+    if (skips_ > 0) {
+        --skips_;
+        return false;
+    }
+    const bool together = join({.file = file_, .call = call_, .ranks = ranks}, patience_ns);
+    failures_ = together ? 0 : std::min(failures_ + 1, doublings_max);
+    skips_ = (1U << failures_) - 1;
+    return together;
+}
+
+bool Rendezvous::join(const plan::Coming& me, std::int64_t patience_ns) {
+    std::uint64_t seen = word_.load(std::memory_order_acquire);
+    for (;;) {
+        const auto now = plan::with_me(plan::unpacked(seen), me);
+        if (!now) {
+            return false;
+        }
+        if (word_.compare_exchange_weak(seen, plan::packed(*now), std::memory_order_acq_rel)) {
+            if (now->meeting == plan::Meeting::open) {
+                return wait(me, patience_ns) == plan::Meeting::together;
+            }
+            lane_.header().attendance_bell.fetch_add(1, std::memory_order_release);
+            communicator_.wake(lane_.header().attendance_bell);
+            return true;
+        }
+    }
+}
+
+plan::Meeting Rendezvous::wait(const plan::Coming& me, std::int64_t patience_ns) {
+    ports::Word& bell = lane_.header().attendance_bell;
+    const std::int64_t until = clock_.now_ns() + patience_ns;
+    for (;;) {
+        const std::uint32_t rung = bell.load(std::memory_order_acquire);
+        std::uint64_t seen = word_.load(std::memory_order_acquire);
+        const plan::Meeting meeting = plan::of_call(plan::unpacked(seen), me);
+        if (meeting != plan::Meeting::open) {
+            return meeting;
+        }
+        if (clock_.now_ns() < until) {
+            communicator_.wait_briefly(bell, rung);
+            continue;
+        }
+        const std::uint64_t ended = plan::packed(plan::given_up(plan::unpacked(seen)));
+        if (word_.compare_exchange_strong(seen, ended, std::memory_order_acq_rel)) {
+            bell.fetch_add(1, std::memory_order_release);
+            communicator_.wake(bell);
+            return plan::Meeting::alone;
+        }
+    }
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,43 @@
+// Whether the ranks of a node may make a non-blocking call together: if all of them come to it
+// soon. They meet in the lane, and need nothing of a call that is under way.
+#pragma once
+
+#include "collective/engine/node_segment.hpp"
+#include "collective/plan/attendance.hpp"
+#include "foundation/ports/clock.hpp"
+#include "foundation/ports/communicator.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace forebay::engine {
+
+class Rendezvous {
+public:
+    // `file`: another number for each file that the same ranks open, the same on all of them. Both
+    // references outlive it.
+    Rendezvous(ports::Communicator& communicator, const ports::Clock& clock, std::uint32_t file);
+
+    // Whether all ranks have come to this call, each before the patience of another was at its end.
+    // The same answer on all ranks; one rank alone has nobody to go with. Each rank asks once for
+    // each call, in the same order; patience 0: it takes no part. Contract: all ranks are on one
+    // node.
+    [[nodiscard]] bool all_come(std::int64_t patience_ns);
+
+private:
+    [[nodiscard]] bool join(const plan::Coming& me, std::int64_t patience_ns);
+    [[nodiscard]] plan::Meeting wait(const plan::Coming& me, std::int64_t patience_ns);
+
+    ports::Communicator& communicator_;
+    const ports::Clock& clock_;
+    Lane lane_;
+    std::atomic<std::uint64_t>& word_;
+    std::uint32_t file_;
+    std::uint32_t call_ = 0;
+    // Calls that failed one after the other, and how many are therefore not tried: the same on all
+    // ranks that take part.
+    std::uint32_t failures_ = 0;
+    std::uint32_t skips_ = 0;
+};
+
+}  // namespace forebay::engine

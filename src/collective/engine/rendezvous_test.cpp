@@ -1,0 +1,112 @@
+// Ranks that come to calls sooner or later, with more or less patience: all or none of them go
+// together, whatever the order, and nobody waits for ever.
+#include "collective/engine/rendezvous.hpp"
+
+#include "collective/engine/file.hpp"
+#include "worlds/memory/world_cluster.hpp"
+
+#include <array>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace forebay::engine {
+namespace {
+
+constexpr int ranks = 3;
+constexpr int calls = 20;
+constexpr std::int64_t patience = 300'000;
+using Answers = std::array<std::array<bool, calls>, ranks>;
+
+// `delay`: nanoseconds before a rank comes to a call.
+template <class Delay>
+Answers answers(std::uint64_t seed, const Delay& delay) {
+    Answers all{};
+    std::array<int, calls> in_exchange{};
+    adapters::MemoryWorld world{{.seed = seed}};
+    const adapters::NodesOptions nodes{.node_sizes = {ranks},
+                                       .node_bytes = File::lane_bytes(ranks, 1 << 20)};
+    const adapters::Ending ending =
+        adapters::run_ranks(world, nodes, [&](ports::Communicator& communicator) {
+            const std::size_t rank = communicator.place().rank.position();
+            Rendezvous one{communicator, world, 7};
+            for (std::size_t call = 0; call < calls; ++call) {
+                world.sleep(1 + delay(rank, call));
+                all[rank][call] = one.all_come(patience);
+                // What follows needs all of them.
+                in_exchange[call] += all[rank][call] ? 1 : 0;
+                for (int i = 0; all[rank][call] && in_exchange[call] < ranks && i < 1000; ++i) {
+                    world.sleep(10'000);
+                }
+            }
+        });
+    EXPECT_EQ(ending.kind, adapters::Ending::Kind::ended) << ending.report;
+    return all;
+}
+
+TEST(Rendezvous, RanksThatComeTogetherGoTogether) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const Answers all = answers(seed, [](std::size_t, std::size_t) { return 1000; });
+        for (const auto& rank : all) {
+            for (const bool together : rank) {
+                EXPECT_TRUE(together) << "seed " << seed;
+            }
+        }
+    }
+}
+
+TEST(Rendezvous, WhoWaitedInVainTriesLessOften) {
+    const Answers all = answers(1, [](std::size_t rank, std::size_t call) {
+        return rank == 0 && call == 0 ? 100 * patience : 1000;
+    });
+    EXPECT_FALSE(all[0][0]);
+    EXPECT_FALSE(all[1][1]) << "the one after is not tried";
+    int together = 0;
+    for (const bool one : all[0]) {
+        together += one ? 1 : 0;
+    }
+    EXPECT_LT(together, calls - 2);
+}
+
+TEST(Rendezvous, AllRanksHaveTheSameAnswerWhateverTheOrder) {
+    int together = 0;
+    int alone = 0;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        std::mt19937_64 random{seed};
+        std::array<std::array<std::int64_t, calls>, ranks> delays{};
+        for (auto& rank : delays) {
+            for (std::int64_t& delay : rank) {
+                delay =
+                    static_cast<std::int64_t>(random() % (random() % 4 == 0 ? 700'000 : 20'000));
+            }
+        }
+        const Answers all =
+            answers(seed, [&](std::size_t rank, std::size_t call) { return delays[rank][call]; });
+        for (std::size_t call = 0; call < calls; ++call) {
+            EXPECT_EQ(all[0][call], all[1][call]) << "seed " << seed << ", call " << call;
+            EXPECT_EQ(all[0][call], all[2][call]) << "seed " << seed << ", call " << call;
+            ++(all[0][call] ? together : alone);
+        }
+    }
+    EXPECT_GT(together, 100);
+    EXPECT_GT(alone, 100);
+}
+
+TEST(Rendezvous, WhoTakesNoPartKeepsNobodyLong) {
+    adapters::MemoryWorld world{{.seed = 3}};
+    const adapters::NodesOptions nodes{.node_sizes = {2},
+                                       .node_bytes = File::lane_bytes(2, 1 << 20)};
+    std::int64_t waited = 0;
+    const adapters::Ending ending =
+        adapters::run_ranks(world, nodes, [&](ports::Communicator& communicator) {
+            Rendezvous one{communicator, world, 1};
+            const std::int64_t begin = world.now_ns();
+            const bool first = communicator.place().rank.value() == 0;
+            EXPECT_FALSE(one.all_come(first ? patience : 0));
+            waited = first ? world.now_ns() - begin : waited;
+        });
+    EXPECT_EQ(ending.kind, adapters::Ending::Kind::ended) << ending.report;
+    EXPECT_LT(waited, 2 * patience);
+}
+
+}  // namespace
+}  // namespace forebay::engine

@@ -1,0 +1,87 @@
+// See access.hpp.
+#include "collective/mpi/access.hpp"
+
+#include "collective/mpi/guard.hpp"
+#include "collective/mpi/process.hpp"
+
+namespace forebay::entry {
+
+namespace {
+
+// `call` with the file of this handle; where it is not known here, it is the MPI's.
+template <class Call>
+int with_file(MPI_File handle, PassOn pass, const Call& call) noexcept {
+    OpenFile* file = find_file(handle);
+    if (file == nullptr) {
+        return pass(handle);
+    }
+    const Inside inside;
+    return guarded(handle, file->waiting(), [&] { return call(*file); });
+}
+
+int take(const Access& access, Direction direction, PassOn pass) noexcept {
+    return with_file(access.file, pass,
+                     [&](OpenFile& file) { return file.access(access, direction, pass); });
+}
+
+int take_begin(const Access& access, Direction direction, PassOn pass) noexcept {
+    return with_file(access.file, pass,
+                     [&](OpenFile& file) { return file.begin(access, direction, pass); });
+}
+
+int take_end(const Ending& ending, PassOn pass) noexcept {
+    return with_file(ending.file, pass, [&](OpenFile& file) { return file.end(ending, pass); });
+}
+
+// One rank that cannot go on does not keep the others waiting.
+int take_start(const Access& access, Direction direction, const Starting& starting) noexcept {
+    OpenFile* file = find_file(access.file);
+    if (file == nullptr) {
+        return starting.pass(access.file);
+    }
+    const Inside inside;
+    return guarded(access.file, Waiting::nobody,
+                   [&] { return file->start(access, direction, starting); });
+}
+
+}  // namespace
+
+int take_write(const Access& access, PassOn pass) noexcept {
+    return take(access, Direction::write, pass);
+}
+
+int take_read(const Access& access, PassOn pass) noexcept {
+    return take(access, Direction::read, pass);
+}
+
+int take_begin_write(const Access& access, PassOn pass) noexcept {
+    return take_begin(access, Direction::write, pass);
+}
+
+int take_begin_read(const Access& access, PassOn pass) noexcept {
+    return take_begin(access, Direction::read, pass);
+}
+
+int take_end_write(const Ending& ending, PassOn pass) noexcept { return take_end(ending, pass); }
+
+int take_end_read(const Ending& ending, PassOn pass) noexcept { return take_end(ending, pass); }
+
+int take_start_write(const Access& access, const Starting& starting) noexcept {
+    return take_start(access, Direction::write, starting);
+}
+
+int take_start_read(const Access& access, const Starting& starting) noexcept {
+    return take_start(access, Direction::read, starting);
+}
+
+int leave(const Left& left, PassOn pass) noexcept {
+    OpenFile* file = find_file(left.file);
+    if (file == nullptr) {
+        return pass(left.file);
+    }
+    const Inside inside;
+    const Waiting waiting = left.collective ? file->waiting() : Waiting::nobody;
+    return guarded(left.file, waiting, [&] { return file->leave(left, pass); });
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,60 @@
+// What the generated entry points call: one function for each class of functions.toml.
+#pragma once
+
+#include "collective/mpi/pass_on.hpp"
+
+#include <cstddef>
+#include <mpi.h>
+
+namespace forebay::entry {
+
+// Where an access starts.
+enum class Start { offset, pointer, shared_pointer };
+
+struct Access {
+    std::size_t function = 0;  // number in functions.toml
+    MPI_File file = MPI_FILE_NULL;
+    Start start = Start::offset;
+    MPI_Offset offset = 0;  // etypes; of Start::offset
+    void* buffer = nullptr;
+    MPI_Count count = 0;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_Status* status = nullptr;
+};
+
+// The second half of a split access.
+struct Ending {
+    std::size_t function = 0;
+    MPI_File file = MPI_FILE_NULL;
+    MPI_Status* status = nullptr;
+};
+
+// What a non-blocking collective access has besides: the request to make, and the MPI's calls.
+struct Starting {
+    MPI_Request* request = nullptr;
+    PassOn pass;   // of all ranks
+    PassOn alone;  // of one rank, without the others
+};
+
+// An access that is left to the MPI.
+struct Left {
+    std::size_t function = 0;
+    MPI_File file = MPI_FILE_NULL;
+    Start start = Start::offset;
+    MPI_Offset offset = 0;  // etypes; of Start::offset
+    MPI_Count count = 0;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    bool collective = false;
+};
+
+int take_write(const Access& access, PassOn pass) noexcept;
+int take_read(const Access& access, PassOn pass) noexcept;
+int take_begin_write(const Access& access, PassOn pass) noexcept;
+int take_begin_read(const Access& access, PassOn pass) noexcept;
+int take_end_write(const Ending& ending, PassOn pass) noexcept;
+int take_end_read(const Ending& ending, PassOn pass) noexcept;
+int take_start_write(const Access& access, const Starting& starting) noexcept;
+int take_start_read(const Access& access, const Starting& starting) noexcept;
+int leave(const Left& left, PassOn pass) noexcept;
+
+}  // namespace forebay::entry

@@ -1,0 +1,295 @@
+// See open_file.hpp. Collective access: say what is asked, let the engine do it, and tell the MPI
+// and the program what came of it.
+#include "collective/mpi/open_file.hpp"
+
+#include "collective/mpi/creation.hpp"
+#include "collective/mpi/gpu.hpp"
+#include "collective/mpi/limit_cache.hpp"
+#include "collective/mpi/process.hpp"
+#include "collective/mpi/report.hpp"
+#include "collective/mpi/status.hpp"
+#include "pool/mpi_bridge/storage.hpp"
+#include "storage/uring/open.hpp"
+
+#include <array>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace forebay::entry {
+
+namespace {
+
+struct Known {  // what rank 0 tells the others before the first collective access
+    std::int32_t targets = 1;
+    std::int32_t has_identity = 0;
+    std::int32_t aggregators_per_node = 1;
+    std::int32_t spare = 0;
+    std::int64_t stripe_bytes = 0;
+    ports::Identity identity;
+    engine::FoundLimits limits;  // what earlier runs found
+    Settings::Numbers settings{};
+};
+
+adapters::Preference preference_of(const Settings& settings) noexcept {
+    constexpr std::array choices{adapters::Preference::automatic, adapters::Preference::uring,
+                                 adapters::Preference::posix};
+    return choices.at(static_cast<std::size_t>(settings.number(Setting::storage)));
+}
+
+}  // namespace
+
+OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* circle,
+                   const LargeCountInquiry& inquiry)
+    : handle_(handle),
+      facts_(std::move(facts)),
+      settings_(std::move(settings)),
+      circle_(circle),
+      inquiry_(&inquiry),
+      counters_(std::make_unique<Counters>(facts_.recording)),
+      held_(handle, facts_.name, facts_.amode, inquiry),
+      disabled_at_open_{settings_.text(Setting::collective_write) == "disable",
+                        settings_.text(Setting::collective_read) == "disable"},
+      own_part_(facts_.pool, clock_, facts_.path, facts_.identity),
+      number_(circle != nullptr ? ++circle->opened : 0) {}
+
+engine::File& OpenFile::engine() {
+    if (engine_) {
+        return *engine_;
+    }
+    Known known;
+    if (facts_.rank == 0) {
+        const Stripes layout = found_or_told(facts_.path, settings_, facts_.warnings);
+        known.targets = layout.targets;
+        known.stripe_bytes = layout.stripe_bytes;
+        known.has_identity = facts_.identity ? 1 : 0;
+        known.identity = facts_.identity.value_or(ports::Identity{});
+        known.aggregators_per_node = aggregators_per_node();
+        if (remembers_limits(settings_)) {
+            known.limits = recall_limits(settings_, facts_.path, layout);
+        }
+        known.settings = settings_.numbers();
+    }
+    circle_->group->tell(std::as_writable_bytes(std::span{&known, 1}));
+    settings_.take_numbers(known.settings);
+    layout_ = {known.targets, known.stripe_bytes};
+    engine::FileOptions options;
+    options.path = facts_.path;
+    options.layout = layout_;
+    options.tuning = settings_.tuning();
+    if (facts_.group != 0) {
+        options.tuning.write = plan::Mode::enable;  // each stripe has one node, whoever writes it
+    }
+    if (facts_.pooled) {
+        borrow(options);
+    }
+    options.aggregators_per_node_max = known.aggregators_per_node;
+    options.known = known.limits;
+    options.only_read = (facts_.amode & MPI_MODE_RDONLY) != 0;
+    if (known.has_identity != 0) {
+        options.identity = known.identity;
+        held_.know(known.identity);
+    }
+    const auto opener = [this](Direction direction) {
+        const pool::PoolCalls* const pool = adapters::pool_calls();
+        if (facts_.group != 0) {
+            return direction == Direction::write
+                       ? adapters::open_part(*facts_.pool, facts_.path, facts_.group)
+                       : adapters::open_storage(facts_.path, direction, preference_of(settings_));
+        }
+        if (pool != nullptr && pool->covers(facts_.path.c_str())) {
+            return adapters::open_pooled(*pool, facts_.path, direction);
+        }
+        return adapters::open_storage(facts_.path, direction, preference_of(settings_));
+    };
+    engine_ = std::make_unique<engine::File>(*circle_->group, clock_, *counters_, opener, options);
+    return *engine_;
+}
+
+// Windows are put together in the pool's memory, where that is possible.
+void OpenFile::borrow(engine::FileOptions& options) {
+    const pool::PoolCalls* const pool = adapters::pool_calls();
+    if (!settings_.flag(Setting::pool_lends_windows)) {
+        return;
+    }
+    options.tuning.lent_bytes_max = adapters::lent_bytes_max;
+    if (pool != nullptr && !circle_->borrower) {
+        circle_->borrower = adapters::borrower_of(*pool);
+    }
+    options.borrower = circle_->borrower.get();
+}
+
+// What only this rank knows against the call; the engine makes it everyone's.
+engine::Refusal OpenFile::refusal_of(const Access& access, Direction direction) const noexcept {
+    using engine::Refusal;
+    const bool writes = direction == Direction::write;
+    const auto mode = writes ? Setting::collective_write : Setting::collective_read;
+    if (settings_.text(mode) == "disable") {
+        return Refusal::disabled;
+    }
+    if (atomic_) {
+        return Refusal::atomic_mode;
+    }
+    // What is wrong is left to the MPI, so that the error is its own.
+    const int forbidden = writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
+    if ((facts_.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
+        access.datatype == MPI_DATATYPE_NULL ||
+        (access.start == Start::offset && access.offset < 0)) {
+        return Refusal::other;
+    }
+    return view_.refusal;
+}
+
+OpenFile::Asked OpenFile::asked(const Access& access, Direction direction) const {
+    Asked asked;
+    engine::Call& call = asked.call;
+    call.view = &view_.bytes;
+    call.refusal = refusal_of(access, direction);
+    if (call.refusal != engine::Refusal::none) {
+        return asked;
+    }
+    auto memory = decode(access.datatype, *inquiry_);
+    MPI_Offset offset = access.offset;
+    if (access.start == Start::pointer) {
+        real::get_position(handle_, &offset);
+    }
+    const bool fits = memory &&
+                      !__builtin_mul_overflow(access.count, memory->size, &call.request.length) &&
+                      call.request.length % view_.etype_bytes == 0 &&
+                      !__builtin_mul_overflow(offset, view_.etype_bytes, &call.request.position);
+    if (!fits || !view_.reaches(call.request.position, call.request.length)) {
+        call.refusal =
+            fits ? engine::Refusal::view_unsupported : engine::Refusal::memory_unsupported;
+        call.request = {};
+        return asked;
+    }
+    if (call.request.length > 0 && is_gpu_memory(access.buffer)) {
+        call.refusal = engine::Refusal::gpu_memory;
+    }
+    asked.memory = std::move(*memory);
+    call.memory.base = static_cast<std::byte*>(access.buffer);
+    call.memory.extent = asked.memory.extent;
+    return asked;
+}
+
+// Datatypes may need much memory; the other ranks do not know yet.
+OpenFile::Asked OpenFile::asked_if_possible(const Access& access, Direction direction) const {
+    try {
+        return asked(access, direction);
+    } catch (const std::bad_alloc&) {
+        Asked refused;
+        refused.call.view = &view_.bytes;
+        refused.call.refusal = engine::Refusal::no_memory;
+        return refused;
+    }
+}
+
+engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
+    counters_->now_in(access.function);
+    Asked ask = asked_if_possible(access, direction);
+    ask.call.memory.nest = &ask.memory.nest;
+    engine::File& file = engine();
+    if (direction == Direction::read) {
+        return file.read(ask.call);
+    }
+    engine::Outcome outcome = file.write(ask.call);
+    if (facts_.group != 0 && outcome.span.length.bytes() > 0) {
+        deposited(outcome.span);
+    }
+    return outcome;
+}
+
+// All ranks come here together.
+int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
+    mpi_under_way_ = true;
+    const int settled = settle_together();
+    if (settled != MPI_SUCCESS) {
+        return settled;
+    }
+    const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
+    counters_->passed(access.function, refusal, size < 0 ? -1 : size * access.count);
+    const int code = tell_view();
+    return code == MPI_SUCCESS ? pass(handle_) : code;
+}
+
+// The pointer moves by what was asked for, also where the file ended before. MPI-4.1, 14.4.3.
+int OpenFile::complete(const Access& access, const engine::Outcome& outcome) {
+    if (outcome.error) {
+        return fail(*outcome.error);
+    }
+    if (access.start == Start::pointer) {
+        return advance(access.count * size_of(access.datatype) / view_.etype_bytes);
+    }
+    return MPI_SUCCESS;
+}
+
+// `tell`: what to do with the number of bytes, where the MPI was not asked.
+template <class Tell>
+int OpenFile::take_over(const Access& access, Direction direction, PassOn pass, Tell tell) {
+    if (!ours()) {
+        return this->pass(access, engine::Refusal::none, pass);
+    }
+    const int settled = direction == Direction::read ? settle_together() : MPI_SUCCESS;
+    if (settled != MPI_SUCCESS) {
+        return settled;
+    }
+    const engine::Outcome outcome = transfer(access, direction);
+    if (outcome.passed != engine::Refusal::none) {
+        return this->pass(access, outcome.passed, pass);
+    }
+    mpi_under_way_ = false;
+    tell(outcome.bytes.bytes());
+    return complete(access, outcome);
+}
+
+int OpenFile::access(const Access& access, Direction direction, PassOn pass) {
+    return take_over(access, direction, pass,
+                     [&](std::int64_t bytes) { set_status(access.status, bytes); });
+}
+
+// MPI allows to do everything in `begin`; then `end` has only the status to give.
+int OpenFile::begin(const Access& access, Direction direction, PassOn pass) {
+    return take_over(access, direction, pass, [&](std::int64_t bytes) { begun_ = bytes; });
+}
+
+int OpenFile::end(const Ending& ending, PassOn pass) {
+    if (!begun_) {
+        return pass(handle_);
+    }
+    set_status(ending.status, *begun_);
+    begun_.reset();
+    return MPI_SUCCESS;
+}
+
+int OpenFile::fail(const Error& error) { return raise(handle_, error_class_of(error.code)); }
+
+// What this rank did, agreed on with the others: `code`, or that of the error of any of them.
+int OpenFile::settle(const Result<void>& done, int code) {
+    const auto error = engine_->agree(done ? std::nullopt : std::optional(done.error()));
+    if (!error) {
+        return code;
+    }
+    counters_->error(*error);
+    return fail(*error);
+}
+
+int OpenFile::finish() {
+    int code = held_.close();
+    const auto own = close_own_part();
+    if (engine_) {
+        const auto closed = engine_->close();
+        code = settle(own ? closed : own, code);
+        if (facts_.rank == 0 && remembers_limits(settings_)) {
+            remember_limits(settings_, facts_.path, layout_,
+                            {engine_->found(Direction::write), engine_->found(Direction::read)});
+        }
+    }
+    report_closed(*this);
+    return code;
+}
+
+std::string OpenFile::aggregators() const {
+    return engine_ ? engine_->aggregators() : std::string();
+}
+
+}  // namespace forebay::entry

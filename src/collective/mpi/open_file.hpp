@@ -1,0 +1,165 @@
+// One file that the program has open: what Forebay knows of it beside the MPI's own handle.
+#pragma once
+
+#include "collective/engine/file.hpp"
+#include "collective/engine/rendezvous.hpp"
+#include "collective/mpi/access.hpp"
+#include "collective/mpi/cached_communicator.hpp"
+#include "collective/mpi/counters.hpp"
+#include "collective/mpi/file_view.hpp"
+#include "collective/mpi/guard.hpp"
+#include "collective/mpi/held_view.hpp"
+#include "collective/mpi/opening.hpp"
+#include "collective/mpi/own_part.hpp"
+#include "collective/plan/nonblocking.hpp"
+#include "collective/plan/undrained.hpp"
+#include "settings/settings.hpp"
+#include "storage/posix/clock.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mpi.h>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::entry {
+
+// What is fixed when the file is opened.
+struct FileFacts {
+    std::string name;  // as the program gave it
+    std::string path;  // absolute; the name where it is no plain path
+    int amode = 0;
+    int rank = 0;
+    int ranks = 1;
+    Standing standing = Standing::ours;
+    bool recording = false;
+    std::int64_t open_ns = 0;
+    std::optional<ports::Identity> identity;  // on rank 0; where `pooled`, on all ranks
+    bool pooled = false;                      // when it was opened, on rank 0's node
+    const pool::PoolCalls* pool = nullptr;    // of this process; null where there is none
+    // Not 0: the pools of several nodes have parts of it, which lie in its stripes; the same on all
+    // ranks (decision 0024).
+    std::uint64_t group = 0;
+    Stripes layout;                     // of a file that hints gave a layout
+    std::vector<std::string> warnings;  // on rank 0
+};
+
+class OpenFile {
+public:
+    OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* circle,
+             const LargeCountInquiry& inquiry);
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    ~OpenFile() = default;
+
+    // Data access; `pass` is the MPI's own function.
+    int access(const Access& access, Direction direction, PassOn pass);
+    int begin(const Access& access, Direction direction, PassOn pass);
+    int end(const Ending& ending, PassOn pass);
+    // Non-blocking, by all ranks; waits for the others for 2 ms at most.
+    int start(const Access& access, Direction direction, const Starting& starting);
+    int leave(const Left& left, PassOn pass);
+
+    int set_view(const ViewArguments& arguments);
+    int get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                 char* datarep) const;
+    int seek(MPI_Offset offset, int whence);
+    int seek_shared(MPI_Offset offset, int whence);
+    int get_byte_offset(MPI_Offset offset, MPI_Offset* displacement);
+    int set_info(MPI_Info info);
+    int get_info(MPI_Info* info) const;
+    int get_amode(int* amode) const;
+    int set_atomicity(int flag);
+    int sync();
+    int get_size(MPI_Offset* size);
+    int set_size(MPI_Offset size);
+    int preallocate(MPI_Offset size);
+    // Everything but the MPI's own close; an MPI error code. Collective.
+    int finish();
+
+    [[nodiscard]] bool ours() const noexcept { return facts_.standing == Standing::ours; }
+    // Who waits for this rank in a collective call.
+    [[nodiscard]] Waiting waiting() const noexcept {
+        return facts_.ranks > 1 ? Waiting::other_ranks : Waiting::nobody;
+    }
+    [[nodiscard]] const FileFacts& facts() const noexcept { return facts_; }
+    [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] Circle* circle() const noexcept { return circle_; }
+    [[nodiscard]] std::string aggregators() const;
+    [[nodiscard]] Stripes layout() const noexcept { return layout_; }
+    [[nodiscard]] const Counters& counters() const noexcept { return *counters_; }
+
+private:
+    struct Asked {  // what one rank asks the engine for, with what the call refers to
+        engine::Call call;
+        DecodedType memory;
+    };
+    struct PerDirection {
+        bool write = false;
+        bool read = false;
+    };
+
+    engine::Outcome transfer(const Access& access, Direction direction);
+    Asked asked(const Access& access, Direction direction) const;
+    Asked asked_if_possible(const Access& access, Direction direction) const;
+    [[nodiscard]] plan::SharedFacts shared_facts(Direction direction) const noexcept;
+    int start_by_mpi(const Access& access, const plan::Choice& choice, const Starting& starting);
+    int move_own_part(const Access& access, Direction direction, const Asked& ask,
+                      MPI_Request& request);
+    [[nodiscard]] static pattern::Memory memory_of(const Asked& ask) noexcept;
+    [[nodiscard]] bool all_come(const Asked& ask, engine::Refusal own);
+    int move_together(const Access& access, Direction direction, const Asked& ask,
+                      MPI_Request& request);
+    Result<void> close_own_part();
+    [[nodiscard]] engine::Refusal refusal_of(const Access& access,
+                                             Direction direction) const noexcept;
+    engine::File& engine();
+    void borrow(engine::FileOptions& options);
+    int pass(const Access& access, engine::Refusal refusal, PassOn pass);
+    template <class Tell>
+    int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);
+    int complete(const Access& access, const engine::Outcome& outcome);
+    int settle(const Result<void>& done, int code);
+    [[nodiscard]] std::optional<Extent> extent_of(const Left& left);
+    void deposited(const Extent& span);
+    int settle_alone(const std::optional<Extent>& extent);
+    int settle_together();
+    int settle_before(const Left& left);
+    [[nodiscard]] int ask_to_settle() const noexcept;
+    int could_not_settle(int error);
+    int advance(MPI_Offset etypes);
+    int tell_view();
+    void forget() noexcept;
+    void take_hints(MPI_Info info);
+    int fail(const Error& error);
+
+    MPI_File handle_;
+    FileFacts facts_;
+    Settings settings_;
+    Circle* circle_;
+    const LargeCountInquiry* inquiry_;
+    adapters::SteadyClock clock_;
+    std::unique_ptr<Counters> counters_;
+    std::unique_ptr<engine::File> engine_;  // made by the first collective access
+    Stripes layout_;
+    FileView view_;
+    HeldView held_;
+    bool atomic_ = false;
+    PerDirection disabled_at_open_;
+    bool mpi_under_way_ = false;  // see plan::SharedFacts; the same on all ranks
+    bool by_itself_ = false;      // some call was done by each rank itself; the same on all ranks
+    OwnPart own_part_;
+    std::uint32_t number_;                          // among the circle's files
+    std::optional<engine::Rendezvous> rendezvous_;  // made by the first non-blocking call
+    // What the pools of several nodes may have, as this rank knows it, and how often something was
+    // added. Threads may access the file independently meanwhile: under the mutex.
+    std::mutex undrained_mutex_;
+    plan::Undrained undrained_;
+    std::uint64_t times_added_ = 0;
+    bool any_undrained_ = false;         // as any rank knows it: the same on all ranks
+    std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
+};
+
+}  // namespace forebay::entry

@@ -1,0 +1,53 @@
+// This rank's own way to a file in the pool of its node, for calls in which it waits for nobody
+// (decision 0021). Newest wins in the pool's index, so ranks need not meet to write one file.
+#pragma once
+
+#include "collective/engine/alone.hpp"
+#include "collective/plan/refusal.hpp"
+#include "foundation/base/direction.hpp"
+#include "foundation/ports/clock.hpp"
+#include "foundation/ports/storage.hpp"
+#include "pool/mpi_bridge/storage.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace forebay::entry {
+
+class OwnPart {
+public:
+    // `calls`: null where this process has no pool; it and `clock` outlive the part. `identity`: of
+    // the file that was opened by that path.
+    OwnPart(const pool::PoolCalls* calls, const ports::Clock& clock, std::string path,
+            std::optional<ports::Identity> identity)
+        : calls_{calls}, clock_{clock}, path_{std::move(path)}, identity_{identity} {}
+
+    // Once for each direction; says what is against it.
+    [[nodiscard]] plan::Refusal open(Direction direction);
+    // Contracts: open, and something is asked for.
+    transfer::OwnMove move(const transfer::OwnRequest& request, Direction direction);
+    // Reports a late error.
+    Result<void> close();
+
+private:
+    struct Way {
+        std::unique_ptr<ports::Storage> storage;
+        std::optional<transfer::OwnMover> mover;
+        plan::Refusal refusal = plan::Refusal::cannot_open;
+        bool tried = false;
+    };
+    [[nodiscard]] plan::Refusal open(Way& way, Direction direction) const;
+    [[nodiscard]] Way& way(Direction direction) {
+        return ways_[direction == Direction::write ? 0 : 1];
+    }
+
+    const pool::PoolCalls* calls_;
+    const ports::Clock& clock_;
+    std::string path_;
+    std::optional<ports::Identity> identity_;
+    std::array<Way, 2> ways_;
+};
+
+}  // namespace forebay::entry

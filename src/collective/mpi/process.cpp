@@ -1,0 +1,236 @@
+// See process.hpp.
+#include "collective/mpi/process.hpp"
+
+#include "collective/mpi/gpu.hpp"
+#include "collective/mpi/narrow.hpp"
+#include "collective/mpi/report.hpp"
+#include "entry/functions.hpp"
+#include "foundation/base/contracts.hpp"
+#include "storage/posix/machine.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <unistd.h>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace forebay::entry {
+
+namespace {
+
+struct Process {
+    std::array<void*, function_count> real{};   // completed by what stands for missing ones
+    std::array<void*, function_count> bound{};  // what the program's calls go to
+    LargeCountInquiry inquiry;
+    std::shared_mutex files_mutex;
+    std::unordered_map<MPI_File, std::unique_ptr<OpenFile>> files;
+    std::mutex circles_mutex;
+    Circles circles;
+    std::mutex settings_mutex;
+    std::optional<Result<Settings>> settings;
+    std::once_flag gpu_once;
+    GpuMemory gpu;
+    std::int32_t aggregators_per_node = 0;  // 0: the machine was not inspected yet
+    std::atomic<bool> recorded{false};
+    std::atomic<bool> told_of_stripes{false};
+    bool finalize_is_watched = false;
+    pid_t finalized_by = 0;
+};
+
+// Never destroyed: at exit there is no MPI any more to give anything back to.
+union Immortal {
+    Process process;
+    Immortal() : process() {}
+    Immortal(const Immortal&) = delete;
+    Immortal& operator=(const Immortal&) = delete;
+    ~Immortal() {}  // NOLINT(modernize-use-equals-default): would be deleted
+};
+
+Process& process() noexcept {
+    static Immortal immortal;
+    return immortal.process;
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a thread has no other place
+thread_local int depth = 0;  // of Forebay's own calls to the MPI
+
+template <class Function>
+Function find_in(void* libmpi, const char* name) noexcept {
+    return reinterpret_cast<Function>(dlsym(libmpi, name));
+}
+
+void at_exit() {
+    if (getpid() != process().finalized_by) {
+        return;  // a child of fork
+    }
+    for (const auto& [handle, file] : process().files) {
+        report_unclosed(*file);
+    }
+}
+
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works, the
+// last one first. Those that were set before ours may still close files, as HDF5's does.
+int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/) noexcept {
+    const Inside inside;
+    Process& p = process();
+    std::vector<std::unique_ptr<Circle>> idle;
+    {
+        const std::lock_guard lock(p.circles_mutex);
+        idle = p.circles.stop_keeping();
+    }
+    idle.clear();  // collective: no lock
+    const std::shared_lock lock(p.files_mutex);
+    if (!p.files.empty()) {
+        p.finalized_by = getpid();
+        std::atexit(&at_exit);
+    }
+    return MPI_SUCCESS;
+}
+
+void watch_finalize(Process& p) {
+    if (std::exchange(p.finalize_is_watched, true)) {
+        return;
+    }
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &at_finalize, &key, nullptr);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    PMPI_Comm_free_keyval(&key);
+}
+
+bool threads_may_meet() noexcept {
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE;
+}
+
+}  // namespace
+
+void* const* start_process(void* const* real, void* libmpi, bool take_over) noexcept {
+    Process& p = process();
+    p.inquiry.envelope = find_in<decltype(p.inquiry.envelope)>(libmpi, "PMPI_Type_get_envelope_c");
+    p.inquiry.contents = find_in<decltype(p.inquiry.contents)>(libmpi, "PMPI_Type_get_contents_c");
+    for (std::size_t i = 0; i < function_count; ++i) {
+        p.real[i] = real[i] != nullptr ? real[i] : narrow_table()[i];
+        p.bound[i] = take_over && own_table()[i] != nullptr ? own_table()[i] : p.real[i];
+    }
+    return p.bound.data();
+}
+
+void* real_address(std::size_t number) noexcept { return process().real[number]; }
+
+const LargeCountInquiry& large_count_inquiry() noexcept { return process().inquiry; }
+
+Result<Settings> process_settings() {
+    Process& p = process();
+    const std::lock_guard lock(p.settings_mutex);
+    if (!p.settings) {
+        p.settings.emplace(read_settings());
+    }
+    return *p.settings;
+}
+
+OpenFile* find_file(MPI_File handle) noexcept {
+    if (depth > 0) {
+        return nullptr;
+    }
+    Process& p = process();
+    const std::shared_lock lock(p.files_mutex);
+    const auto found = p.files.find(handle);
+    return found == p.files.end() ? nullptr : found->second.get();
+}
+
+void keep_file(MPI_File handle, std::unique_ptr<OpenFile> file) {
+    Process& p = process();
+    const std::unique_lock lock(p.files_mutex);
+    watch_finalize(p);
+    p.files[handle] = std::move(file);
+}
+
+std::unique_ptr<OpenFile> take_file(MPI_File handle) noexcept {
+    Process& p = process();
+    const std::unique_lock lock(p.files_mutex);
+    const auto found = p.files.extract(handle);
+    return found.empty() ? nullptr : std::move(found.mapped());
+}
+
+void choose_circle(MPI_Comm communicator, const CircleNeeds& needs, Opening& opening) {
+    Process& p = process();
+    const std::lock_guard lock(p.circles_mutex);
+    Circle* free = p.circles.find_free(communicator, needs, threads_may_meet());
+    if (free != nullptr) {
+        free->files += 1;  // before another thread sees it free
+    }
+    opening.make_circle = free == nullptr ? 1 : 0;
+    opening.circle = free == nullptr ? p.circles.next_label() : free->label;
+}
+
+Circle* join_circle(MPI_Comm communicator, const Opening& opening, const CircleNeeds& needs) {
+    if (opening.circle == 0) {
+        return nullptr;
+    }
+    Process& p = process();
+    bool room = false;
+    {
+        const std::lock_guard lock(p.circles_mutex);
+        if (opening.make_circle == 0) {
+            Circle* found = p.circles.find_label(communicator, opening.circle);
+            invariant(found != nullptr, "all ranks keep the same circles");
+            int rank = 0;
+            PMPI_Comm_rank(communicator, &rank);
+            found->files += rank == 0 ? 0 : 1;  // rank 0 has reserved it
+            return found;
+        }
+        room = p.circles.has_room();
+    }
+    auto made = make_circle(communicator, opening.circle, needs, room);  // collective: no lock
+    made->files = 1;
+    const std::lock_guard lock(p.circles_mutex);
+    return p.circles.adopt(std::move(made));
+}
+
+void leave_circle(Circle* circle) {
+    if (circle == nullptr) {
+        return;
+    }
+    Process& p = process();
+    std::unique_ptr<Circle> last;
+    {
+        const std::lock_guard lock(p.circles_mutex);
+        last = p.circles.release(circle);
+    }
+    last.reset();  // collective: no lock
+}
+
+std::int32_t aggregators_per_node() {
+    Process& p = process();
+    const std::lock_guard lock(p.settings_mutex);
+    if (p.aggregators_per_node == 0) {
+        p.aggregators_per_node = adapters::aggregators_per_node(adapters::inspect_machine());
+    }
+    return p.aggregators_per_node;
+}
+
+bool is_gpu_memory(const void* address) {
+    Process& p = process();
+    std::call_once(p.gpu_once, [&p] { p.gpu = GpuMemory::find(); });
+    return p.gpu.holds(address);
+}
+
+bool first_without_stripes() noexcept { return !process().told_of_stripes.exchange(true); }
+
+bool first_record() noexcept { return !process().recorded.exchange(true); }
+
+Inside::Inside() noexcept { depth += 1; }
+
+Inside::~Inside() { depth -= 1; }
+
+bool Inside::now() noexcept { return depth > 0; }
+
+}  // namespace forebay::entry

@@ -1,0 +1,79 @@
+// One file that a program has open, for tests: the engine works for real on a file of this machine.
+#pragma once
+
+#include "collective/mpi/open_file.hpp"
+#include "collective/mpi/scripted/mpi.hpp"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <unistd.h>
+
+namespace forebay::entry::scripted {
+
+class OpenedFile : public testing::Test {
+protected:
+    // `name`: of the file and of its record, one for each class of tests.
+    explicit OpenedFile(const std::string& name)
+        : path_{own_path(name)}, record_{own_path(name + ".jsonl")} {
+        begin();
+        std::ofstream(path_) << "";
+        facts_.name = facts_.path = path_;
+        facts_.amode = MPI_MODE_RDWR;
+        circle_ = make_circle(MPI_COMM_WORLD, 1, needs_of(settings_), true);
+    }
+    ~OpenedFile() override {
+        ::unlink(path_.c_str());
+        ::unlink(record_.c_str());
+    }
+
+    OpenFile& open() {
+        handle_ = script().make_file(facts_.name, facts_.amode);
+        file_ = std::make_unique<OpenFile>(handle_, facts_, settings_, circle_.get(), none_);
+        return *file_;
+    }
+    OpenFile& open_recorded() {
+        EXPECT_TRUE(settings_.set(Setting::record, record_));
+        facts_.recording = true;
+        return open();
+    }
+
+    // Of `bytes_`.
+    [[nodiscard]] Access at(MPI_Offset offset) {
+        return {0, handle_, Start::offset, offset, bytes_.data(), 5, MPI_BYTE, &status_};
+    }
+    [[nodiscard]] Access by_pointer() {
+        Access access = at(0);
+        access.start = Start::pointer;
+        return access;
+    }
+
+    static std::string text_of(const std::string& path) {
+        std::ifstream in(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
+    // A call of the MPI's own, counted.
+    struct Own {
+        int& passed;
+        int operator()(MPI_File) const noexcept {
+            passed += 1;
+            return MPI_SUCCESS;
+        }
+    };
+
+    std::string path_;
+    std::string record_;
+    std::string bytes_ = "hello";
+    MPI_Status status_{};
+    FileFacts facts_;
+    Settings settings_;
+    std::unique_ptr<Circle> circle_;
+    MPI_File handle_ = MPI_FILE_NULL;
+    std::unique_ptr<OpenFile> file_;
+    LargeCountInquiry none_;
+};
+
+}  // namespace forebay::entry::scripted

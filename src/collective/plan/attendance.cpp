@@ -1,0 +1,77 @@
+// See attendance.hpp.
+#include "collective/plan/attendance.hpp"
+
+#include <algorithm>
+
+namespace forebay::plan {
+
+namespace {
+
+// An entry in the log and an extent in the index, of each piece, beyond copying it. (Of reads: that
+// each rank reads what lies between its pieces, too, as others do.)
+constexpr std::int64_t piece_ns = 200;
+// Longer pieces are deposited as fast as windows are.
+constexpr std::int64_t long_bytes = 8 << 10;
+constexpr std::int64_t longest_ns = 2'000'000;
+// Who moves nothing loses nothing by a moment; the others need it.
+constexpr std::int64_t idle_ns = 200'000;
+
+bool is_newer(std::uint32_t call, std::uint32_t than) noexcept {
+    const std::uint32_t ahead = (call - than) % Attendance::calls;
+    return ahead > 0 && ahead < Attendance::calls / 2;
+}
+
+}  // namespace
+
+std::uint64_t packed(const Attendance& one) noexcept {
+    return std::uint64_t{one.file % Attendance::files} << 48U |
+           std::uint64_t{one.call % Attendance::calls} << 24U |
+           std::uint64_t{one.arrived & Attendance::ranks_max} << 4U |
+           static_cast<std::uint64_t>(one.meeting);
+}
+
+Attendance unpacked(std::uint64_t word) noexcept {
+    return {.file = static_cast<std::uint32_t>(word >> 48U),
+            .call = static_cast<std::uint32_t>(word >> 24U) % Attendance::calls,
+            .arrived = static_cast<std::uint32_t>(word >> 4U) & Attendance::ranks_max,
+            .meeting = static_cast<Meeting>(word & 15U)};
+}
+
+std::optional<Attendance> with_me(const Attendance& before, const Coming& me) noexcept {
+    Attendance now{.file = me.file, .call = me.call, .meeting = Meeting::open};
+    if (before.file == me.file && before.call == me.call) {
+        if (before.meeting != Meeting::open) {
+            return std::nullopt;
+        }
+        now.arrived = before.arrived;
+    } else if (before.file == me.file ? is_newer(before.call, me.call)
+                                      : before.meeting == Meeting::open) {
+        return std::nullopt;  // others are ahead, or wait for another file's call
+    }
+    now.arrived += 1;
+    now.meeting = now.arrived == me.ranks ? Meeting::together : Meeting::open;
+    return now;
+}
+
+Meeting of_call(const Attendance& now, const Coming& me) noexcept {
+    return now.file == me.file && now.call == me.call ? now.meeting : Meeting::alone;
+}
+
+Attendance given_up(Attendance now) noexcept {
+    now.meeting = Meeting::alone;
+    return now;
+}
+
+std::int64_t patience_ns(const Summary& asked, std::int64_t memory_piece) noexcept {
+    if (asked.empty()) {
+        return idle_ns;
+    }
+    const std::int64_t piece =
+        std::max<std::int64_t>(std::min(asked.shortest_piece, memory_piece), 1);
+    if (piece >= long_bytes) {
+        return 0;
+    }
+    return std::min(asked.bytes / piece * piece_ns, longest_ns);
+}
+
+}  // namespace forebay::plan

@@ -1,0 +1,112 @@
+// Who moves its own pieces, and when before anybody is asked.
+#include "collective/plan/bypass.hpp"
+
+#include "foundation/base/bytes.hpp"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace forebay::plan {
+namespace {
+
+const Stripes unstriped{};
+const Stripes striped{4, mib};
+
+Topology nodes_of(std::int32_t nodes) {
+    return Topology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), 4), 1};
+}
+
+Summary block(std::int64_t begin, std::int64_t bytes) {
+    return Summary{begin, begin + bytes, bytes, mib, bytes};
+}
+
+TEST(MayBypass, WhoHasBytesThatNeedNoExchange) {
+    struct Row {
+        const char* name;
+        Summary mine;
+        Stripes layout;
+        std::int32_t nodes;
+        bool may;
+    };
+    const std::vector<Row> table{
+        {"one piece on one node", block(0, mib), unstriped, 1, true},
+        {"nothing to move", Summary{}, unstriped, 1, false},
+        {"large and aligned", block(mib, 2 * mib), striped, 2, true},
+        {"small pieces over nodes", Summary{0, mib, 1024, 64, 64, false}, striped, 2, false},
+        {"pieces that cut stripes", Summary{0, 4 * mib, 4 * mib, 4096, 4 * mib}, striped, 2, false},
+    };
+    for (const Row& row : table) {
+        EXPECT_EQ(may_bypass(row.mine, row.layout, nodes_of(row.nodes), Tuning{}, Direction::write),
+                  row.may)
+            << row.name;
+    }
+}
+
+TEST(MayMoveFirst, WhereTheLastCallBypassedAndNothingCanComeBetween) {
+    Ballot all;
+    all.summary = block(0, mib);
+    all.direct = block(mib, mib);
+    Ballot holes = all;
+    holes.view_has_holes = 1;
+    Ballot unable = all;
+    unable.cannot_bypass = 1;
+    Ballot exchanged = all;
+    exchanged.summary.unbroken = false;
+    exchanged.summary.shortest_piece = 4096;
+    Ballot moved_before;  // all of it before the start
+    moved_before.direct = all.direct;
+    struct Row {
+        const char* name;
+        Ballot all;
+        Direction direction;
+        Handle handle;
+        bool may;
+    };
+    const Direction write = Direction::write;
+    const Direction read = Direction::read;
+    const std::vector<Row> table{
+        {"a write", all, write, Handle::may_write, true},
+        {"a write through holes", holes, write, Handle::may_write, false},
+        {"who could not open", unable, write, Handle::may_write, false},
+        {"what was exchanged", exchanged, write, Handle::may_write, false},
+        {"what moved before", moved_before, write, Handle::may_write, true},
+        {"a read of what others write", all, read, Handle::may_write, false},
+        {"a read of what nobody writes", all, read, Handle::only_reads, true},
+        {"a read through holes", holes, read, Handle::only_reads, true},
+        {"a reader who could not open", unable, read, Handle::only_reads, false},
+    };
+    for (const Row& row : table) {
+        EXPECT_EQ(
+            may_move_first(row.all, unstriped, nodes_of(1), Tuning{}, row.direction, row.handle),
+            row.may)
+            << row.name;
+    }
+}
+
+TEST(BypassingInFlight, IsKButForReadsWhereNothingIsStriped) {
+    struct Row {
+        const char* name;
+        Stripes layout;
+        Direction direction;
+        std::int32_t asked;
+        std::int32_t in_flight;
+    };
+    const Direction write = Direction::write;
+    const Direction read = Direction::read;
+    const std::vector<Row> table{
+        {"as set", unstriped, write, 3, 3},
+        {"as set, striped", striped, read, 3, 3},
+        {"reads of a local file", unstriped, read, 3, unlimited_requests_in_flight},
+        {"found while running", striped, write, find_requests_in_flight, first_requests_in_flight},
+        {"stripes of unknown size", Stripes{2, 0}, read, 3, 3},
+    };
+    for (const Row& row : table) {
+        Tuning tuning;
+        tuning.requests_in_flight = row.asked;
+        EXPECT_EQ(bypassing_in_flight(row.layout, tuning, row.direction), row.in_flight)
+            << row.name;
+    }
+}
+
+}  // namespace
+}  // namespace forebay::plan

@@ -1,0 +1,258 @@
+// Golden plans, and the properties every plan must have: file domains cover the file once, a target
+// is served from one node, windows cover the span once.
+#include "collective/plan/plan.hpp"
+
+#include "foundation/base/bytes.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <set>
+
+namespace forebay::plan {
+namespace {
+
+Summary dense(std::int64_t begin, std::int64_t end, std::int64_t piece) {
+    return Summary{begin, end, end - begin, piece, piece, false};
+}
+
+Topology nodes_of(std::int32_t nodes, std::int32_t locals, std::int32_t per_node = 1) {
+    return Topology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), locals), per_node};
+}
+
+TEST(Plan, OneNodeOneTargetReadsAsText) {
+    const Plan plan =
+        make_plan(dense(0, 128 * mib, 256), Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write);
+    EXPECT_EQ(describe(plan),
+              "path: exchange through aggregators\n"
+              "data: 134217728 bytes in [0, 134217728)\n"
+              "layout: 1 target(s), stripe 0 bytes\n"
+              "windows: 4 × 1048576 bytes an aggregator, coverage in units of 256 bytes\n"
+              "rounds: 128 by span\n"
+              "aggregator 0: node 0 local rank 0, targets 0..0, 128 round(s)\n");
+}
+
+TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
+    const Plan plan = make_plan(dense(0, 20 * mib, 4096), Stripes{5, mib}, nodes_of(4, 2), Tuning{},
+                                Direction::write);
+    EXPECT_EQ(describe(plan),
+              "path: exchange through aggregators\n"
+              "data: 20971520 bytes in [0, 20971520)\n"
+              "layout: 5 target(s), stripe 1048576 bytes\n"
+              "windows: 4 × 2097152 bytes an aggregator, coverage in units of 4096 bytes\n"
+              "rounds: 4 by span\n"
+              "aggregator 0: node 0 local rank 0, targets 0..0, 2 round(s)\n"
+              "aggregator 1: node 1 local rank 0, targets 1..1, 2 round(s)\n"
+              "aggregator 2: node 2 local rank 0, targets 2..2, 2 round(s)\n"
+              "aggregator 3: node 3 local rank 0, targets 3..4, 4 round(s)\n");
+}
+
+TEST(Plan, LargeAlignedPiecesBypassTheExchange) {
+    const Plan plan = make_plan(dense(0, 64 * mib, mib), Stripes{4, mib}, nodes_of(2, 4), Tuning{},
+                                Direction::write);
+    EXPECT_EQ(plan.path, Path::bypass);
+}
+
+TEST(Plan, PiecesThatCutStripesDoNotBypass) {
+    const Plan plan = make_plan(dense(0, 64 * mib, mib / 2), Stripes{4, mib}, nodes_of(2, 4),
+                                Tuning{}, Direction::write);
+    EXPECT_EQ(plan.path, Path::exchange);
+}
+
+TEST(Plan, OnePieceOfEachRankOfOneNodeBypassesWhereNothingIsStriped) {
+    Summary blocks = dense(0, 4 * 65536, 65536);
+    blocks.unbroken = true;
+    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).path,
+              Path::bypass);
+    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(2, 2), Tuning{}, Direction::write).path,
+              Path::exchange);
+    EXPECT_EQ(make_plan(blocks, Stripes{1, mib}, nodes_of(1, 4), Tuning{}, Direction::read).path,
+              Path::exchange);
+    blocks.long_in_memory = false;
+    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::read).path,
+              Path::exchange);
+    blocks.long_in_memory = true;
+    blocks.unbroken = false;
+    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::read).path,
+              Path::exchange);
+}
+
+TEST(Plan, OverlappingForSureDoesNotBypass) {
+    Summary all = dense(0, mib, mib);
+    all.bytes = 4 * mib;  // four ranks with the same megabyte
+    EXPECT_EQ(make_plan(all, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).path,
+              Path::exchange);
+}
+
+TEST(Plan, EnabledCollectiveBufferingNeverBypasses) {
+    Tuning tuning;
+    tuning.write = Mode::enable;
+    EXPECT_EQ(
+        make_plan(dense(0, 64 * mib, mib), Stripes{}, nodes_of(1, 4), tuning, Direction::write)
+            .path,
+        Path::exchange);
+}
+
+TEST(Plan, NothingToDo) {
+    const Plan plan = make_plan(Summary{}, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write);
+    EXPECT_EQ(describe(plan), "path: nothing to do\n");
+}
+
+TEST(Plan, SparseDataGoesByClaims) {
+    const Summary all{0, 1000 * mib, 1000 * 1024, 1024, 1024};
+    EXPECT_EQ(make_plan(all, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).rounds,
+              Rounds::by_claims);
+}
+
+TEST(Plan, TakesTurnsWhereAggregatorsShareTargetsAndKIsBounded) {
+    struct Row {
+        const char* name;
+        std::int32_t per_target;
+        std::int32_t requests_in_flight;
+        Domains domains;
+        bool takes_turns;
+    };
+    const std::vector<Row> table{
+        {"shared", 2, 2, Domains::by_stripes, true},
+        {"shared, k is found", 2, find_requests_in_flight, Domains::by_stripes, true},
+        {"alone", 1, 2, Domains::by_stripes, false},
+        {"no bound", 2, unlimited_requests_in_flight, Domains::by_stripes, false},
+        {"as first published", 2, 2, Domains::even, false},
+    };
+    for (const Row& row : table) {
+        Tuning tuning;
+        tuning.aggregators_per_target = row.per_target;
+        tuning.requests_in_flight = row.requests_in_flight;
+        tuning.simulated_only.domains = row.domains;
+        const Plan plan = make_plan(dense(0, 64 * mib, 4096), Stripes{2, mib}, nodes_of(4, 2),
+                                    tuning, Direction::write);
+        EXPECT_EQ(plan.takes_turns, row.takes_turns) << row.name;
+        EXPECT_EQ(share_targets(plan.aggregators), row.per_target > 1) << row.name;
+    }
+}
+
+TEST(Plan, KnowsWhoAggregates) {
+    const auto placed = place_aggregators(Stripes{5, mib}, nodes_of(4, 2), Tuning{});
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        EXPECT_EQ(aggregator_at(placed, placed[i].node, placed[i].local),
+                  AggregatorId{static_cast<std::int32_t>(i)});
+    }
+    EXPECT_EQ(aggregator_at(placed, NodeId{0}, LocalRank{1}), std::nullopt);
+    EXPECT_EQ(aggregator_at(placed, NodeId{9}, LocalRank{0}), std::nullopt);
+}
+
+TEST(MemoryPiece, IsTheShortestOrAllThatLiesEndToEnd) {
+    const pattern::Nest run = pattern::Nest::run(24);
+    const pattern::Nest holes = pattern::Nest::repeat(pattern::Nest::run(8), 3, 16);
+    struct Row {
+        const char* name;
+        const pattern::Nest* nest;
+        std::int64_t extent;
+        std::int64_t piece;
+    };
+    const std::vector<Row> table{
+        {"no type", nullptr, 0, 1000},
+        {"end to end", &run, 24, 1000},
+        {"apart", &run, 32, 24},
+        {"with holes", &holes, 48, 8},
+    };
+    for (const Row& row : table) {
+        EXPECT_EQ(memory_piece({nullptr, row.nest, row.extent}, {0, 1000}), row.piece) << row.name;
+    }
+}
+
+struct Case {
+    Stripes layout;
+    Topology topology;
+    Tuning tuning;
+    Summary all;
+};
+
+rc::Gen<Case> cases() {
+    return rc::gen::exec([] {
+        Case one;
+        one.layout.targets = *rc::gen::inRange(1, 40);
+        one.layout.stripe_bytes = one.layout.targets == 1 ? 0 : *rc::gen::inRange(1, 64) * 65536;
+        one.topology =
+            nodes_of(*rc::gen::inRange(1, 12), *rc::gen::inRange(1, 5), *rc::gen::inRange(1, 5));
+        one.tuning.aggregators_max = *rc::gen::inRange(0, 20);
+        one.tuning.window_bytes = *rc::gen::inRange<std::int64_t>(1, 16 * mib);
+        one.tuning.staging_bytes_max = *rc::gen::inRange<std::int64_t>(8, 128) * mib;
+        one.tuning.write = Mode::enable;
+        const std::int64_t begin = *rc::gen::inRange<std::int64_t>(0, 100 * mib);
+        const std::int64_t length = *rc::gen::inRange<std::int64_t>(1, 40 * mib);
+        one.all = Summary{begin, begin + length, length, 1, 1};
+        return one;
+    });
+}
+
+std::string text(const Plan& plan) { return describe(plan); }
+
+RC_GTEST_PROP(PlanProperty, ATargetIsServedFromOneNodeByOneAggregator, ()) {
+    const Case one = *cases();
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
+    std::int32_t next = 0;
+    std::set<std::pair<std::int32_t, std::int32_t>> places;
+    for (const Aggregator& a : plan.aggregators) {
+        RC_ASSERT(a.first_target == next);
+        RC_ASSERT(a.targets > 0);
+        next += a.targets;
+        RC_ASSERT(places.emplace(a.node.value(), a.local.value()).second);
+    }
+    RC_ASSERT(next == plan.layout.targets);
+}
+
+RC_GTEST_PROP(PlanProperty, WindowsCoverTheSpanOnce, ()) {
+    const Case one = *cases();
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
+    std::vector<Extent> extents;
+    Window window;
+    for (std::int32_t a = 0; a < static_cast<std::int32_t>(plan.aggregators.size()); ++a) {
+        for (std::int64_t r = 0; r < plan.rounds_of(AggregatorId{a}); ++r) {
+            window_by_span(plan, AggregatorId{a}, r, window);
+            RC_ASSERT(window.bytes <= plan.window_bytes);
+            for (const Extent& extent : window.extents) {
+                RC_ASSERT(extent.begin.bytes() % plan.granularity == 0);
+                extents.push_back(extent);
+            }
+        }
+    }
+    std::sort(extents.begin(), extents.end());
+    Offset at = plan.span.begin;
+    for (const Extent& extent : extents) {
+        RC_ASSERT(extent.begin == at);
+        at = extent.end();
+    }
+    RC_ASSERT(at == plan.span.end());
+}
+
+RC_GTEST_PROP(PlanProperty, DomainsKnowTheirPositions, ()) {
+    const Case one = *cases();
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
+    const Offset offset{*rc::gen::inRange<std::int64_t>(0, 1000 * mib)};
+    const TargetId target = target_at(plan.layout, offset);
+    for (std::int32_t a = 0; a < static_cast<std::int32_t>(plan.aggregators.size()); ++a) {
+        const Aggregator& aggregator = plan.aggregators[static_cast<std::size_t>(a)];
+        const Domain domain = plan.domain(AggregatorId{a});
+        const std::int64_t linear = domain.linear_at(offset);
+        const bool own = target.value() >= aggregator.first_target &&
+                         target.value() < aggregator.first_target + aggregator.targets;
+        RC_ASSERT((domain.offset_at(linear) == offset) == own);
+    }
+}
+
+TEST(Tuning, OnlyLocalWritesAreSmall) {
+    Tuning tuning;
+    const Stripes striped{3, 1 << 16};
+    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::write), 1 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::read), 4 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, striped, Direction::write), 4 << 20);
+    EXPECT_EQ(window_bytes(tuning, Stripes{}, Direction::write), 1 << 20);
+    EXPECT_EQ(window_bytes(tuning, Stripes{}, Direction::read), 4 << 20);
+    tuning.request_bytes_max = 64 << 10;
+    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::write), 64 << 10);
+}
+
+TEST(Plan, DescribesItself) { EXPECT_NE(text(Plan{}), ""); }
+
+}  // namespace
+}  // namespace forebay::plan

@@ -1,0 +1,95 @@
+// See libmpi.hpp. No C++ runtime is used here: the stub is loaded into shells and launchers too.
+#include "collective/preload/libmpi.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr std::size_t objects_max = 1024;  // mapped libraries that are looked at
+
+struct Objects {
+    const char* paths[objects_max];
+    std::size_t count = 0;
+};
+
+int keep_path(dl_phdr_info* info, std::size_t, void* data) {
+    auto* objects = static_cast<Objects*>(data);
+    if (objects->count < objects_max && info->dlpi_name != nullptr && *info->dlpi_name != '\0') {
+        objects->paths[objects->count++] = info->dlpi_name;
+    }
+    return 0;
+}
+
+// The address that `handle`'s own library gives `symbol`, or null if it comes from a dependency.
+bool defines(void* handle, const char* path, const char* symbol) noexcept {
+    void* address = dlsym(handle, symbol);
+    Dl_info info{};
+    return address != nullptr && dladdr(address, &info) != 0 && info.dli_fname != nullptr &&
+           std::strcmp(info.dli_fname, path) == 0;
+}
+
+Family family_of(void* handle, const char* path) noexcept {
+    if (std::strstr(path, "libmpi_abi.so") != nullptr) {
+        return Family::standard_abi;
+    }
+    if (defines(handle, path, "ompi_mpi_comm_world")) {
+        return Family::openmpi;
+    }
+    // The MPICH family's libraries share these objects (Intel MPI, Cray MPICH, MVAPICH too).
+    if (defines(handle, path, "MPI_F_STATUS_IGNORE")) {
+        return Family::mpich;
+    }
+    return Family::none;
+}
+
+// A tool such as Darshan defines PMPI names, too, but none of an MPI's own objects.
+enum class Trust { known_families, anything };
+
+Libmpi try_object(const char* path, const char* own_path, Trust trust) noexcept {
+    if (own_path != nullptr && std::strcmp(path, own_path) == 0) {
+        return {};
+    }
+    void* handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
+    if (handle == nullptr) {
+        return {};
+    }
+    if (!defines(handle, path, "PMPI_File_open") || !defines(handle, path, "PMPI_Init")) {
+        dlclose(handle);
+        return {};
+    }
+    const Family family = family_of(handle, path);
+    if (family == Family::none && trust == Trust::known_families) {
+        dlclose(handle);
+        return {};
+    }
+    // The core's MPI symbols are bound against the global scope.
+    dlopen(path, RTLD_NOLOAD | RTLD_NOW | RTLD_GLOBAL);
+    return {family, handle, path};
+}
+
+}  // namespace
+
+Libmpi find_libmpi(const void* own) noexcept {
+    Dl_info self{};
+    dladdr(own, &self);
+    Objects objects;
+    dl_iterate_phdr(&keep_path, &objects);
+    for (const Trust trust : {Trust::known_families, Trust::anything}) {
+        for (std::size_t i = 0; i < objects.count; ++i) {
+            const Libmpi found = try_object(objects.paths[i], self.dli_fname, trust);
+            if (found.handle != nullptr) {
+                return found;
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,132 @@
+// Runs at the process's first MPI_File_ call and never before: finds the MPI, loads the core that
+// was compiled for its family from beside this library, and fills every slot with the core's
+// function or the MPI's own. Whatever goes wrong, the program goes on with the MPI's own.
+#include "collective/preload/libmpi.hpp"
+#include "preload/names.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <strings.h>
+
+extern "C" {
+extern void* forebay_preload_slots[];
+void forebay_preload_bind() noexcept;
+}
+
+namespace forebay::entry {
+
+namespace {
+
+// `take_over` 0: only what stands for functions that the MPI does not have.
+using CoreTable = void* const* (*)(void* const* real, void* libmpi, int take_over);
+
+constexpr std::size_t path_max = 4096;
+
+const char* core_name(Family family) noexcept {
+    return family == Family::openmpi ? "libforebay_core_openmpi.so" : "libforebay_core_mpich.so";
+}
+
+void say(const char* problem, const char* why, const char* next) noexcept {
+    std::fprintf(stderr, "forebay: %s (%s). %s\n", problem, why, next);
+}
+
+bool disabled() noexcept {
+    const char* value = std::getenv("FOREBAY_ENABLED");
+    if (value == nullptr) {
+        return false;
+    }
+    for (const char* no : {"false", "0", "no", "off", "disable"}) {  // foundation/base/switch_words
+        if (strcasecmp(value, no) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Stands for a function that this MPI does not have.
+int missing() noexcept {
+    say("an MPI_File function was called that this MPI does not have", "it is of a newer MPI",
+        "Build the program with the MPI that it runs with.");
+    return 1;
+}
+
+// The core's table, or null; says why not.
+void* const* load_core(const Libmpi& libmpi, void* const* real, int take_over) noexcept {
+    Dl_info self{};
+    dladdr(reinterpret_cast<void*>(&forebay_preload_bind), &self);
+    char path[path_max];
+    const char* slash = self.dli_fname == nullptr ? nullptr : std::strrchr(self.dli_fname, '/');
+    const int folder = slash == nullptr ? 0 : static_cast<int>(slash - self.dli_fname) + 1;
+    std::snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, core_name(libmpi.family));
+    void* core = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char* why = core == nullptr ? dlerror() : "it has no table of functions";
+    void* entry = core == nullptr ? nullptr : dlsym(core, "forebay_core_table");
+    if (entry == nullptr) {
+        say("Forebay is off: its core cannot be loaded", why,
+            "The program goes on with the MPI's own file functions. Run `forebay doctor`.");
+        return nullptr;
+    }
+    return reinterpret_cast<CoreTable>(entry)(real, libmpi.handle, take_over);
+}
+
+bool any_missing(void* const* real) noexcept {
+    for (unsigned i = 0; i < function_count; ++i) {
+        if (real[i] == nullptr) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A program that probes for the large-count functions of MPI-4 finds those of this library, so
+// they must work with an older MPI too, also when nothing is taken over.
+void* const* ours_for(const Libmpi& libmpi, void* const* real) noexcept {
+    const bool off = disabled();
+    if (off && !any_missing(real)) {
+        return nullptr;
+    }
+    if (libmpi.family == Family::mpich || libmpi.family == Family::openmpi) {
+        return load_core(libmpi, real, off ? 0 : 1);
+    }
+    if (off) {
+        return nullptr;
+    }
+    say("Forebay is off: this MPI is of no family it knows", libmpi.path,
+        "Use an MPI of the MPICH or the Open MPI family.");
+    return nullptr;
+}
+
+void bind_all() noexcept {
+    static void* real[function_count];  // the core keeps a pointer to it
+    const Libmpi libmpi = find_libmpi(reinterpret_cast<void*>(&forebay_preload_bind));
+    if (libmpi.handle == nullptr) {
+        say("cannot go on with an MPI_File call", "no MPI library is mapped in this process",
+            "Link the program to a shared MPI library, or take libforebay_mpi.so out of "
+            "LD_PRELOAD.");
+        std::abort();
+    }
+    for (unsigned i = 0; i < function_count; ++i) {
+        real[i] = dlsym(libmpi.handle, function_names[i]);
+    }
+    void* const* ours = ours_for(libmpi, real);
+    for (unsigned i = 0; i < function_count; ++i) {
+        void* target = ours != nullptr && ours[i] != nullptr ? ours[i] : real[i];
+        target = target != nullptr ? target : reinterpret_cast<void*>(&missing);
+        __atomic_store_n(&forebay_preload_slots[i], target, __ATOMIC_RELEASE);
+    }
+}
+
+}  // namespace
+
+}  // namespace forebay::entry
+
+void forebay_preload_bind() noexcept {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, &forebay::entry::bind_all);
+}

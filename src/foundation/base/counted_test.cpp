@@ -1,0 +1,16 @@
+#include "foundation/base/counted.hpp"
+
+#include <gtest/gtest.h>
+
+namespace forebay {
+namespace {
+
+// "1 nodes", "1 ranks"
+TEST(Counted, one_thing_has_no_s) {
+    EXPECT_EQ(counted(1, "rank"), "1 rank");
+    EXPECT_EQ(counted(0, "node"), "0 nodes");
+    EXPECT_EQ(counted(2, "node"), "2 nodes");
+}
+
+}  // namespace
+}  // namespace forebay

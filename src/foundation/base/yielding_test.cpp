@@ -1,0 +1,62 @@
+#include "foundation/base/yielding.hpp"
+
+#include <gtest/gtest.h>
+
+namespace forebay {
+namespace {
+
+constexpr std::int64_t slice_ns = 4'000'000;
+
+class Waiting : public testing::Test {
+protected:
+    // Gives the core up, and has it back after this time.
+    void yield(std::int64_t away_ns) {
+        yielding.was_away(now, now + away_ns);
+        now += away_ns;
+    }
+    // From now on, nobody yields for this long.
+    void expect_sleep(std::int64_t sleeps_ns) const {
+        EXPECT_FALSE(yielding.pays_at(now));
+        EXPECT_FALSE(yielding.pays_at(now + sleeps_ns - 1));
+        EXPECT_TRUE(yielding.pays_at(now + sleeps_ns));
+    }
+
+    Yielding yielding;
+    std::int64_t now = 1'000'000'000'000;
+};
+
+TEST_F(Waiting, WhoHasTheCoreBackSoonGoesOn) {
+    yield(Yielding::lost_ns);
+    EXPECT_TRUE(yielding.pays_at(now));
+}
+
+TEST_F(Waiting, WhoLostATimeSliceSleepsForAWhile) {
+    yield(slice_ns);
+    expect_sleep(Yielding::sleeps_ns_min);
+}
+
+TEST_F(Waiting, WhoLosesOneAgainSleepsLonger) {
+    for (std::int64_t sleeps = Yielding::sleeps_ns_min; sleeps < Yielding::sleeps_ns_max;
+         sleeps *= 2) {
+        yield(slice_ns);
+        expect_sleep(sleeps);
+        now += sleeps;
+    }
+    for (int i = 0; i < 3; ++i) {
+        yield(slice_ns);
+        expect_sleep(Yielding::sleeps_ns_max);
+    }
+}
+
+TEST_F(Waiting, WhatWasLostIsForgottenWhenYieldsGoWell) {
+    yield(slice_ns);
+    yield(slice_ns);
+    for (std::uint32_t i = 0; i <= Yielding::went_well_min; ++i) {
+        yield(1000);
+    }
+    yield(slice_ns);
+    expect_sleep(Yielding::sleeps_ns_min);
+}
+
+}  // namespace
+}  // namespace forebay

@@ -1,0 +1,106 @@
+// See own_files.hpp.
+#include "foundation/kernel/own_files.hpp"
+
+#include "foundation/kernel/calls.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace forebay::kernel {
+
+namespace {
+
+constexpr mode_t writable_by_others = S_IWGRP | S_IWOTH;
+// Nobody waits for the other end of a pipe, and no terminal becomes ours.
+constexpr int carefully = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+
+bool is_ours(const struct stat& found) noexcept { return found.st_uid == ::geteuid(); }
+
+bool is_trusted(const struct stat& found) noexcept { return is_ours(found) || found.st_uid == 0; }
+
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+int refuse(int fd) noexcept {
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+int if_own(int fd, mode_t kind) noexcept {
+    struct stat found{};
+    if (fd < 0) {
+        return -1;
+    }
+    const bool fine = kernel::fstat(fd, &found) == 0 && (found.st_mode & S_IFMT) == kind &&
+                      is_ours(found) && (found.st_mode & writable_by_others) == 0;
+    return fine ? fd : refuse(fd);
+}
+
+}  // namespace
+
+int open_own(const char* path, int flags, mode_t mode) noexcept {
+    return if_own(open(path, flags | O_NOFOLLOW | carefully, mode), S_IFREG);
+}
+
+int open_own_folder(const char* path) noexcept {
+    return if_own(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), S_IFDIR);
+}
+
+bool is_in_a_trusted_folder(const std::string& path) {
+    struct stat found{};
+    return kernel::stat(folder_of(path).c_str(), &found) == 0 && is_trusted(found) &&
+           (found.st_mode & writable_by_others) == 0;
+}
+
+int open_to_apply(const std::string& path) {
+    struct stat found{};
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || kernel::fstat(fd, &found) != 0) {
+        return fd;
+    }
+    if (S_ISREG(found.st_mode) && (found.st_mode & S_IWOTH) != 0) {
+        return refuse(fd);
+    }
+    struct stat folder{};
+    const bool anybody_puts =
+        kernel::stat(folder_of(path).c_str(), &folder) == 0 && (folder.st_mode & S_IWOTH) != 0;
+    if (!anybody_puts) {
+        return fd;
+    }
+    struct stat link{};
+    const bool leads_there =
+        kernel::fstatat(AT_FDCWD, path.c_str(), &link, AT_SYMLINK_NOFOLLOW) == 0 &&
+        is_trusted(link);
+    return leads_there && (is_trusted(found) || S_ISCHR(found.st_mode)) ? fd : refuse(fd);
+}
+
+int open_named(const std::string& path, int flags, mode_t mode) {
+    if (is_in_a_trusted_folder(path)) {
+        return open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
+    }
+    int fd = open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, mode);
+    struct stat found{};
+    if (fd < 0 && errno == ELOOP) {
+        if (kernel::fstatat(AT_FDCWD, path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
+            return -1;
+        }
+        if (!is_trusted(found)) {
+            errno = EPERM;
+            return -1;
+        }
+        fd = open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
+    }
+    if (fd < 0) {
+        return -1;
+    }
+    // A device is nobody's: /dev/null.
+    const bool fine = kernel::fstat(fd, &found) == 0 && (is_ours(found) || S_ISCHR(found.st_mode));
+    return fine ? fd : refuse(fd);
+}
+
+}  // namespace forebay::kernel

@@ -1,0 +1,114 @@
+// Names under which another user may have put something before.
+#include "foundation/kernel/own_files.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace forebay::kernel {
+namespace {
+
+constexpr uid_t stranger = 65534;
+
+class OwnFiles : public testing::Test {
+protected:
+    OwnFiles() {
+        EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
+        EXPECT_EQ(::mkdir(path("shared").c_str(), 0700), 0);
+        EXPECT_EQ(::chmod(path("shared").c_str(), 01777), 0);
+    }
+    ~OwnFiles() override {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    OwnFiles(const OwnFiles&) = delete;
+    OwnFiles& operator=(const OwnFiles&) = delete;
+
+    [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+    [[nodiscard]] std::string file(const std::string& name, mode_t mode = 0644) const {
+        std::ofstream{path(name)} << "text";
+        EXPECT_EQ(::chmod(path(name).c_str(), mode), 0);
+        return path(name);
+    }
+    [[nodiscard]] std::string strangers(const std::string& name) const {
+        EXPECT_EQ(::lchown(path(name).c_str(), stranger, stranger), 0);
+        return path(name);
+    }
+    static bool opens(int fd) {
+        if (fd >= 0) {
+            ::close(fd);
+        }
+        return fd >= 0;
+    }
+    static bool is_root() { return ::geteuid() == 0; }
+
+private:
+    std::string folder_ = "/tmp/forebay_own_XXXXXX";
+};
+
+TEST_F(OwnFiles, OwnIsNoLinkNoPipeAndNothingThatOthersWriteTo) {
+    EXPECT_TRUE(opens(open_own(file("mine").c_str(), O_RDONLY)));
+    ASSERT_EQ(::symlink("mine", path("link").c_str()), 0);
+    EXPECT_FALSE(opens(open_own(path("link").c_str(), O_RDONLY)));
+    EXPECT_EQ(errno, ELOOP);
+    EXPECT_FALSE(opens(open_own(file("open", 0620).c_str(), O_RDONLY)));
+    EXPECT_EQ(errno, EPERM);
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    EXPECT_FALSE(opens(open_own(path("pipe").c_str(), O_RDONLY))) << "and it is not waited for";
+}
+
+TEST_F(OwnFiles, OwnIsNotAnotherUsers) {
+    if (!is_root()) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    static_cast<void>(file("theirs"));
+    EXPECT_FALSE(opens(open_own(strangers("theirs").c_str(), O_RDONLY)));
+    ASSERT_EQ(::mkdir(path("folder").c_str(), 0700), 0);
+    EXPECT_TRUE(opens(open_own_folder(path("folder").c_str())));
+    EXPECT_FALSE(opens(open_own_folder(strangers("folder").c_str())));
+    EXPECT_FALSE(opens(open_own_folder(path("shared").c_str()))) << "others may write to it";
+}
+
+TEST_F(OwnFiles, WhatTheUserNamesIsWrittenWhereOnlyHeCanPutFiles) {
+    ASSERT_EQ(::symlink("target", path("link").c_str()), 0);
+    EXPECT_TRUE(opens(open_named(path("link"), O_WRONLY | O_CREAT, 0644)));
+    EXPECT_TRUE(std::filesystem::exists(path("target")));
+}
+
+TEST_F(OwnFiles, WhatTheUserNamesInASharedFolderIsHis) {
+    EXPECT_TRUE(opens(open_named(path("shared/new"), O_WRONLY | O_CREAT, 0644)));
+    EXPECT_TRUE(opens(open_named(path("shared/new"), O_WRONLY | O_CREAT, 0644)));
+    ASSERT_EQ(::symlink("new", path("shared/link").c_str()), 0);
+    EXPECT_TRUE(opens(open_named(path("shared/link"), O_WRONLY, 0)));
+    if (!is_root()) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    EXPECT_FALSE(opens(open_named(strangers("shared/link"), O_WRONLY, 0)));
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_FALSE(opens(open_named(strangers("shared/new"), O_WRONLY, 0)));
+    EXPECT_EQ(errno, EPERM);
+}
+
+TEST_F(OwnFiles, WhatIsAppliedWasNotWrittenByOthers) {
+    EXPECT_TRUE(opens(open_to_apply(file("settings", 0664))));
+    EXPECT_FALSE(opens(open_to_apply(file("settings", 0666))));
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_FALSE(opens(open_to_apply(path("none"))));
+    EXPECT_EQ(errno, ENOENT);
+    EXPECT_TRUE(opens(open_to_apply("/dev/null")));
+    EXPECT_TRUE(opens(open_to_apply(file("shared/settings"))));
+    if (!is_root()) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    EXPECT_FALSE(opens(open_to_apply(strangers("shared/settings"))));
+    static_cast<void>(file("theirs"));
+    EXPECT_TRUE(opens(open_to_apply(strangers("theirs")))) << "where nobody else puts files";
+}
+
+}  // namespace
+}  // namespace forebay::kernel

@@ -1,0 +1,302 @@
+// Descends the loops once for each batch; the loops over the innermost runs are the only ones that
+// run once for each piece.
+#include "foundation/pattern/pieces.hpp"
+
+#include "foundation/pattern/index.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace forebay::pattern {
+
+namespace {
+
+// From this many pieces on a series is worth a batch of its own, that is a descent.
+constexpr std::int64_t series_min = 256;
+// A store this many entries back has left the store buffer's way.
+constexpr std::int64_t far = 16;
+
+// Takes the copies of `size` bytes that lie before the first to be walked off `skip`; how many.
+std::int64_t skip_copies(std::int64_t& skip, std::int64_t size) noexcept {
+    if (skip == 0) {
+        return 0;  // nearly always, and dividing takes long
+    }
+    const std::int64_t copies = skip / size;
+    skip -= copies * size;
+    return copies;
+}
+
+}  // namespace
+
+void Batch::reset(std::int64_t bytes_max, std::size_t pieces_max, std::int64_t unit) noexcept {
+    unit_ = unit;
+    unit_shift_ = std::countr_zero(static_cast<std::uint64_t>(unit));
+    count_ = 0;
+    common_length_ = 0;
+    bytes_ = 0;
+    bytes_left_ = bytes_max;
+    pieces_max_ = std::min(pieces_max, table_max);
+    strided_ = false;
+}
+
+Batch::Go Batch::one_strided(std::int64_t address, std::int64_t length) noexcept {
+    strided_ = true;
+    count_ = 1;
+    first_ = address;
+    stride_ = length;
+    common_length_ = length;
+    bytes_ = length;
+    return Go::stop;
+}
+
+void Batch::use_length(std::int64_t length) noexcept {
+    if (count_ == 0) {
+        common_length_ = length;
+    } else if (common_length_ != length && common_length_ != 0) {
+        std::fill_n(lengths_.begin(), count_, common_length_);
+        common_length_ = 0;
+    }
+}
+
+Batch::Go Batch::add_units(std::int64_t address, std::int64_t length) noexcept {
+    common_length_ = unit_;
+    const std::int64_t room = static_cast<std::int64_t>(pieces_max_) - count_;
+    const std::int64_t now = std::min(room, std::min(length, bytes_left_) >> unit_shift_);
+    const std::int64_t end = count_ + now;
+    bytes_ += now << unit_shift_;
+    bytes_left_ -= now << unit_shift_;
+    for (; count_ < end; ++count_, address += unit_) {
+        addresses_[at(count_)] = address;
+    }
+    return go();
+}
+
+Batch::Go Batch::add(std::int64_t address, std::int64_t length) noexcept {
+    if (unit_ != 0) {
+        return add_units(address, length);
+    }
+    if (length >= bytes_left_) {
+        length = bytes_left_;
+        if (count_ == 0) {
+            return one_strided(address, length);
+        }
+        // The end may cut the piece: alone, it does not spoil the common length of the others.
+        if (length != common_length_) {
+            return Go::stop;
+        }
+    }
+    use_length(length);
+    if (common_length_ == 0) {
+        lengths_[at(count_)] = length;
+    }
+    addresses_[at(count_)] = address;
+    bytes_ += length;
+    bytes_left_ -= length;
+    ++count_;
+    return go();
+}
+
+Batch::Go Batch::add_series(std::int64_t address, std::int64_t length, std::int64_t stride,
+                            std::int64_t count, std::int64_t skip) noexcept {
+    if (unit_ != 0) {
+        while (count > 0) {
+            if (add_units(address + skip, length - skip) == Go::stop) {
+                return Go::stop;
+            }
+            const std::int64_t done =
+                skip > 0 ? 1 : 1 + replicate(length >> unit_shift_, length, stride, count - 1);
+            address += done * stride;
+            count -= done;
+            skip = 0;
+        }
+        return go();
+    }
+    if (skip > 0) {
+        return one_strided(address + skip, std::min(length - skip, bytes_left_));
+    }
+    const std::int64_t whole =
+        count == 1 && length <= bytes_left_ ? 1 : std::min(count, bytes_left_ / length);
+    if (whole >= series_min) {
+        if (count_ == 0) {
+            strided_ = true;
+            count_ = whole;
+            first_ = address;
+            stride_ = stride;
+            common_length_ = length;
+            bytes_ = whole * length;
+        }
+        return Go::stop;
+    }
+    const std::int64_t now = std::min(whole, static_cast<std::int64_t>(pieces_max_) - count_);
+    if (now > 0) {
+        use_length(length);
+        std::int64_t* const addresses = addresses_.data() + count_;
+        for (std::int64_t i = 0; i < now; ++i) {
+            addresses[i] = address + i * stride;
+        }
+        if (common_length_ == 0) {
+            std::fill_n(lengths_.begin() + count_, now, length);
+        }
+        count_ += now;
+        bytes_ += now * length;
+        bytes_left_ -= now * length;
+    }
+    return now < count && go() == Go::on ? add(address + now * stride, length) : go();
+}
+
+std::int64_t Batch::replicate(std::int64_t pieces, std::int64_t bytes, std::int64_t stride,
+                              std::int64_t count) noexcept {
+    const std::int64_t room = static_cast<std::int64_t>(pieces_max_) - count_;
+    const std::int64_t times = std::min({count, room / pieces, bytes_left_ / bytes});
+    const std::int64_t end = count_ + times * pieces;
+    for (std::int64_t i = count_; pieces >= far && i < end; ++i) {
+        addresses_[at(i)] = addresses_[at(i - pieces)] + stride;
+    }
+    // Piece by piece, not turn by turn: a load that follows its own store would wait for it.
+    for (std::int64_t piece = count_ - pieces; pieces < far && piece < count_; ++piece) {
+        std::int64_t address = addresses_[at(piece)];
+        for (std::int64_t i = piece + pieces; i < end; i += pieces) {
+            address += stride;
+            addresses_[at(i)] = address;
+        }
+    }
+    for (std::int64_t i = count_; common_length_ == 0 && i < end; ++i) {
+        lengths_[at(i)] = lengths_[at(i - pieces)];
+    }
+    count_ = end;
+    bytes_ += times * bytes;
+    bytes_left_ -= times * bytes;
+    return times;
+}
+
+Batch::Go Batch::add_list(std::int64_t address, std::int64_t length,
+                          std::span<const std::int64_t> displacements, std::int64_t skip) noexcept {
+    if (skip > 0) {
+        return one_strided(address + displacements[0] + skip, std::min(length - skip, bytes_left_));
+    }
+    for (const std::int64_t displacement : displacements) {
+        if (add(address + displacement, length) == Go::stop) {
+            return Go::stop;
+        }
+    }
+    return Go::on;
+}
+
+Walker::Walker(const Nest& nest, std::int64_t extent, std::int64_t base) noexcept
+    : nest_(&nest), loops_(nest.loops()), extent_(extent), base_(base + nest.origin()) {}
+
+void Walker::fetch(std::int64_t position, std::int64_t end, Batch& batch,
+                   std::size_t pieces_max) const noexcept {
+    expects(position >= 0 && position < end, "there are bytes to walk");
+    batch.reset(end - position, pieces_max, unit_);
+    const Loop& root = loop_at(nest_->root());
+    if (root.kind == LoopKind::run) {
+        if (extent_ == root.length) {
+            batch.one_strided(base_ + position, end - position);
+        } else {
+            const std::int64_t count = (end - position) / root.length + 2;
+            const std::int64_t tile = position / root.length;
+            batch.add_series(base_ + tile * extent_, root.length, extent_, count,
+                             position - tile * root.length);
+        }
+        return;
+    }
+    const std::int64_t tile = position / root.size;
+    const std::int64_t address = base_ + tile * extent_;
+    const std::int64_t skip = position - tile * root.size;
+    const std::int64_t count = (end - position) / root.size + 2;
+    walk_copies(root, address, extent_, count, skip, batch);
+}
+
+// `count` copies of a loop, `stride` apart: the first is walked, the others are that again, as
+// long as the table holds them whole.
+Batch::Go Walker::walk_copies(const Loop& loop, std::int64_t address, std::int64_t stride,
+                              std::int64_t count, std::int64_t skip, Batch& batch) const noexcept {
+    while (count > 0) {
+        const std::int64_t before = batch.count_;
+        if (walk(loop, address, skip, batch) == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+        const std::int64_t done =
+            skip > 0 ? 1 : 1 + batch.replicate(batch.count_ - before, loop.size, stride, count - 1);
+        if (batch.go() == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+        count -= done;
+        address += done * stride;
+        skip = 0;
+    }
+    return Batch::Go::on;
+}
+
+Batch::Go Walker::walk(const Loop& loop, std::int64_t address, std::int64_t skip,
+                       Batch& batch) const noexcept {
+    switch (loop.kind) {
+        case LoopKind::run: return batch.add_series(address, loop.length, loop.length, 1, skip);
+        case LoopKind::repeat: return walk_repeat(loop, address, skip, batch);
+        case LoopKind::list: return walk_list(loop, address, skip, batch);
+        case LoopKind::each: break;
+    }
+    return walk_each(loop, address, skip, batch);
+}
+
+Batch::Go Walker::walk_repeat(const Loop& loop, std::int64_t address, std::int64_t skip,
+                              Batch& batch) const noexcept {
+    const Loop& child = loop_at(loop.child);
+    const std::int64_t index = skip_copies(skip, child.size);
+    address += index * loop.stride;
+    if (child.kind == LoopKind::run) {
+        return batch.add_series(address, child.length, loop.stride, loop.count - index, skip);
+    }
+    return walk_copies(child, address, loop.stride, loop.count - index, skip, batch);
+}
+
+Batch::Go Walker::walk_list(const Loop& loop, std::int64_t address, std::int64_t skip,
+                            Batch& batch) const noexcept {
+    const Loop& child = loop_at(loop.child);
+    const std::int64_t index = skip_copies(skip, child.size);
+    const auto displacements =
+        nest_->displacements().subspan(at(loop.first + index), at(loop.count - index));
+    if (child.kind == LoopKind::run) {
+        return batch.add_list(address, child.length, displacements, skip);
+    }
+    std::int64_t pieces = 0;  // of the entry before, as far as the table has them whole
+    std::int64_t before = 0;
+    for (const std::int64_t displacement : displacements) {
+        const std::int64_t had = batch.count_;
+        if (pieces == 0 || batch.replicate(pieces, child.size, displacement - before, 1) == 0) {
+            if (walk(child, address + displacement, skip, batch) == Batch::Go::stop) {
+                return Batch::Go::stop;
+            }
+        } else if (batch.go() == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+        pieces = skip > 0 ? 0 : batch.count_ - had;
+        before = displacement;
+        skip = 0;
+    }
+    return Batch::Go::on;
+}
+
+Batch::Go Walker::walk_each(const Loop& loop, std::int64_t address, std::int64_t skip,
+                            Batch& batch) const noexcept {
+    std::int64_t index = 0;
+    if (skip > 0) {
+        const Nest::Entry entry = nest_->entry_at(loop, skip);
+        index = entry.index;
+        skip -= entry.bytes_before;
+    }
+    for (; index < loop.count; ++index, skip = 0) {
+        const Loop& child = loop_at(nest_->children()[at(loop.first_child + index)]);
+        const std::int64_t place = address + nest_->displacements()[at(loop.first + index)];
+        const Batch::Go go = child.kind == LoopKind::run && skip == 0
+                                 ? batch.add(place, child.length)
+                                 : walk(child, place, skip, batch);
+        if (go == Batch::Go::stop) {
+            return Batch::Go::stop;
+        }
+    }
+    return Batch::Go::on;
+}
+
+}  // namespace forebay::pattern

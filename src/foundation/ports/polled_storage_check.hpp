@@ -1,0 +1,21 @@
+// Storage of tests in memory: requests end when it is polled, and nothing else takes time or fails.
+#pragma once
+
+#include "foundation/ports/storage.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace forebay::ports {
+
+class PolledStorage : public Storage {
+public:
+    [[nodiscard]] int depth() const noexcept override { return 64; }
+    std::size_t wait(std::span<Completion> out) override { return poll(out); }
+    Result<void> sync() override { return {}; }
+    [[nodiscard]] Result<Identity> identity() const override { return Identity{}; }
+    Result<void> close() override { return {}; }
+    [[nodiscard]] const char* name() const noexcept override { return "polled"; }
+};
+
+}  // namespace forebay::ports

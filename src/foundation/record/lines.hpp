@@ -1,0 +1,88 @@
+// The record's lines as values, and as JSON. The format is schema/record.md; Python reads it.
+#pragma once
+
+#include "foundation/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::record {
+
+struct JobLine {
+    std::string forebay;  // version
+    std::string mpi;      // what the MPI calls itself
+    std::string family;
+    std::int64_t ranks = 0;
+    std::int64_t rank = 0;  // in MPI_COMM_WORLD, of the process that writes the line
+    std::int64_t nodes = 0;
+    std::int64_t pid = 0;
+    std::string host;
+    std::string command;
+    std::string started;  // ISO 8601, UTC
+};
+
+// What one direction of a file came to. Durations in nanoseconds.
+struct Traffic {
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+    std::int64_t rounds = 0;
+    std::int64_t requests = 0;
+    std::int64_t bypassed_calls = 0;
+    std::int64_t lent_bytes = 0;
+    std::int64_t total_ns = 0;
+    std::int64_t exchange_ns = 0;
+    std::int64_t storage_ns = 0;
+    std::int64_t wait_ns = 0;
+    std::int64_t found_limit = 0;  // requests in flight per target; 0: not sought
+};
+
+// A storage target that was much slower than the others. Rates in bytes per second.
+struct SlowTarget {
+    std::int64_t target = 0;  // its place in the layout
+    bool writes = true;
+    double rate = 0;
+    double usual_rate = 0;
+    std::int64_t limit = 0;  // requests in flight that it likes; 0: not found
+};
+
+struct PassedThrough {
+    std::string call;
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;  // -1: not known
+    std::string reason;
+};
+
+struct ErrorNote {
+    std::string call;
+    std::string error_class;
+    std::string message;
+};
+
+struct FileLine {
+    std::string path;
+    bool closed = true;
+    std::int64_t ranks = 0;
+    std::int64_t nodes = 0;
+    std::vector<std::int32_t> aggregators;
+    std::int64_t targets = 1;
+    std::int64_t stripe_bytes = 0;
+    std::int64_t open_ns = 0;
+    std::vector<std::pair<std::string, std::string>> settings;
+    Traffic write;
+    Traffic read;
+    std::vector<PassedThrough> passed_through;
+    std::vector<ErrorNote> errors;
+    std::vector<SlowTarget> slow_targets;
+    std::vector<std::string> warnings;  // texts for people
+};
+
+// One line each, without its end.
+[[nodiscard]] std::string to_json(const JobLine& line);
+[[nodiscard]] std::string to_json(const FileLine& line);
+
+// Appends `line` and a newline in one write, so that lines of several jobs do not mix.
+Result<void> append_line(const std::string& path, std::string line);
+
+}  // namespace forebay::record

@@ -1,0 +1,131 @@
+// Calls that are made by number only (syscall(2)), or mean something else than libc's function of
+// that name.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/calls/numbers.hpp"
+#include "pool/capture/descriptors/tables.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <linux/sched.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+
+namespace forebay::entry {
+
+namespace {
+
+// As captured::bare_fork; or, where the child has its parent's table of descriptors, as
+// captured::clone.
+long forked(long number, const long* words, bool shares_descriptors) noexcept {
+    const int error = shares_descriptors && capturing() ? stop_tracking() : 0;
+    if (error != 0) {
+        return fail(error);
+    }
+    before_fork();
+    const long child =
+        kernel::system_call(number, words[0], words[1], words[2], words[3], words[4]);
+    if (child == 0 && shares_descriptors) {
+        in_child_with_our_descriptors();
+    } else if (child == 0) {
+        in_child();
+    }
+    return child;
+}
+
+// Of a clone_args block that can be read.
+std::uint64_t flags_of(const void* block) noexcept {
+    std::uint64_t flags = 0;
+    std::memcpy(&flags, block, sizeof flags);
+    return flags;
+}
+
+}  // namespace
+
+bool concerns(long fd) noexcept {
+    const int number = static_cast<int>(fd);
+    return descriptors.captured(number) || connection.owns(number);
+}
+
+// libc's F_GETOWN asks in another way. What is doubled may get the number of one that was closed
+// where nobody saw it.
+bool is_own_fcntl(const long* words) noexcept {
+    const int command = static_cast<int>(words[1]);
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC ||
+           (command != F_GETOWN && concerns(words[0]));
+}
+
+// A child with memory of its own that goes on where its parent is, as after fork. Another one
+// returns on another stack, so that nothing of ours may be below it.
+bool is_fork(const long* words) noexcept { return (words[0] & CLONE_VM) == 0 && words[1] == 0; }
+
+bool is_fork_by_block(const long* words) noexcept {
+    clone_args block{};
+    const auto* const from = as<const void*>(words[0]);
+    const auto bytes = static_cast<std::size_t>(words[1]);
+    if (bytes < CLONE_ARGS_SIZE_VER0 ||
+        state.memory.readable(from, CLONE_ARGS_SIZE_VER0) != CLONE_ARGS_SIZE_VER0) {
+        return false;
+    }
+    std::memcpy(&block, from, CLONE_ARGS_SIZE_VER0);
+    return (block.flags & CLONE_VM) == 0 && block.stack == 0;
+}
+
+namespace captured {
+
+ssize_t preadv2_by_number(int fd, const iovec* pieces, int count, off_t at, long,
+                          int flags) noexcept {
+    return captured::preadv2(fd, pieces, count, at, flags);
+}
+
+ssize_t pwritev2_by_number(int fd, const iovec* pieces, int count, off_t at, long,
+                           int flags) noexcept {
+    return captured::pwritev2(fd, pieces, count, at, flags);
+}
+
+int fchmodat_by_number(int folder, const char* path, mode_t mode) noexcept {
+    return captured::fchmodat(folder, path, mode, 0);
+}
+
+long io_setup_by_number(unsigned events, void* context) noexcept {
+    leave_for_good();
+    return kernel::system_call(SYS_io_setup, kernel::word_of(events), kernel::word_of(context));
+}
+
+long io_uring_setup(unsigned entries, void* parameters) noexcept {
+    leave_for_good();
+    return kernel::system_call(SYS_io_uring_setup, kernel::word_of(entries),
+                               kernel::word_of(parameters));
+}
+
+long fork_by_number() noexcept {
+    constexpr long none[5] = {};
+    return forked(SYS_fork, none, false);
+}
+
+long clone_by_number(long flags, void* stack, void* parent, void* child, long storage) noexcept {
+    const long words[] = {flags, kernel::word_of(stack), kernel::word_of(parent),
+                          kernel::word_of(child), storage};
+    return forked(SYS_clone, words, (flags & CLONE_FILES) != 0);
+}
+
+long clone3_by_number(void* block, size_t bytes) noexcept {
+    const long words[] = {kernel::word_of(block), kernel::word_of(bytes), 0, 0, 0};
+    return forked(SYS_clone3, words, (flags_of(block) & CLONE_FILES) != 0);
+}
+
+// The kernel reads a module by itself.
+long finit_module(int fd, const char* parameters, int flags) noexcept {
+    const int error = drain_if_captured(fd);
+    return error != 0
+               ? fail(error)
+               : kernel::system_call(SYS_finit_module, fd, kernel::word_of(parameters), flags);
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

@@ -1,0 +1,156 @@
+// Functions of libc that open, read or write a file inside, where nobody sees it. What was written
+// through the pool is drained before they read a file; what they write to leaves the pool.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/base/atomics.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/files/named_files.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdio_ext.h>
+
+namespace forebay::entry {
+
+namespace {
+
+// libc closes a standard stream's descriptor, or puts another file there, inside.
+void forget_standard_streams() noexcept {
+    for (int fd = 0; fd < standard_streams; ++fd) {
+        Description* const held = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
+        if (held != nullptr) {
+            let_go(*held);
+        }
+    }
+}
+
+template <class Pass>
+int drained(const char* path, const Pass& pass) noexcept {
+    const int error = drain_named(AT_FDCWD, path, 0);
+    return error != 0 ? fail(error) : pass();
+}
+
+}  // namespace
+
+namespace captured {
+
+// As libc: a stream that closes at exec, and that one thread uses.
+FILE* setmntent(const char* path, const char* mode) noexcept {
+    constexpr std::size_t letters_max = 8;
+    if (!capturing() || mode == nullptr || std::strlen(mode) > letters_max) {
+        return real::setmntent(path, mode);
+    }
+    constexpr std::string_view more = "ce";
+    std::array<char, letters_max + more.size() + 1> all{};
+    const std::size_t letters = std::strlen(mode);
+    std::memcpy(all.data(), mode, letters);
+    std::memcpy(all.data() + letters, more.data(), more.size());
+    FILE* const stream = captured::fopen(path, all.data());
+    if (stream != nullptr) {
+        ::__fsetlocking(stream, FSETLOCKING_BYCALLER);
+    }
+    return stream;
+}
+
+int endmntent(FILE* stream) noexcept {
+    if (stream != nullptr) {
+        static_cast<void>(captured::fclose(stream));
+    }
+    return 1;  // always, says its manual
+}
+
+nl_catd catopen(const char* name, int flags) noexcept {
+    if (name != nullptr && std::strchr(name, '/') != nullptr) {
+        static_cast<void>(drain_named(AT_FDCWD, name, 0));
+    }
+    return real::catopen(name, flags);
+}
+
+// The kernel appends to it from now on.
+int acct(const char* path) noexcept {
+    const int error = leave_named(AT_FDCWD, path, 0, pool::Reason::asked);
+    return error != 0 ? fail(error) : real::acct(path);
+}
+
+int swapon(const char* path, int flags) noexcept {
+    return drained(path, [&]() noexcept { return real::swapon(path, flags); });
+}
+
+void updwtmp(const char* path, const struct utmp* entry) noexcept {
+    static_cast<void>(leave_named(AT_FDCWD, path, 0, pool::Reason::append));
+    real::updwtmp(path, entry);
+}
+
+void updwtmpx(const char* path, const struct utmpx* entry) noexcept {
+    static_cast<void>(leave_named(AT_FDCWD, path, 0, pool::Reason::append));
+    real::updwtmpx(path, entry);
+}
+
+// Memory by its name is a file of /dev/shm, which may be below a pool path.
+int shm_open(const char* name, int flags, mode_t mode) noexcept {
+    const int before = errno;
+    const int fd = real::shm_open(name, flags, mode);
+    if (fd < 0 || !capturing()) {
+        return fd;
+    }
+    const Opening opening{.flags = flags,
+                          .through = pool::Reason::mapped,
+                          .empties = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY};
+    if (take_on(fd, opening) == Taken::failed) {
+        const int error = errno;
+        kernel::close(fd);
+        return fail(error);
+    }
+    errno = before;
+    return fd;
+}
+
+// The terminal becomes the three standard streams.
+int login_tty(int fd) noexcept {
+    const int done = real::login_tty(fd);
+    if (done == 0) {
+        forget_standard_streams();
+    }
+    return done;
+}
+
+// The child opens it before it becomes a program that has this library, and may empty it. An errno.
+int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t* actions, int fd, const char* path,
+                                     int flags, mode_t mode) noexcept {
+    if (capturing() && path != nullptr) {
+        const bool elsewhere = path[0] != '/' && state.spawns_elsewhere.load(relaxed);
+        const int error = elsewhere ? drain_everything()
+                                    : leave_named(AT_FDCWD, path, 0, pool::Reason::inherited);
+        if (error != 0) {
+            return error;
+        }
+    }
+    return real::posix_spawn_file_actions_addopen(actions, fd, path, flags, mode);
+}
+
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t* actions,
+                                         const char* path) noexcept {
+    state.spawns_elsewhere.store(true, relaxed);
+    return real::posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t* actions, int fd) noexcept {
+    state.spawns_elsewhere.store(true, relaxed);
+    return real::posix_spawn_file_actions_addfchdir_np(actions, fd);
+}
+
+// libc doubles /dev/null to the standard streams where nobody sees it.
+int daemon(int stay, int keep) noexcept {
+    const int done = real::daemon(stay, keep);
+    if (done == 0 && keep == 0) {
+        forget_standard_streams();
+    }
+    return done;
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

@@ -1,0 +1,173 @@
+// mlockall. The kernel counts everything that is mapped: the pool's memory, 16 GiB of a log alone,
+// would be beyond what most users may lock, and is the daemon's anyway; so are our tables beyond
+// the 8 MiB that are usual. So all else is locked, part by part, as a program without a pool would
+// have it. Under MCL_FUTURE nothing as large can be mapped any more: the connection is made before.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/base/atomics.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <span>
+#include <sys/mman.h>
+
+extern "C" {
+// Where the linker has put the first and the last byte of this library.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
+[[gnu::visibility("hidden")]] extern const std::byte __ehdr_start;
+[[gnu::visibility("hidden")]] extern const std::byte _end;
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
+}
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr std::uintptr_t locked_page_bytes = 4096;
+
+struct Range {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+};
+
+// What lies first behind `at`, of the library and of what the connection has mapped; empty: none.
+Range own_behind(std::uintptr_t at) noexcept {
+    const Range library{.begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start) /
+                                 locked_page_bytes * locked_page_bytes,
+                        .end = (reinterpret_cast<std::uintptr_t>(&_end) + locked_page_bytes - 1) /
+                               locked_page_bytes * locked_page_bytes};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): it is compared only
+    const auto mapped = connection.mapped_behind(reinterpret_cast<const std::byte*>(at));
+    const auto begin = reinterpret_cast<std::uintptr_t>(mapped.data());
+    const bool library_first = library.end > at && (mapped.empty() || library.begin < begin);
+    return library_first ? library : Range{.begin = begin, .end = begin + mapped.size()};
+}
+
+// Does `act` for each part of the range that is not ours.
+template <class Act>
+void for_others(Range range, Act act) noexcept {
+    while (range.begin < range.end) {
+        const Range own = own_behind(range.begin);
+        const bool none = own.begin == own.end || own.begin >= range.end;
+        const std::uintptr_t end = none ? range.end : std::max(own.begin, range.begin);
+        if (end > range.begin) {
+            act(Range{.begin = range.begin, .end = end});
+        }
+        range.begin = none ? range.end : own.end;
+    }
+}
+
+// The hexadecimal number at the beginning of `text`, which loses it and the character behind.
+std::uintptr_t take_number(std::span<const char>& text) noexcept {
+    std::uintptr_t number = 0;
+    while (!text.empty()) {
+        const char one = text.front();
+        text = text.subspan(1);
+        if (one >= '0' && one <= '9') {
+            number = number * 16 + static_cast<std::uintptr_t>(one - '0');
+        } else if (one >= 'a' && one <= 'f') {
+            number = number * 16 + static_cast<std::uintptr_t>(one - 'a' + 10);
+        } else {
+            break;
+        }
+    }
+    return number;
+}
+
+// Does `act` for everything that the process has mapped and that is not ours. False: /proc does not
+// tell.
+template <class Act>
+bool for_mapped(Act act) noexcept {
+    const int fd = kernel::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    std::array<char, 4096> text;
+    std::size_t held = 0;
+    bool in_line = false;  // what comes belongs to a line whose range was seen
+    for (;;) {
+        const ssize_t got = kernel::read(fd, text.data() + held, text.size() - held);
+        if (got <= 0) {
+            break;
+        }
+        std::span<const char> left{text.data(), held + static_cast<std::size_t>(got)};
+        while (!left.empty()) {
+            const auto line_end = std::ranges::find(left, '\n');
+            if (!in_line) {
+                if (line_end == left.end() && left.size() < text.size()) {
+                    break;  // the rest of the line has not been read
+                }
+                std::span<const char> numbers = left;
+                const std::uintptr_t begin = take_number(numbers);
+                for_others({.begin = begin, .end = take_number(numbers)}, act);
+            }
+            in_line = line_end == left.end();
+            left = in_line ? std::span<const char>{}
+                           : left.subspan(static_cast<std::size_t>(line_end - left.begin()) + 1);
+        }
+        held = left.size();
+        std::copy(left.begin(), left.end(), text.begin());
+    }
+    kernel::close(fd);
+    return true;
+}
+
+// 0, or why the kernel would not lock what is not ours.
+int refusal() noexcept {
+    if (kernel::is_capable(CAP_IPC_LOCK)) {
+        return 0;
+    }
+    rlim_t bytes = 0;
+    for_mapped([&](Range range) noexcept { bytes += range.end - range.begin; });
+    const rlim_t limit = kernel::limit_of(RLIMIT_MEMLOCK);
+    if (limit == 0) {
+        return EPERM;
+    }
+    return bytes > limit ? ENOMEM : 0;
+}
+
+// As the kernel does, it goes on where something cannot be locked.
+void lock_current(bool on_fault) noexcept {
+    for_mapped([&](Range range) noexcept {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): of /proc/self/maps
+        kernel::mlock2(reinterpret_cast<const void*>(range.begin), range.end - range.begin,
+                       on_fault ? MLOCK_ONFAULT : 0);
+    });
+}
+
+}  // namespace
+
+namespace captured {
+
+int mlockall(int flags) noexcept {
+    constexpr int known = MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT;
+    if (!capturing() || (flags & ~known) != 0 || (flags & (MCL_CURRENT | MCL_FUTURE)) == 0) {
+        return real::mlockall(flags);
+    }
+    const int before = errno;
+    static_cast<void>(connection.reach());
+    errno = before;
+    if ((flags & MCL_CURRENT) == 0) {
+        return real::mlockall(flags);
+    }
+    if (const int error = refusal(); error != 0) {
+        return fail(error);
+    }
+    const int done = (flags & MCL_FUTURE) != 0 ? real::mlockall(flags & ~MCL_CURRENT)
+                                               : ::munlockall();  // nothing in future
+    if (done == 0) {
+        lock_current((flags & MCL_ONFAULT) != 0);
+        errno = before;
+    }
+    return done;
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

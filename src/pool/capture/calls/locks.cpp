@@ -1,0 +1,125 @@
+// See locks.hpp. The kernel, too, looks at offset and length once, before it waits for a lock.
+#include "pool/capture/calls/locks.hpp"
+
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <fcntl.h>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr std::int64_t the_kernels = -1;
+
+// What a range is counted from; `the_kernels`, where that knows it; or minus an errno below that.
+std::int64_t origin(Place place, int whence) noexcept {
+    if (whence == SEEK_CUR) {
+        return place.file.offset.load(std::memory_order_acquire);  // in_kernel, perhaps
+    }
+    const std::int64_t size = size_of(place);
+    return size < 0 ? the_kernels + size : size;
+}
+static_assert(in_kernel == the_kernels);
+
+std::int64_t origin_of(int fd, int whence) noexcept {
+    const int before = errno;
+    const Held held{fd};
+    std::int64_t at = the_kernels;
+    if (held) {
+        const Place place{*held, fd};
+        switch (footing(place)) {
+            case Footing::pooled: at = origin(place, whence); break;
+            case Footing::passed: break;
+            case Footing::lost: at = the_kernels - EIO; break;
+        }
+    }
+    errno = before;
+    return at;
+}
+
+bool asks(int command) noexcept { return command == F_GETLK || command == F_OFD_GETLK; }
+
+}  // namespace
+
+bool is_record_lock(int command) noexcept {
+    switch (command) {
+        case F_GETLK:
+        case F_SETLK:
+        case F_SETLKW:
+        case F_OFD_GETLK:
+        case F_OFD_SETLK:
+        case F_OFD_SETLKW: return true;
+        default: return false;
+    }
+}
+
+// Nothing is held while the kernel waits: a thread may be cancelled there.
+int record_lock(int fd, int command, void* argument) noexcept {
+    auto* const wanted = static_cast<struct flock*>(argument);
+    if (!descriptors.captured(fd) ||
+        state.memory.readable(wanted, sizeof *wanted) < sizeof *wanted ||
+        (wanted->l_whence != SEEK_CUR && wanted->l_whence != SEEK_END)) {
+        return real::fcntl(fd, command, argument);
+    }
+    const std::int64_t from = origin_of(fd, wanted->l_whence);
+    if (from == the_kernels) {
+        return real::fcntl(fd, command, argument);
+    }
+    if (from < the_kernels) {
+        return fail(static_cast<int>(the_kernels - from));
+    }
+    struct flock absolute = *wanted;
+    absolute.l_whence = SEEK_SET;
+    if (__builtin_add_overflow(from, wanted->l_start, &absolute.l_start)) {
+        return fail(EOVERFLOW);
+    }
+    if (asks(command) && !state.memory.writable(wanted, sizeof *wanted)) {
+        return fail(EFAULT);
+    }
+    const int done = real::fcntl(fd, command, &absolute);
+    if (done == 0 && asks(command)) {
+        // Where nobody is in the way, the kernel says that and leaves the rest as it was.
+        if (absolute.l_type == F_UNLCK) {
+            wanted->l_type = F_UNLCK;
+        } else {
+            *wanted = absolute;
+        }
+    }
+    return done;
+}
+
+namespace captured {
+
+// libc's makes its call of fcntl inside of libc.
+int lockf(int fd, int command, off_t bytes) noexcept {
+    if (!descriptors.captured(fd)) {
+        return real::lockf(fd, command, bytes);
+    }
+    struct flock range{};
+    range.l_whence = SEEK_CUR;
+    range.l_len = bytes;
+    range.l_type = F_WRLCK;
+    switch (command) {
+        case F_LOCK: return fcntl(fd, F_SETLKW, &range);
+        case F_TLOCK: return fcntl(fd, F_SETLK, &range);
+        case F_ULOCK: range.l_type = F_UNLCK; return fcntl(fd, F_SETLK, &range);
+        case F_TEST: break;
+        default: return fail(EINVAL);
+    }
+    range.l_type = F_RDLCK;
+    if (fcntl(fd, F_GETLK, &range) < 0) {
+        return -1;
+    }
+    const bool free = range.l_type == F_UNLCK || range.l_pid == kernel::getpid();
+    return free ? 0 : fail(EACCES);
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

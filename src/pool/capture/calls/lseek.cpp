@@ -1,0 +1,80 @@
+// lseek.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/files.hpp"
+
+#include <cerrno>
+
+namespace forebay::entry {
+
+namespace {
+
+// The offset becomes base + by.
+off_t move(Place place, std::int64_t base, std::int64_t by) noexcept {
+    std::int64_t to = 0;
+    if (__builtin_add_overflow(base, by, &to) || to < 0) {
+        return fail(EINVAL);
+    }
+    std::int64_t at = place.file.offset.load(std::memory_order_acquire);
+    while (at != in_kernel) {
+        if (to > sure_max && kernel::lseek(place.fd, to, SEEK_SET) < 0) {
+            return -1;
+        }
+        if (place.file.offset.compare_exchange_weak(at, to, std::memory_order_acq_rel)) {
+            return to;
+        }
+    }
+    return kernel::lseek(place.fd, to, SEEK_SET);
+}
+
+off_t move_on(Place place, std::int64_t by) noexcept {
+    std::int64_t at = place.file.offset.load(std::memory_order_acquire);
+    while (at != in_kernel) {
+        std::int64_t to = 0;
+        if (__builtin_add_overflow(at, by, &to) || to < 0) {
+            return fail(EINVAL);
+        }
+        if (to > sure_max && kernel::lseek(place.fd, to, SEEK_SET) < 0) {
+            return -1;
+        }
+        if (place.file.offset.compare_exchange_weak(at, to, std::memory_order_acq_rel)) {
+            return to;
+        }
+    }
+    return kernel::lseek(place.fd, by, SEEK_CUR);
+}
+
+// Where data and holes are, the file system knows, once it has everything.
+off_t look_for(Place place, off_t at, int whence) noexcept {
+    const int error = drain(place);
+    if (error != 0) {
+        return fail(error);
+    }
+    const off_t found = kernel::lseek(place.fd, at, whence);
+    return found < 0 ? -1 : move(place, found, 0);
+}
+
+}  // namespace
+
+namespace captured {
+
+off_t lseek(int fd, off_t at, int whence) noexcept {
+    return on(
+        fd, [&]() noexcept { return real::lseek(fd, at, whence); },
+        [&](Place place) noexcept -> off_t {
+            switch (whence) {
+                case SEEK_SET: return move(place, 0, at);
+                case SEEK_CUR: return move_on(place, at);
+                case SEEK_END: {
+                    const std::int64_t size = size_of(place);
+                    return size < 0 ? fail(static_cast<int>(-size)) : move(place, size, at);
+                }
+                default: return look_for(place, at, whence);
+            }
+        });
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

@@ -1,0 +1,113 @@
+// Memory of files: a file leaves before it is mapped, and what was found to be memory may be none
+// from now on. Each by libc's function and by number: whoever makes such a call by number may have
+// put code of its own into libc's function, as UCX does, and calls from in there.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/system_call.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+
+namespace forebay::entry {
+
+namespace {
+
+struct Wanted {
+    void* at;
+    size_t bytes;
+    int flags;
+    int fd;
+};
+
+template <class Map>
+void* map(const Wanted& wanted, const Map& make) noexcept {
+    if ((wanted.flags & MAP_FIXED) != 0) {
+        state.memory.forget(wanted.at, wanted.bytes);
+    }
+    if ((wanted.flags & MAP_ANONYMOUS) != 0 || !descriptors.captured(wanted.fd)) [[likely]] {
+        return make();
+    }
+    const int error = leave_if_captured(wanted.fd, pool::Reason::mapped);
+    if (error != 0) {
+        errno = error;
+        return MAP_FAILED;
+    }
+    const Held held{wanted.fd};
+    void* const mapped = make();
+    if (mapped != MAP_FAILED && held) {
+        Descriptors::hold(*held);
+        state.mappings.add(mapped, *held);
+    }
+    return mapped;
+}
+
+template <class Unmap>
+int unmap(void* at, size_t bytes, const Unmap& take) noexcept {
+    state.memory.forget(at, bytes);
+    const int done = take();
+    Description* const held = done == 0 ? state.mappings.remove(at) : nullptr;
+    if (held != nullptr) {
+        let_go(*held);
+    }
+    return done;
+}
+
+void* pointer(long word) noexcept { return reinterpret_cast<void*>(word); }
+
+}  // namespace
+
+namespace captured {
+
+void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+    return map({at, bytes, flags, fd},
+               [&]() noexcept { return real::mmap(at, bytes, protection, flags, fd, offset); });
+}
+
+void* mmap_by_number(void* at, size_t bytes, int protection, int flags, int fd,
+                     off_t offset) noexcept {
+    return map({at, bytes, flags, fd}, [&]() noexcept {
+        return pointer(kernel::system_call(SYS_mmap, kernel::word_of(at), kernel::word_of(bytes),
+                                           protection, flags, fd, offset));
+    });
+}
+
+int mprotect(void* at, size_t bytes, int protection) noexcept {
+    state.memory.forget(at, bytes);
+    return real::mprotect(at, bytes, protection);
+}
+
+int mprotect_by_number(void* at, size_t bytes, int protection) noexcept {
+    state.memory.forget(at, bytes);
+    return static_cast<int>(
+        kernel::system_call(SYS_mprotect, kernel::word_of(at), kernel::word_of(bytes), protection));
+}
+
+void* mremap(void* at, size_t bytes, size_t more, int flags, void* other) noexcept {
+    state.memory.forget(at, bytes);
+    return real::mremap(at, bytes, more, flags, other);
+}
+
+void* mremap_by_number(void* at, size_t bytes, size_t more, int flags, void* other) noexcept {
+    state.memory.forget(at, bytes);
+    return pointer(kernel::system_call(SYS_mremap, kernel::word_of(at), kernel::word_of(bytes),
+                                       kernel::word_of(more), flags, kernel::word_of(other)));
+}
+
+int munmap(void* at, size_t bytes) noexcept {
+    return unmap(at, bytes, [&]() noexcept { return real::munmap(at, bytes); });
+}
+
+int munmap_by_number(void* at, size_t bytes) noexcept {
+    return unmap(at, bytes, [&]() noexcept {
+        return static_cast<int>(
+            kernel::system_call(SYS_munmap, kernel::word_of(at), kernel::word_of(bytes)));
+    });
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

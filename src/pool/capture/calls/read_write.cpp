@@ -1,0 +1,451 @@
+// read, write and their relatives. The offset of a description that only this process has is in
+// `Description::offset`; else it is the kernel's, which adds to it at once for all who share it.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/base/atomics.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/calls/inside_kind.hpp"
+#include "pool/capture/connection/lending.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/files/size_limit.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <fcntl.h>
+#include <limits>
+#include <span>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr std::size_t move_max = 0x7ffff000;  // the kernel moves no more at a time
+constexpr off_t here = -1;                    // preadv2: at the description's offset
+
+using Pieces = std::span<const iovec>;
+
+// The file itself, below the pool.
+class Kernel final : public pool::Backing {
+public:
+    explicit Kernel(int fd) noexcept : fd_{fd} {}
+    [[nodiscard]] std::int64_t read(std::int64_t offset,
+                                    std::span<std::byte> bytes) noexcept override {
+        const ssize_t got = kernel::pread(fd_, bytes.data(), bytes.size(), offset);
+        return got < 0 ? -errno : got;
+    }
+    [[nodiscard]] bool may_fill(std::span<std::byte> bytes) noexcept override {
+        return state.memory.writable(bytes.data(), bytes.size());
+    }
+
+private:
+    int fd_;
+};
+
+bool may_read(Place place) noexcept {
+    return (place.file.flags.load(relaxed) & O_ACCMODE) != O_WRONLY;
+}
+bool may_write(Place place) noexcept {
+    return (place.file.flags.load(relaxed) & O_ACCMODE) != O_RDONLY;
+}
+
+// Bytes of all pieces, as many as are moved at a time.
+std::int64_t bytes_of(Pieces pieces) noexcept {
+    std::size_t bytes = 0;
+    for (const iovec& piece : pieces) {
+        bytes += std::min(piece.iov_len, move_max - bytes);
+    }
+    return static_cast<std::int64_t>(bytes);
+}
+
+// Moves one piece after the other, each by `move` (its memory, its bytes, and how many were moved
+// before it), until one falls short: bytes moved, or minus an errno.
+template <class Move>
+std::int64_t move_each(Pieces pieces, Move move) noexcept {
+    std::int64_t total = 0;
+    for (const iovec& piece : pieces) {
+        const std::size_t want =
+            std::min(piece.iov_len, move_max - static_cast<std::size_t>(total));
+        const std::int64_t moved = move(piece.iov_base, want, total);
+        if (moved < 0) {
+            return total > 0 ? total : moved;
+        }
+        total += moved;
+        if (moved < static_cast<std::int64_t>(want)) {
+            break;
+        }
+    }
+    return total;
+}
+
+// -- writing
+// ----------------------------------------------------------------------------------------
+
+// Whether a file can be so long, its file system says when it is written.
+std::int64_t write_far(Place place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
+    const int error = leave(place, pool::Reason::asked);
+    if (error != 0) {
+        return -error;
+    }
+    const ssize_t moved = kernel::pwrite(place.fd, bytes.data(), bytes.size(), at);
+    return moved < 0 ? -errno : moved;
+}
+
+// `put` hands the bytes to the pool. Bytes written, or minus an errno.
+template <class Put>
+std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t at,
+                     const Put& put) noexcept {
+    if (at > sure_max - static_cast<std::int64_t>(bytes.size())) {
+        return write_far(place, bytes, at);
+    }
+    const pool::FileId file = place.file.file();
+    const pool::Written written = put(file);
+    const auto taken = static_cast<std::int64_t>(written.taken);
+    int error = 0;
+    switch (written.rest) {
+        case pool::Written::Rest::none: return taken;
+        case pool::Written::Rest::failed: error = written.error; break;
+        case pool::Written::Rest::through: {
+            const pool::Written settled = connection.depositor().settle(file);
+            if (settled.rest == pool::Written::Rest::through) {
+                const std::span<const std::byte> rest = bytes.subspan(written.taken);
+                const ssize_t moved =
+                    kernel::pwrite(place.fd, rest.data(), rest.size(), at + taken);
+                if (moved >= 0) {
+                    return taken + moved;
+                }
+                error = errno;
+                break;
+            }
+            if (settled.rest == pool::Written::Rest::failed) {
+                error = settled.error;
+                break;
+            }
+            [[fallthrough]];
+        }
+        case pool::Written::Rest::lost:
+            connection.mourn();
+            error = EIO;
+            break;
+    }
+    return taken > 0 ? taken : -error;
+}
+
+// `moved`, or minus an errno: where the pool promises to outlive the node, when it does.
+std::int64_t made_durable(Place place, std::int64_t moved) noexcept {
+    const pool::Written durable = connection.depositor().make_durable(place.file.file());
+    switch (durable.rest) {
+        case pool::Written::Rest::none:
+        case pool::Written::Rest::through: return moved;
+        case pool::Written::Rest::failed: return -durable.error;
+        case pool::Written::Rest::lost: break;
+    }
+    connection.mourn();
+    return -EIO;
+}
+
+// Bytes written, or minus an errno.
+std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
+    heed_size_limit();
+    if (!place.file.wrote.load(relaxed)) {
+        place.file.wrote.store(true, relaxed);
+    }
+    const std::int64_t moved = move_each(
+        pieces,
+        [&](const void* memory, std::size_t want, std::int64_t before) noexcept -> std::int64_t {
+            if (want == 0) {
+                return 0;
+            }
+            // What lies before the first byte that cannot be read is written, as the kernel does.
+            const std::size_t there = state.memory.readable(memory, want);
+            const std::span bytes{static_cast<const std::byte*>(memory), there};
+            if (at + before == 0 && is_read_inside(bytes)) {
+                place.file.read_inside.store(true, relaxed);
+            }
+            return there == 0 ? -EFAULT
+                              : deposit(place, bytes, at + before, [&](pool::FileId file) noexcept {
+                                    return connection.depositor().put(file, at + before, bytes);
+                                });
+        });
+    return moved > 0 ? made_durable(place, moved) : moved;
+}
+
+// As write_at, of bytes that lie in the log already.
+std::int64_t write_lent_at(Place place, const pool::Loan& part, std::int64_t at,
+                           bool& taken) noexcept {
+    heed_size_limit();
+    place.file.wrote.store(true, relaxed);
+    const std::int64_t moved = deposit(place, part.bytes, at, [&](pool::FileId file) noexcept {
+        const pool::Written written = connection.depositor().put_lent(file, at, part);
+        taken = written.taken > 0;
+        return written;
+    });
+    return moved > 0 ? made_durable(place, moved) : moved;
+}
+
+// Where the caller's bytes go; from there on they are nobody else's. -1 and errno where no offset
+// can be so large.
+std::int64_t claim(Place place, std::int64_t bytes) noexcept {
+    std::int64_t at = place.file.offset.load(std::memory_order_acquire);
+    while (at != in_kernel) {
+        std::int64_t end = 0;
+        if (__builtin_add_overflow(at, bytes, &end)) {
+            return fail(EINVAL);
+        }
+        if (place.file.offset.compare_exchange_weak(at, end, std::memory_order_acq_rel)) {
+            return at;
+        }
+    }
+    const off_t end = kernel::lseek(place.fd, bytes, SEEK_CUR);
+    return end < 0 ? fail(EINVAL) : end - bytes;
+}
+
+// What was claimed, but not moved, if nobody went on from there.
+void give_back(Place place, std::int64_t end, std::int64_t bytes) noexcept {
+    if (bytes == 0) {
+        return;
+    }
+    if (place.file.offset.load(relaxed) == in_kernel) {
+        kernel::lseek(place.fd, -bytes, SEEK_CUR);
+        return;
+    }
+    place.file.offset.compare_exchange_strong(end, end - bytes, std::memory_order_acq_rel);
+}
+
+ssize_t told(std::int64_t moved) noexcept {
+    return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
+}
+
+// From where the file stands, which goes on by as much.
+template <class MoveAt>
+ssize_t move_here(Place place, Pieces pieces, std::int64_t bytes, MoveAt move_at) noexcept {
+    const std::int64_t at = claim(place, bytes);
+    if (at < 0) {
+        return -1;
+    }
+    const std::int64_t moved = move_at(place, pieces, at);
+    give_back(place, at + bytes, bytes - std::max<std::int64_t>(moved, 0));
+    return told(moved);
+}
+
+ssize_t write_here(Place place, Pieces pieces) noexcept {
+    return move_here(place, pieces, bytes_of(pieces), write_at);
+}
+
+ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
+    std::int64_t end = 0;
+    if (__builtin_add_overflow(at, bytes_of(pieces), &end)) {
+        return fail(EINVAL);
+    }
+    return told(write_at(place, pieces, at));
+}
+
+// -- reading
+// ----------------------------------------------------------------------------------------
+
+// Bytes read, or minus an errno.
+std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
+    const Connection::Reading reading{connection};
+    const Guessing guess{descriptors.guess(place.file)};
+    Kernel backing{place.fd};
+    return move_each(pieces, [&](void* memory, std::size_t want, std::int64_t before) noexcept {
+        return connection.reader().read(place.file.file(), backing, guess.get(), at + before,
+                                        {static_cast<std::byte*>(memory), want});
+    });
+}
+
+// Whose offset only this process moves: read, and then see whether it is still the same.
+ssize_t read_here(Place place, Pieces pieces) noexcept {
+    const std::int64_t bytes = bytes_of(pieces);
+    std::int64_t at = place.file.offset.load(std::memory_order_acquire);
+    while (at != in_kernel) {
+        const bool over = at > std::numeric_limits<std::int64_t>::max() - bytes;
+        const std::int64_t moved = over ? -EINVAL : read_at(place, pieces, at);
+        if (moved <= 0) {
+            return told(moved);
+        }
+        if (place.file.offset.compare_exchange_strong(at, at + moved, std::memory_order_acq_rel)) {
+            return moved;
+        }
+    }
+    return move_here(place, pieces, bytes, read_at);
+}
+
+ssize_t read_there(Place place, Pieces pieces, off_t at) noexcept {
+    if (at > std::numeric_limits<std::int64_t>::max() - bytes_of(pieces)) {
+        return fail(EINVAL);
+    }
+    return told(read_at(place, pieces, at));
+}
+
+// -- what the captured functions have in common
+// -------------------------------------------------------
+
+enum class Direction { reads, writes };
+
+// In which direction, and at which offset: the description's, or the caller's.
+struct Move {
+    Direction direction;
+    bool has_offset = false;
+    off_t at = 0;
+};
+
+// What the kernel says before it looks at memory: 0 or an errno.
+int refusal_of(Place place, const Move& move) noexcept {
+    if (move.has_offset && move.at < 0) {
+        return EINVAL;
+    }
+    return (move.direction == Direction::reads ? may_read(place) : may_write(place)) ? 0 : EBADF;
+}
+
+ssize_t move(Place place, Pieces pieces, const Move& how) noexcept {
+    if (how.direction == Direction::reads) {
+        return how.has_offset ? read_there(place, pieces, how.at) : read_here(place, pieces);
+    }
+    return how.has_offset ? write_there(place, pieces, how.at) : write_here(place, pieces);
+}
+
+// read, write, and those with an offset.
+template <class Pass>
+ssize_t on_bytes(int fd, const iovec& piece, const Move& how, const Pass& pass) noexcept {
+    return on(fd, pass, [&](Place place) noexcept -> ssize_t {
+        if (const int error = refusal_of(place, how); error != 0) {
+            return fail(error);
+        }
+        if (!Memory::possible(piece.iov_base, piece.iov_len)) {
+            return fail(EFAULT);
+        }
+        const iovec whole{piece.iov_base, std::min(piece.iov_len, move_max)};
+        return move(place, {&whole, 1}, how);
+    });
+}
+
+// What the kernel says of pieces before it moves any, in its order: 0 or an errno. A single one is
+// cut to what is moved at a time before its address is looked at, several are not.
+int refusal_of(const iovec* pieces, int count) noexcept {
+    if (count < 0 || count > IOV_MAX) {
+        return EINVAL;
+    }
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(iovec);
+    if (state.memory.readable(pieces, bytes) != bytes) {
+        return EFAULT;
+    }
+    const Pieces all{pieces, static_cast<std::size_t>(count)};
+    if (!std::ranges::all_of(all,
+                             [](const iovec& one) noexcept { return one.iov_len <= SSIZE_MAX; })) {
+        return EINVAL;
+    }
+    const std::size_t looked_at = count == 1 ? move_max : SSIZE_MAX;
+    const bool possible = std::ranges::all_of(all, [&](const iovec& one) noexcept {
+        return Memory::possible(one.iov_base, std::min(one.iov_len, looked_at));
+    });
+    return possible ? 0 : EFAULT;
+}
+
+// readv, writev, and those with an offset.
+template <class Pass>
+ssize_t on_pieces(int fd, const iovec* pieces, int count, const Move& how,
+                  const Pass& pass) noexcept {
+    return on(fd, pass, [&](Place place) noexcept -> ssize_t {
+        int error = refusal_of(place, how);
+        error = error == 0 ? refusal_of(pieces, count) : error;
+        return error != 0 ? fail(error)
+                          : move(place, {pieces, static_cast<std::size_t>(count)}, how);
+    });
+}
+
+// Flags that a deposit does not know make the file leave.
+template <class Pass>
+ssize_t leave_for(int fd, int flags, const Pass& pass) noexcept {
+    const pool::Reason why = (flags & RWF_APPEND) != 0               ? pool::Reason::append
+                             : (flags & (RWF_DSYNC | RWF_SYNC)) != 0 ? pool::Reason::direct
+                                                                     : pool::Reason::flags;
+    const int error = leave_if_captured(fd, why);
+    return error != 0 ? fail(error) : pass();
+}
+
+}  // namespace
+
+namespace captured {
+
+ssize_t read(int fd, void* to, size_t bytes) noexcept {
+    return on_bytes(fd, {to, bytes}, {.direction = Direction::reads},
+                    [&]() noexcept { return real::read(fd, to, bytes); });
+}
+
+ssize_t write(int fd, const void* from, size_t bytes) noexcept {
+    return on_bytes(fd, {const_cast<void*>(from), bytes}, {.direction = Direction::writes},
+                    [&]() noexcept { return real::write(fd, from, bytes); });
+}
+
+ssize_t pread(int fd, void* to, size_t bytes, off_t at) noexcept {
+    return on_bytes(fd, {to, bytes}, {Direction::reads, true, at},
+                    [&]() noexcept { return real::pread(fd, to, bytes, at); });
+}
+
+ssize_t pwrite(int fd, const void* from, size_t bytes, off_t at) noexcept {
+    return on_bytes(fd, {const_cast<void*>(from), bytes}, {Direction::writes, true, at},
+                    [&]() noexcept { return real::pwrite(fd, from, bytes, at); });
+}
+
+ssize_t readv(int fd, const iovec* pieces, int count) noexcept {
+    return on_pieces(fd, pieces, count, {.direction = Direction::reads},
+                     [&]() noexcept { return real::readv(fd, pieces, count); });
+}
+
+ssize_t writev(int fd, const iovec* pieces, int count) noexcept {
+    return on_pieces(fd, pieces, count, {.direction = Direction::writes},
+                     [&]() noexcept { return real::writev(fd, pieces, count); });
+}
+
+ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept {
+    return on_pieces(fd, pieces, count, {Direction::reads, true, at},
+                     [&]() noexcept { return real::preadv(fd, pieces, count, at); });
+}
+
+ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept {
+    return on_pieces(fd, pieces, count, {Direction::writes, true, at},
+                     [&]() noexcept { return real::pwritev(fd, pieces, count, at); });
+}
+
+ssize_t preadv2(int fd, const iovec* pieces, int count, off_t at, int flags) noexcept {
+    const auto pass = [&]() noexcept { return real::preadv2(fd, pieces, count, at, flags); };
+    if ((flags & ~(RWF_HIPRI | RWF_NOWAIT)) != 0) {
+        return leave_for(fd, flags, pass);
+    }
+    return on_pieces(fd, pieces, count, {Direction::reads, at != here, at}, pass);
+}
+
+ssize_t pwritev2(int fd, const iovec* pieces, int count, off_t at, int flags) noexcept {
+    const auto pass = [&]() noexcept { return real::pwritev2(fd, pieces, count, at, flags); };
+    if ((flags & ~(RWF_HIPRI | RWF_NOWAIT)) != 0) {
+        return leave_for(fd, flags, pass);
+    }
+    return on_pieces(fd, pieces, count, {Direction::writes, at != here, at}, pass);
+}
+
+// libc ends a program that reads more than it has room for.
+ssize_t read_chk(int fd, void* to, size_t bytes, size_t room) noexcept {
+    return bytes > room ? real::read_chk(fd, to, bytes, room) : read(fd, to, bytes);
+}
+
+ssize_t pread_chk(int fd, void* to, size_t bytes, off_t at, size_t room) noexcept {
+    return bytes > room ? real::pread_chk(fd, to, bytes, at, room) : pread(fd, to, bytes, at);
+}
+
+}  // namespace captured
+
+ssize_t write_lent(int fd, const pool::LentBytes* part, off_t at, bool* taken) noexcept {
+    *taken = false;
+    return on(
+        fd, [&]() noexcept { return real::pwrite(fd, part->begin, part->bytes, at); },
+        [&](Place place) noexcept -> ssize_t {
+            const pool::Loan loan{.position = part->position,
+                                  .place = part->place,
+                                  .bytes = {part->begin, part->bytes}};
+            return may_write(place) ? told(write_lent_at(place, loan, at, *taken)) : fail(EBADF);
+        });
+}
+
+}  // namespace forebay::entry

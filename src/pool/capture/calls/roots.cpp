@@ -1,0 +1,49 @@
+// A process that changes its root folder has other names for its files from then on, and reaches
+// the daemon no more: it goes on without the pool, which is kept empty until it has ended.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/process.hpp"
+#include "pool/capture/processes/starting.hpp"
+
+#include <cerrno>
+
+namespace forebay::entry {
+
+namespace {
+
+// What it has open is written through, by its children, too.
+void go_on_without_the_pool(int socket, const char* folder) noexcept {
+    ask_for_room(socket, true, {.path = folder, .why = "the root folder of a process"});
+    for (int fd = 0; fd < descriptors.end(); ++fd) {
+        leave_if_captured(fd, pool::Reason::inherited);
+    }
+    state.captures.store(false, std::memory_order_release);
+}
+
+}  // namespace
+
+namespace captured {
+
+int chroot(const char* folder) noexcept {
+    if (!capturing()) {
+        return real::chroot(folder);
+    }
+    const int before = errno;
+    const int socket = connect_for_program();  // from the new root there is no way
+    errno = before;
+    const int done = real::chroot(folder);
+    const int after = errno;
+    if (done == 0 && socket >= 0) {
+        go_on_without_the_pool(socket, folder);  // which keeps the connection
+    } else if (socket >= 0) {
+        kernel::close(socket);
+    }
+    errno = after;
+    return done;
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

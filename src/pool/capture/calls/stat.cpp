@@ -1,0 +1,243 @@
+// What is said of a file: its size and times are those with the deposits.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/base/atomics.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/additions.hpp"
+#include "pool/capture/files/draining.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <limits>
+#include <optional>
+
+namespace forebay::entry {
+
+namespace {
+
+bool wants_addition(const struct stat& found) noexcept { return S_ISREG(found.st_mode); }
+bool wants_addition(const struct statx& found) noexcept { return S_ISREG(found.stx_mode); }
+dev_t device_of(const struct stat& found) noexcept { return found.st_dev; }
+dev_t device_of(const struct statx& found) noexcept {
+    return makedev(found.stx_dev_major, found.stx_dev_minor);
+}
+ino_t inode_of(const struct stat& found) noexcept { return found.st_ino; }
+ino_t inode_of(const struct statx& found) noexcept { return found.stx_ino; }
+
+std::int64_t grain_in(const struct stat& found) noexcept { return grain_of(found.st_blksize); }
+std::int64_t grain_in(const struct statx& found) noexcept { return grain_of(found.stx_blksize); }
+
+void set_change_time(const ChangeTimes& before, const ChangeTimes& after,
+                     struct stat& out) noexcept {
+    const std::int64_t found = out.st_ctim.tv_sec * nanoseconds + out.st_ctim.tv_nsec;
+    const std::int64_t seen = change_time(before, found, after);
+    out.st_ctim = {seen / nanoseconds, seen % nanoseconds};
+}
+
+void set_change_time(const ChangeTimes& before, const ChangeTimes& after,
+                     struct statx& out) noexcept {
+    const std::int64_t found = out.stx_ctime.tv_sec * nanoseconds + out.stx_ctime.tv_nsec;
+    const std::int64_t seen = change_time(before, found, after);
+    out.stx_ctime.tv_sec = seen / nanoseconds;
+    out.stx_ctime.tv_nsec = static_cast<std::uint32_t>(seen % nanoseconds);
+}
+
+void add(const Addition& addition, const ChangeTimes& after, struct stat& out) noexcept {
+    const std::int64_t modified = addition.times.modified_ns;
+    out.st_size = std::max<off_t>(out.st_size, addition.size);
+    out.st_blocks = blocks_with(addition, out.st_blocks, out.st_size, grain_in(out));
+    if (modified != 0) {
+        out.st_mtim = {modified / nanoseconds, modified % nanoseconds};
+    }
+    set_change_time(addition.times, after, out);
+}
+
+void add(const Addition& addition, const ChangeTimes& after, struct statx& out) noexcept {
+    const std::int64_t modified = addition.times.modified_ns;
+    out.stx_size = std::max(out.stx_size, static_cast<__u64>(addition.size));
+    out.stx_blocks =
+        static_cast<__u64>(blocks_with(addition, static_cast<std::int64_t>(out.stx_blocks),
+                                       static_cast<std::int64_t>(out.stx_size), grain_in(out)));
+    if (modified != 0) {
+        out.stx_mtime.tv_sec = modified / nanoseconds;
+        out.stx_mtime.tv_nsec = static_cast<std::uint32_t>(modified % nanoseconds);
+    }
+    set_change_time(addition.times, after, out);
+}
+
+// Asks libc, of a file that the pool has drained and forgotten.
+template <class Status, class Ask>
+int look_at_forgotten(dev_t device, Status* out, const Ask& ask) noexcept {
+    const int done = ask();
+    if (done == 0 && device_of(*out) == device) {
+        const ChangeTimes times = remembered_times(device, inode_of(*out));
+        set_change_time(times, times, *out);
+    }
+    return done;
+}
+
+// Asks libc, and where the file is one of the pool, asks again once it is known what to add: what
+// was drained in between counts in one of the two. The pool forgets a file whose bytes have all
+// been drained, so one that it does not know may have got them since libc was asked.
+template <class Status, class Ask>
+int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
+    const int done = ask();
+    if (done != 0 || !capturing() || !wants_addition(*out)) {
+        return done;
+    }
+    const dev_t device = device_of(*out);
+    const bool may = connection.reached() ? possible_on(device)
+                                          : state.other_names.may_have(device, inode_of(*out)) ||
+                                                may_be_pooled(folder, path, device);
+    if (!may) {
+        return done;
+    }
+    if (!connection.reach() || connection.life() != Connection::Life::lives) {
+        return connection.stays_out() && drain_and_close(device, inode_of(*out)) == 0 ? ask()
+                                                                                      : done;
+    }
+    const auto file = known(device, inode_of(*out));
+    const auto addition = file ? addition_of(*file, grain_in(*out)) : std::nullopt;
+    if (!addition) {
+        return look_at_forgotten(device, out, ask);
+    }
+    const int again = ask();
+    if (again == 0 && device_of(*out) == device) {
+        add(*addition, times_of(*file), *out);
+    }
+    return again;
+}
+
+// By its inode where the descriptor is not captured, or its data is libc's business: the file may
+// have deposits by other descriptors, and its times are the same by all.
+template <class Ask>
+int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
+    const auto pass = [&]() noexcept {
+        return connection.reached() ? look(fd, "", out, ask) : ask();
+    };
+    return on(fd, pass, [&](Place place) noexcept {
+        auto addition = addition_of(place.file.file(), usual_grain);
+        int done = ask();
+        if (done == 0 && addition && addition->occupied > 0 && grain_in(*out) != usual_grain) {
+            addition = addition_of(place.file.file(), grain_in(*out));
+            done = ask();
+        }
+        if (done == 0 && addition) {
+            add(*addition, times_of(place.file.file()), *out);
+        }
+        return done;
+    });
+}
+
+// Before times are set: what comes later would set others.
+template <class Set>
+int set_times(int folder, const char* path, int flags, const Set& set) noexcept {
+    const int error = drain_named_to_change(folder, path, flags);
+    return error != 0 ? fail(error) : set();
+}
+
+template <class Set>
+int set_times_of_open(int fd, const Set& set) noexcept {
+    const int error = drain_open_to_change(fd);
+    return error != 0 ? fail(error) : set();
+}
+
+}  // namespace
+
+namespace captured {
+
+int fstat(int fd, struct stat* out) noexcept {
+    return look_at_open(fd, out, [&]() noexcept { return real::fstat(fd, out); });
+}
+
+int stat(const char* path, struct stat* out) noexcept {
+    return look(AT_FDCWD, path, out, [&]() noexcept { return real::stat(path, out); });
+}
+
+int lstat(const char* path, struct stat* out) noexcept {
+    return look(AT_FDCWD, path, out, [&]() noexcept { return real::lstat(path, out); });
+}
+
+int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept {
+    return look(folder, path, out,
+                [&]() noexcept { return real::fstatat(folder, path, out, flags); });
+}
+
+int statx(int folder, const char* path, int flags, unsigned mask, struct statx* out) noexcept {
+    return look(folder, path, out,
+                [&]() noexcept { return real::statx(folder, path, flags, mask, out); });
+}
+
+int fxstat(int version, int fd, struct stat* out) noexcept {
+    return look_at_open(fd, out, [&]() noexcept { return real::fxstat(version, fd, out); });
+}
+
+int xstat(int version, const char* path, struct stat* out) noexcept {
+    return look(AT_FDCWD, path, out, [&]() noexcept { return real::xstat(version, path, out); });
+}
+
+int lxstat(int version, const char* path, struct stat* out) noexcept {
+    return look(AT_FDCWD, path, out, [&]() noexcept { return real::lxstat(version, path, out); });
+}
+
+int fxstatat(int version, int folder, const char* path, struct stat* out, int flags) noexcept {
+    return look(folder, path, out,
+                [&]() noexcept { return real::fxstatat(version, folder, path, out, flags); });
+}
+
+int chdir(const char* path) noexcept {
+    const int done = real::chdir(path);
+    state.folder.store(Folder::unknown, relaxed);
+    return done;
+}
+
+int fchdir(int fd) noexcept {
+    const int done = real::fchdir(fd);
+    state.folder.store(Folder::unknown, relaxed);
+    return done;
+}
+
+int utimensat(int folder, const char* path, const timespec* times, int flags) noexcept {
+    if (path == nullptr) {
+        return set_times_of_open(
+            folder, [&]() noexcept { return real::utimensat(folder, path, times, flags); });
+    }
+    return set_times(folder, path, flags,
+                     [&]() noexcept { return real::utimensat(folder, path, times, flags); });
+}
+
+int futimens(int fd, const timespec* times) noexcept {
+    return set_times_of_open(fd, [&]() noexcept { return real::futimens(fd, times); });
+}
+
+int utimes(const char* path, const timeval* times) noexcept {
+    return set_times(AT_FDCWD, path, 0, [&]() noexcept { return real::utimes(path, times); });
+}
+
+int lutimes(const char* path, const timeval* times) noexcept {
+    return set_times(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
+                     [&]() noexcept { return real::lutimes(path, times); });
+}
+
+int futimes(int fd, const timeval* times) noexcept {
+    return set_times_of_open(fd, [&]() noexcept { return real::futimes(fd, times); });
+}
+
+int futimesat(int folder, const char* path, const timeval* times) noexcept {
+    return set_times(folder, path, 0,
+                     [&]() noexcept { return real::futimesat(folder, path, times); });
+}
+
+int utime(const char* path, const utimbuf* times) noexcept {
+    return set_times(AT_FDCWD, path, 0, [&]() noexcept { return real::utime(path, times); });
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

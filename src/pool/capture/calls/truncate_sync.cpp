@@ -1,0 +1,155 @@
+// A file's length, and when its bytes are on the storage.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/draining.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/files/size_limit.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/falloc.h>
+
+namespace forebay::entry {
+
+namespace {
+
+int done(int error) noexcept { return error == 0 ? 0 : fail(error); }
+
+// A descriptor that is not captured may be one of a file in the pool all the same: it was received
+// from another process, or bears a name from outside.
+template <class Pass>
+int synced(int fd, const Pass& pass) noexcept {
+    if (!descriptors.captured(fd)) {
+        const int error = drain_open(fd);
+        return error != 0 ? fail(error) : pass();
+    }
+    return on(fd, pass, [&](Place place) noexcept { return done(sync(place)); });
+}
+
+// A descriptor of this file that the process has already; one that may write, if there is any.
+struct Own {
+    int fd = -1;
+    bool writes = false;
+};
+
+Own own_of(const struct stat& wanted) noexcept {
+    Own own;
+    for (int fd = 0; fd < descriptors.end() && !own.writes; ++fd) {
+        struct stat found{};
+        const Held held{fd};
+        if (held && kernel::fstat(fd, &found) == 0 && found.st_ino == wanted.st_ino &&
+            found.st_dev == wanted.st_dev) {
+            const int flags = held->flags.load(std::memory_order_relaxed);
+            own = {.fd = fd, .writes = (flags & O_ACCMODE) != O_RDONLY};
+        }
+    }
+    return own;
+}
+
+// What changes where bytes lie, or takes some away, is not for a file with deposits, nor for one of
+// which blocks were read ahead.
+template <class Pass>
+auto prepared(int fd, int mode, const Pass& pass) noexcept {
+    constexpr int changes = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE |
+                            FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
+    const int error =
+        (mode & changes) != 0 ? leave_if_captured(fd, pool::Reason::asked) : drain_if_captured(fd);
+    return pass(error);
+}
+
+}  // namespace
+
+namespace captured {
+
+int fsync(int fd) noexcept {
+    return synced(fd, [&]() noexcept { return real::fsync(fd); });
+}
+
+int fdatasync(int fd) noexcept {
+    return synced(fd, [&]() noexcept { return real::fdatasync(fd); });
+}
+
+int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) noexcept {
+    const int error = drain_open(fd);
+    return error != 0 ? fail(error) : real::sync_file_range(fd, at, bytes, flags);
+}
+
+int syncfs(int fd) noexcept {
+    const int error = drain_all();
+    const int synced = real::syncfs(fd);
+    return synced == 0 && error != 0 ? fail(error) : synced;
+}
+
+void sync() noexcept {
+    static_cast<void>(drain_all());  // sync tells nobody
+    real::sync();
+}
+
+int ftruncate(int fd, off_t bytes) noexcept {
+    if (!descriptors.captured(fd) || bytes < 0) {
+        return real::ftruncate(fd, bytes);
+    }
+    const Held held{fd};
+    if (!held || held->beside.load(std::memory_order_relaxed) ||
+        (held->flags.load(std::memory_order_relaxed) & O_ACCMODE) == O_RDONLY) {
+        return real::ftruncate(fd, bytes);
+    }
+    const Place place{*held, fd};
+    const Footing here = footing(place);
+    const bool told = here == Footing::passed && connection.life() == Connection::Life::lives &&
+                      held->connection.load(std::memory_order_relaxed) == connection.number();
+    if (here == Footing::passed && !told) {
+        return real::ftruncate(fd, bytes);
+    }
+    if (here != Footing::lost && is_beyond_size_limit(bytes) && bytes > size_of(place)) {
+        return real::ftruncate(fd, bytes);  // fails, and the signal comes
+    }
+    return here == Footing::lost ? fail(EIO) : done(truncate(place, bytes));
+}
+
+int truncate(const char* path, off_t bytes) noexcept {
+    struct stat found{};
+    if (!capturing() || bytes < 0 || kernel::stat(path, &found) != 0 || !S_ISREG(found.st_mode) ||
+        (!possible_on(found.st_dev) && !state.other_names.may_have(found.st_dev, found.st_ino))) {
+        return real::truncate(path, bytes);
+    }
+    const int before = errno;
+    // To open it once more and close that would give away the process' locks on it.
+    const Own own = own_of(found);
+    errno = before;
+    if (own.writes) {
+        return ftruncate(own.fd, bytes);
+    }
+    if (own.fd >= 0) {
+        const int error = leave_if_captured(own.fd, pool::Reason::asked);
+        return error != 0 ? fail(error) : real::truncate(path, bytes);
+    }
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    if (fd < 0) {
+        return -1;
+    }
+    const int result = ftruncate(fd, bytes);
+    const int error = errno;
+    static_cast<void>(close(fd));
+    errno = result == 0 ? before : error;
+    return result;
+}
+
+int fallocate(int fd, int mode, off_t at, off_t bytes) noexcept {
+    return prepared(fd, mode, [&](int error) noexcept {
+        return error != 0 ? fail(error) : real::fallocate(fd, mode, at, bytes);
+    });
+}
+
+int posix_fallocate(int fd, off_t at, off_t bytes) noexcept {
+    return prepared(fd, 0, [&](int error) noexcept {
+        return error != 0 ? error : real::posix_fallocate(fd, at, bytes);
+    });
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

@@ -1,0 +1,136 @@
+// Walks through trees of files (nftw, ftw, fts): libc looks at each file inside, and the program is
+// told of sizes and times without deposits. So each regular file is looked at once more.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace forebay::entry {
+
+namespace {
+
+// `flags` are fstatat's. What has another file of this name meanwhile stays as libc found it.
+void add_deposits(const char* path, int flags, struct stat& found) noexcept {
+    if (!capturing() || !S_ISREG(found.st_mode) ||
+        (!connection.reached() && !may_be_pooled(AT_FDCWD, path, found.st_dev))) {
+        return;
+    }
+    const int before = errno;
+    struct stat again{};
+    if (captured::fstatat(AT_FDCWD, path, &again, flags) == 0 && again.st_ino == found.st_ino &&
+        again.st_dev == found.st_dev) {
+        found = again;
+    }
+    errno = before;
+}
+
+// The functions of a program get no word of their caller's, so what is called is the thread's. It
+// is set again behind each call: the program may have walked through another tree in it, and have
+// left that by longjmp.
+int visit_with_flags(const char* path, const struct stat* found, int kind, FTW* place) {
+    const Walk walk = own_walk();
+    struct stat corrected = *found;
+    const char* const here = walk.changes_folder ? path + place->base : path;
+    add_deposits(here, walk.follows ? 0 : AT_SYMLINK_NOFOLLOW, corrected);
+    const int said = walk.visit_with_flags(path, &corrected, kind, place);
+    own_walk() = walk;
+    return said;
+}
+
+int visit(const char* path, const struct stat* found, int kind) {
+    const Walk walk = own_walk();
+    struct stat corrected = *found;
+    add_deposits(path, 0, corrected);
+    const int said = walk.visit(path, &corrected, kind);
+    own_walk() = walk;
+    return said;
+}
+
+// The name by which the process reaches what fts_children tells of: it has not changed to that
+// folder yet. Empty where it is too long.
+const char* path_of_child(const FTSENT& child, PathBuffer& buffer) noexcept {
+    if (child.fts_level <= FTS_ROOTLEVEL || child.fts_parent == nullptr) {
+        return child.fts_accpath;
+    }
+    const std::string_view folder = child.fts_parent->fts_accpath;
+    const std::string_view name{child.fts_name, child.fts_namelen};
+    if (folder.size() + 1 + name.size() + 1 > buffer.size()) {
+        return "";
+    }
+    char* to = buffer.data();
+    std::memcpy(to, folder.data(), folder.size());
+    to += folder.size();
+    *to++ = '/';
+    std::memcpy(to, name.data(), name.size());
+    to[name.size()] = '\0';
+    return buffer.data();
+}
+
+int flags_of(const FTS& tree) noexcept {
+    return (tree.fts_options & FTS_PHYSICAL) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
+}
+
+// FTS_F: libc has looked at it, and it is a regular file.
+bool is_looked_at(const FTSENT& one) noexcept {
+    return one.fts_info == FTS_F && one.fts_statp != nullptr;
+}
+
+}  // namespace
+
+namespace captured {
+
+int nftw(const char* path, NftwVisit* visit, int depth, int flags) noexcept {
+    if (!capturing() || visit == nullptr) {
+        return real::nftw(path, visit, depth, flags);
+    }
+    const Walk before = own_walk();
+    own_walk() = {.visit_with_flags = visit,
+                  .follows = (flags & FTW_PHYS) == 0,
+                  .changes_folder = (flags & FTW_CHDIR) != 0};
+    const int said = real::nftw(path, &visit_with_flags, depth, flags);
+    own_walk() = before;
+    return said;
+}
+
+int ftw(const char* path, FtwVisit* visit, int depth) noexcept {
+    if (!capturing() || visit == nullptr) {
+        return real::ftw(path, visit, depth);
+    }
+    const Walk before = own_walk();
+    own_walk() = {.visit = visit};
+    const int said = real::ftw(path, &entry::visit, depth);
+    own_walk() = before;
+    return said;
+}
+
+FTSENT* fts_read(FTS* tree) noexcept {
+    FTSENT* const one = real::fts_read(tree);
+    if (one != nullptr && is_looked_at(*one)) {
+        const bool followed = (one->fts_flags & FTS_SYMFOLLOW) != 0;
+        add_deposits(one->fts_accpath, followed ? 0 : flags_of(*tree), *one->fts_statp);
+    }
+    return one;
+}
+
+FTSENT* fts_children(FTS* tree, int options) noexcept {
+    FTSENT* const first = real::fts_children(tree, options);
+    if (!capturing()) {
+        return first;
+    }
+    for (FTSENT* one = first; one != nullptr; one = one->fts_link) {
+        if (is_looked_at(*one)) {
+            PathBuffer buffer;
+            add_deposits(path_of_child(*one, buffer), flags_of(*tree), *one->fts_statp);
+        }
+    }
+    return first;
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

@@ -1,0 +1,500 @@
+// Nothing here is allocated, and no signal handler of the program runs while a question is open: it
+// could ask one itself.
+#include "pool/capture/connection/connection.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/connection/connection_parts.hpp"
+#include "pool/capture/connection/message.hpp"
+#include "pool/capture/connection/trust.hpp"
+#include "pool/capture/descriptors/own_descriptors.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <span>
+#include <utility>
+
+namespace forebay::entry {
+
+namespace {
+
+// Naps, while the daemon has as many programs as it can have, and some of them have ended; or while
+// it ends connections before it has said anything, for want of descriptors.
+constexpr int tries_max = 6000;
+int moved_up(int fd) noexcept {
+    const int high = doubled_out_of_the_way(fd);
+    if (high < 0) {
+        return fd;
+    }
+    kernel::close(fd);
+    return high;
+}
+
+bool send_question(int socket, const wire::Question& question, int descriptor) noexcept {
+    iovec bytes{const_cast<wire::Question*>(&question), sizeof question};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof descriptor);
+        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    ssize_t moved = 0;
+    do {
+        moved = kernel::sendmsg(socket, &message, MSG_NOSIGNAL);
+    } while (moved < 0 && errno == EINTR);
+    return moved == static_cast<ssize_t>(sizeof question);
+}
+
+// To be woken takes longer than most answers (decision 0009): so many looks come first.
+constexpr int looks_max = 100;
+
+// Bytes, 0 at the end, or -1; and the descriptors that came with them.
+ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors,
+                Yielding& yielding) noexcept {
+    iovec bytes{to.data(), to.size()};
+    alignas(cmsghdr) std::array<char, 256> control{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    ssize_t moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    for (int looks = 1; looks < looks_max && moved < 0 && errno == EAGAIN && yielding.pays();
+         ++looks) {
+        yielding.yield();
+        moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    }
+    while (moved < 0 && (errno == EINTR || errno == EAGAIN)) {
+        moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    }
+    std::size_t count = 0;
+    for (cmsghdr* header = moved < 0 ? nullptr : CMSG_FIRSTHDR(&message); header != nullptr;
+         header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
+            continue;
+        }
+        const std::size_t some = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < some && count < descriptors.size(); ++i, ++count) {
+            std::memcpy(&descriptors[count], CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+        }
+    }
+    return moved;
+}
+
+}  // namespace
+
+bool Connection::set_socket(const char* path, const char* daemon) noexcept {
+    const std::size_t bytes = std::strlen(path) + 1;
+    if (bytes > sizeof address_.sun_path) {
+        return false;
+    }
+    address_.sun_family = AF_UNIX;
+    std::memcpy(address_.sun_path, path, bytes);
+    daemon_ = daemon_of(daemon, path);
+    process_ = kernel::getpid();
+    mark_memory();
+    return true;
+}
+
+void Connection::mark_memory() noexcept {
+    constexpr std::size_t page = 4096;
+    if (mark_ == nullptr) {
+        void* const at =
+            kernel::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED) {
+            return;
+        }
+        if (kernel::madvise(at, page, MADV_WIPEONFORK) != 0) {
+            kernel::munmap(at, page);
+            return;
+        }
+        mark_ = static_cast<std::atomic<std::uint32_t>*>(at);
+    }
+    mark_->store(1, relaxed);
+}
+
+// By its memory: a process that clone() made with memory and descriptors of its parent has another
+// number, and asks as a thread does.
+bool Connection::is_ours() const noexcept {
+    return mark_ != nullptr ? mark_->load(relaxed) != 0 : kernel::getpid() == process_;
+}
+
+bool Connection::reach() noexcept {
+    if (reached()) {
+        return true;
+    }
+    if (state_.load(std::memory_order_acquire) != State::none || !is_ours() || !capturing()) {
+        return false;
+    }
+    const int before = errno;
+    for (int tried = 1; !settled_with(tried); ++tried) {
+        const std::atomic<std::uint32_t> nobody{0};
+        kernel::futex_wait(nobody, 0, nap);
+    }
+    errno = before;
+    return reached();
+}
+
+// False: it cannot be told yet, since others have still to go.
+bool Connection::settled_with(int tried) noexcept {
+    const Turn turn{*this};
+    if (state_.load(relaxed) != State::none) {
+        return true;
+    }
+    Received greeting;
+    const char* problem = connect_and_greet(greeting, tried == tries_max);
+    State found = State::unreachable;
+    const char* hint = "See with `forebay pool status` whether the daemon lives.";
+    if (problem != nullptr && errno == EACCES) {
+        hint = "Nothing was told to it. Use a daemon of your own.";
+    }
+    if (problem != nullptr && greeting.came) {
+        hint = "What could be drained is; `forebay pool status` says the rest.";
+    }
+    if (problem == nullptr) {
+        // Its leak check would look through all that is mapped, which takes minutes.
+        problem = state.under_valgrind ? "valgrind would look through it" : map(greeting);
+        for (const int fd : greeting.descriptors) {
+            close_if_open(fd);
+        }
+        found = problem == nullptr ? State::reached : State::out;
+        hint =
+            "Files that it opens leave the pool. See whether its address space is limited "
+            "(`ulimit -v`).";
+    }
+    if (problem != nullptr) {
+        const int error = errno;
+        unmap();
+        disconnect(found == State::out);
+        if (found == State::unreachable && error == EAGAIN && tried < tries_max) {
+            return false;
+        }
+        if (found == State::unreachable && inherited_ != nullptr &&
+            life_of(*inherited_) == Life::ended) {
+            state_.store(State::ended, std::memory_order_release);
+            return true;  // files are plain files
+        }
+        if (found == State::unreachable && error == ENOENT) {
+            tell_that_it_was_stopped();
+        } else if (!state.under_valgrind) {
+            std::array<char, 256> why;
+            std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
+                          error);
+            say("this program does without the pool", why.data(), hint);
+        }
+    }
+    state_.store(found, std::memory_order_release);
+    return true;
+}
+
+// A daemon that ends takes its socket away. A shell that keeps the variables starts many programs:
+// a file beside the socket, which `forebay pool start` removes, has the first of them tell it.
+void Connection::tell_that_it_was_stopped() const noexcept {
+    std::array<char, sizeof address_.sun_path + 8> mark;
+    std::snprintf(mark.data(), mark.size(), "%s.told", address_.sun_path);
+    constexpr mode_t own = 0600;
+    const int made =
+        kernel::open(mark.data(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, own);
+    if (made >= 0) {
+        kernel::close(made);
+    } else if (errno == EEXIST) {
+        return;
+    }
+    std::array<char, 256> why;
+    std::snprintf(why.data(), why.size(),
+                  "%s: no daemon is there; it was stopped, or never started", address_.sun_path);
+    say("this program does without the pool", why.data(),
+        "`eval \"$(forebay pool stop --unset)\"` takes its variables out of this shell.");
+}
+
+// Null, or what went wrong, with errno: EACCES where it is not the daemon that has to be there.
+const char* Connection::connect_to_daemon(int socket) const noexcept {
+    if (const char* const problem = folder_problem(address_.sun_path)) {
+        errno = EACCES;
+        return problem;
+    }
+    if (kernel::connect(socket, reinterpret_cast<const sockaddr*>(&address_), sizeof address_) !=
+        0) {
+        errno = errno == EACCES ? ECONNREFUSED : errno;
+        return "nobody answers";
+    }
+    const char* const problem = listener_problem(socket, daemon_);
+    errno = problem != nullptr ? EACCES : errno;
+    return problem;
+}
+
+// Null, or what went wrong, with errno.
+const char* Connection::connect_and_greet(Received& greeting, bool last_try) noexcept {
+    const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (made < 0) {
+        return "no socket can be made";
+    }
+    socket_.store(moved_up(made), relaxed);
+    if (const char* const problem = connect_to_daemon(socket_.load(relaxed))) {
+        return problem;
+    }
+    wire::Question hello;
+    hello.number = process_;
+    hello.flags = last_try ? wire::last_try : 0;
+    greeting = exchange(hello, -1);
+    if (!greeting.came) {
+        // It had no descriptor for so much as an answer, and is making room.
+        errno = errno == ECONNRESET || errno == EPIPE ? EAGAIN : errno;
+        return "the daemon does not answer";
+    }
+    if (greeting.reply.error != 0) {
+        errno = greeting.reply.error;
+        return "the daemon has no room for it";
+    }
+    return nullptr;
+}
+
+const char* Connection::map(Received& greeting) noexcept {
+    auto* const directory = map_whole(greeting.descriptors[0], {sizeof(pool::Directory)});
+    if (directory == nullptr) {
+        return "the directory cannot be mapped";
+    }
+    directory_ = reinterpret_cast<const pool::Directory*>(directory);
+    if (directory_->header.format.load(std::memory_order_acquire) != pool::format) {
+        return "the daemon is of another version";
+    }
+    std::byte* const log =
+        map_whole(greeting.descriptors[1], {pool::LogShape::bytes, PROT_READ | PROT_WRITE});
+    if (log == nullptr) {
+        return "the log cannot be mapped";
+    }
+    log_ = pool::Log{log};
+    log_file_.take(moved_up(greeting.descriptors[1]), pool::LogShape::bytes);
+    greeting.descriptors[1] = -1;
+    if (greeting.descriptors[2] < 0) {
+        return "there is no bell";
+    }
+    bell_.store(moved_up(greeting.descriptors[2]), relaxed);
+    greeting.descriptors[2] = -1;
+    client_ = greeting.reply.client;
+    depositor_.emplace(*directory_, log_, client_, *this);
+    // Without it, all that is not deposited is read from the file itself.
+    clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
+    clean_ = clean_bytes_ == 0 ? nullptr : map_whole(greeting.descriptors[3], {clean_bytes_});
+    reader_.emplace(*directory_, *this,
+                    pool::Ahead{.wishes = &*depositor_, .client = client_, .blocks = clean_});
+    number_.fetch_add(1, relaxed);
+    unmapped(std::exchange(inherited_, nullptr), sizeof(pool::Directory));
+    return nullptr;
+}
+
+void Connection::disconnect(bool but_for_the_socket) noexcept {
+    const int before = errno;
+    if (!but_for_the_socket) {
+        close_if_open(socket_.exchange(-1, relaxed));
+    }
+    close_if_open(bell_.exchange(-1, relaxed));
+    log_file_.close();
+    errno = before;
+}
+
+// What was mapped for this process.
+void Connection::unmap() noexcept {
+    unmapped(directory_, sizeof(pool::Directory));
+    unmapped(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
+    unmapped(clean_, clean_bytes_);
+    directory_ = nullptr;
+    log_ = pool::Log{};
+    clean_ = nullptr;
+}
+
+void Connection::forget(Table table) noexcept {
+    const int before = errno;
+    if (table == Table::own) {
+        disconnect();
+    } else {
+        socket_.store(-1, relaxed);
+        bell_.store(-1, relaxed);
+        log_file_.forget();
+    }
+    const bool over = life() == Life::ended;
+    if (directory_ != nullptr) {
+        unmapped(std::exchange(inherited_, std::exchange(directory_, nullptr)),
+                 sizeof(pool::Directory));
+    }
+    unmap();
+    others_mapped_.store(0, relaxed);
+    for (OtherLog& other : others_) {
+        if (other.base.load(relaxed) != nullptr) {  // mostly nothing is written to, and copied
+            unmapped(other.base.exchange(nullptr, relaxed), pool::LogShape::bytes);
+        }
+    }
+    for (std::byte*& old : retired_) {
+        unmapped(std::exchange(old, nullptr), pool::LogShape::bytes);
+    }
+    for (LentLog& lent : lent_logs_) {
+        unmapped(lent.base, pool::LogShape::bytes);
+        lent = {};
+    }
+    own_name_.store(0, relaxed);
+    depositor_.reset();
+    reader_.reset();
+    readings_.store(0, relaxed);
+    turn_.store(0, relaxed);
+    number_.fetch_add(1, relaxed);
+    process_ = kernel::getpid();
+    mark_memory();
+    state_.store(over ? State::ended : State::none, std::memory_order_release);
+    errno = before;
+}
+
+Connection::Received Connection::exchange(const wire::Question& question, int descriptor) noexcept {
+    const int socket = socket_.load(relaxed);
+    Received received;
+    std::array<std::byte, sizeof(wire::Reply)> bytes;
+    const ssize_t moved = send_question(socket, question, descriptor)
+                              ? receive(socket, bytes, received.descriptors, yielding_)
+                              : -1;
+    if (moved <= 0) {
+        errno = moved == 0 ? ECONNRESET : errno;
+        return received;
+    }
+    const auto said = wire::reply_of(std::span{bytes}.first(static_cast<std::size_t>(moved)));
+    received.came = said.has_value() && said->ask == question.ask;
+    if (received.came) {
+        received.reply = *said;
+    } else {
+        errno = EPROTO;
+    }
+    return received;
+}
+
+std::optional<wire::Reply> Connection::ask(const wire::Question& question,
+                                           int descriptor) noexcept {
+    if ((!reached() && !stays_out()) || !is_ours()) {
+        return std::nullopt;
+    }
+    const int before = errno;
+    std::optional<wire::Reply> reply;
+    {
+        const Turn turn{*this};
+        const Received received = exchange(question, descriptor);
+        for (const int fd : received.descriptors) {
+            close_if_open(fd);
+        }
+        if (received.came) {
+            reply.emplace(received.reply);
+        }
+    }
+    if (!reply && reached() && life() == Life::dead) {
+        mourn();
+    }
+    errno = before;
+    return reply;
+}
+
+void Connection::mourn() noexcept {
+    if (!told_.exchange(true, relaxed)) {
+        const bool dead = life() == Life::dead;
+        say("files of the pool fail from now on",
+            dead ? "the daemon of this node has died, with what was not drained yet"
+                 : "the daemon does not listen to this process any more",
+            "Look at its messages, and run the program again from its last complete output.");
+    }
+}
+
+void Connection::move_from(int fd) noexcept {
+    const Turn turn{*this};
+    if (log_file_.number() == fd) {
+        log_file_.give_up();
+    }
+    for (std::atomic<int>* one : {&socket_, &bell_}) {
+        if (one->load(relaxed) == fd) {
+            const int other = doubled_out_of_the_way(fd);
+            if (other >= 0) {
+                one->store(other, relaxed);
+                return;
+            }
+        }
+    }
+}
+
+void Connection::move_beyond_limit() noexcept {
+    const Turn turn{*this};
+    for (std::atomic<int>* one : {&socket_, &bell_}) {
+        const int fd = one->load(relaxed);
+        const int other = fd < 0 ? -1 : doubled_beyond_limit(fd);
+        if (other >= 0) {
+            one->store(other, relaxed);
+            kernel::close(fd);
+        }
+    }
+    log_file_.move_to_double(&doubled_beyond_limit);
+}
+
+// The first word of a robust mutex: its holder, or a bit that the kernel sets when its holder dies.
+Connection::Life Connection::life() const noexcept {
+    const State now = state_.load(std::memory_order_acquire);
+    if (now != State::reached) {
+        return now == State::ended ? Life::ended : Life::dead;
+    }
+    return life_of(*directory_);
+}
+
+Connection::Life Connection::life_of(const pool::Directory& directory) noexcept {
+    const pool::DaemonEnd end = directory.header.ended.load(std::memory_order_acquire);
+    if (end != pool::DaemonEnd::not_yet) [[unlikely]] {
+        return end == pool::DaemonEnd::well ? Life::ended : Life::dead;
+    }
+    const auto& word = reinterpret_cast<const pool::Word&>(directory.header.alive);
+    const std::uint32_t seen = word.load(std::memory_order_acquire);
+    if ((seen & FUTEX_OWNER_DIED) != 0) {
+        return Life::dead;
+    }
+    if (seen != 0) {
+        return Life::lives;
+    }
+    return directory.header.closing.load(relaxed) != 0 ? Life::ended : Life::dead;
+}
+
+std::int64_t Connection::now_ns() const noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * nanoseconds + now.tv_nsec;
+}
+
+void Connection::kick() noexcept {
+    const int before = errno;
+    const std::uint64_t one = 1;
+    kernel::write(bell_.load(relaxed), &one, sizeof one);
+    errno = before;
+}
+
+void Connection::wait(const pool::Word& word, std::uint32_t seen) noexcept {
+    const int before = errno;
+    kernel::futex_wait(word, seen, nap);
+    errno = before;
+}
+
+void Connection::prepare(std::byte* begin, std::size_t bytes) noexcept {
+    const int before = errno;
+    // The daemon has provided this memory; nobody has touched it yet.
+    kernel::madvise(begin, bytes, MADV_POPULATE_WRITE);
+    errno = before;
+}
+
+bool Connection::fill(std::byte* to, std::span<const std::byte> bytes) noexcept {
+    return log_file_.write(static_cast<std::size_t>(to - log_.base()), bytes);
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,108 @@
+// A program that has set itself a limit for files would be killed by writing beyond it, and one
+// that closes descriptors behind our back would have its own file written to. Both are looked at
+// before each write.
+#include "pool/capture/connection/log_file.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "foundation/kernel/calls.hpp"
+
+#include <cerrno>
+#include <ctime>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+
+// A page of the source that has to be read first is not waited for inside of the write, which keeps
+// the daemon from the log.
+void touch(std::span<const std::byte> bytes) noexcept {
+    const auto read = [](const std::byte& one) {
+        static_cast<void>(*const_cast<const volatile std::byte*>(&one));
+    };
+    for (std::size_t i = 0; i < bytes.size(); i += page) {
+        read(bytes[i]);
+    }
+    if (!bytes.empty()) {
+        read(bytes.back());
+    }
+}
+
+}  // namespace
+
+void LogFile::take(int fd, std::size_t bytes) noexcept {
+    struct stat found{};
+    if (kernel::fstat(fd, &found) != 0) {
+        kernel::close(fd);
+        return;
+    }
+    bytes_ = bytes;
+    device_ = found.st_dev;
+    inode_ = found.st_ino;
+    fd_.store(fd, std::memory_order_seq_cst);
+}
+
+void LogFile::close() noexcept {
+    const int fd = fd_.exchange(-1, std::memory_order_seq_cst);
+    if (fd >= 0) {
+        kernel::close(fd);
+    }
+    forget();
+}
+
+void LogFile::forget() noexcept {
+    fd_.store(-1, std::memory_order_seq_cst);
+    writings_.store(0, relaxed);
+}
+
+void LogFile::move_to_double(int (*doubled)(int fd)) noexcept {
+    const int fd = number();
+    const int other = fd < 0 ? -1 : doubled(fd);
+    if (other >= 0) {
+        fd_.store(other, std::memory_order_seq_cst);
+        kernel::close(fd);
+    }
+}
+
+// Whoever still writes is done in a moment, or will see that the number has changed; unless it is
+// this very thread, which a signal has interrupted. So this ends.
+void LogFile::give_up() noexcept {
+    constexpr int yields = 1000;
+    constexpr int naps = 1000;
+    constexpr timespec nap{.tv_sec = 0, .tv_nsec = 1'000'000};
+    fd_.store(-1, std::memory_order_seq_cst);
+    for (int i = 0; i < yields + naps && writings_.load(std::memory_order_seq_cst) > 0; ++i) {
+        if (i < yields) {
+            ::sched_yield();
+        } else {
+            ::nanosleep(&nap, nullptr);
+        }
+    }
+}
+
+bool LogFile::is_still_the_log(int fd) const noexcept {
+    struct stat found{};
+    return kernel::limit_of(RLIMIT_FSIZE) >= bytes_ && kernel::fstat(fd, &found) == 0 &&
+           found.st_dev == device_ && found.st_ino == inode_;
+}
+
+bool LogFile::write(std::size_t place, std::span<const std::byte> bytes) noexcept {
+    const int before = errno;
+    touch(bytes);
+    writings_.fetch_add(1, std::memory_order_seq_cst);
+    const int fd = fd_.load(std::memory_order_seq_cst);
+    const bool written =
+        fd >= 0 && is_still_the_log(fd) &&
+        kernel::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(place)) ==
+            static_cast<ssize_t>(bytes.size());
+    const bool done = written && fd_.load(std::memory_order_seq_cst) == fd;
+    writings_.fetch_sub(1, std::memory_order_release);
+    errno = before;
+    return done;
+}
+
+}  // namespace forebay::entry

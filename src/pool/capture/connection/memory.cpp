@@ -1,0 +1,167 @@
+// See memory.hpp. Asking costs a system call, which also brings the pages in; the copy would
+// have to, else.
+#include "pool/capture/connection/memory.hpp"
+
+#include "foundation/kernel/calls.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr std::uintptr_t page_bytes = 4096;
+// Of a kernel's answer that is not clear, so much is looked at.
+constexpr std::size_t probe_bytes_max = std::size_t{1} << 20;
+
+// Nothing is on the first page.
+bool sensible(std::uintptr_t begin, std::size_t bytes) noexcept {
+    return begin >= page_bytes && Memory::possible(reinterpret_cast<const void*>(begin), bytes);
+}
+
+struct Pages {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+};
+
+Pages pages_of(std::uintptr_t begin, std::size_t bytes) noexcept {
+    return {begin / page_bytes * page_bytes,
+            (begin + bytes + page_bytes - 1) / page_bytes * page_bytes};
+}
+
+// 0, or why the kernel does not bring the pages in.
+int bring_in(Pages pages, int advice) noexcept {
+    void* const at = reinterpret_cast<void*>(pages.begin);
+    int done = 0;
+    do {
+        done = kernel::madvise(at, pages.end - pages.begin, advice);
+    } while (done != 0 && (errno == EINTR || errno == EAGAIN));
+    return done == 0 ? 0 : errno;
+}
+
+// The kernel's own copy is what decides: from the memory into a file that nobody else has. It
+// stops where the memory does, as any write would.
+std::size_t probe_readable(std::uintptr_t begin, std::size_t bytes) noexcept {
+    const int fd = kernel::memfd_create("forebay-probe", MFD_CLOEXEC);
+    if (fd < 0) {
+        return bytes;  // it cannot be told
+    }
+    std::size_t done = 0;
+    ssize_t moved = 1;
+    while (done < bytes && moved > 0) {
+        moved = kernel::pwrite(fd, reinterpret_cast<const void*>(begin + done),
+                               std::min(bytes - done, probe_bytes_max), 0);
+        done += static_cast<std::size_t>(std::max<ssize_t>(moved, 0));
+    }
+    kernel::close(fd);
+    return done;
+}
+
+// As above, the other way: zeros into memory that will be overwritten.
+bool probe_writable(std::uintptr_t begin, std::size_t bytes) noexcept {
+    const int fd = kernel::memfd_create("forebay-probe", MFD_CLOEXEC);
+    if (fd < 0) {
+        return true;  // it cannot be told
+    }
+    std::size_t done = 0;
+    ssize_t moved =
+        kernel::ftruncate(fd, static_cast<off_t>(probe_bytes_max)) == 0 ? ssize_t{1} : ssize_t{0};
+    while (done < bytes && moved > 0) {
+        moved = kernel::pread(fd, reinterpret_cast<void*>(begin + done),
+                              std::min(bytes - done, probe_bytes_max), 0);
+        done += static_cast<std::size_t>(std::max<ssize_t>(moved, 0));
+    }
+    kernel::close(fd);
+    return done == bytes;
+}
+
+}  // namespace
+
+// Whole granules where they are there, for the next time; else the very bytes.
+std::size_t Memory::look(std::uintptr_t begin, std::size_t bytes) noexcept {
+    if (bytes == 0 || !sensible(begin, bytes)) {
+        return 0;
+    }
+    std::uintptr_t first = begin / granule_bytes;
+    const std::uintptr_t last = (begin + bytes - 1) / granule_bytes;
+    while (first <= last && remembered(readable_, first)) {
+        ++first;
+    }
+    const std::uintptr_t last_page = (begin + bytes - 1) / page_bytes;
+    std::uintptr_t page = begin / page_bytes;
+    while (first <= last && page <= last_page && remembered(readable_pages_, page)) {
+        ++page;
+    }
+    if (first > last || page > last_page) {
+        return bytes;
+    }
+    const int before = errno;
+    std::size_t there = bytes;
+    if (bring_in({first * granule_bytes, (last + 1) * granule_bytes}, MADV_POPULATE_READ) == 0) {
+        for (std::uintptr_t granule = first; granule <= last; ++granule) {
+            readable_[granule % places].store(granule, std::memory_order_relaxed);
+        }
+    } else if (bring_in(pages_of(begin, bytes), MADV_POPULATE_READ) == 0) {
+        for (page = begin / page_bytes; page <= last_page; ++page) {
+            readable_pages_[page % places].store(page, std::memory_order_relaxed);
+        }
+    } else {
+        there = probe_readable(begin, bytes);
+    }
+    errno = before;
+    return there;
+}
+
+bool Memory::writable(void* at, std::size_t bytes) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(at);
+    if (bytes == 0) {
+        return true;
+    }
+    if (!sensible(begin, bytes)) {
+        return false;
+    }
+    std::uintptr_t first = begin / page_bytes;
+    const std::uintptr_t last = (begin + bytes - 1) / page_bytes;
+    while (first <= last && remembered(writable_, first)) {
+        ++first;
+    }
+    if (first > last) {
+        return true;
+    }
+    const int before = errno;
+    bool there = bring_in({first * page_bytes, (last + 1) * page_bytes}, MADV_POPULATE_WRITE) == 0;
+    for (std::uintptr_t page = first; there && page <= last; ++page) {
+        writable_[page % places].store(page, std::memory_order_relaxed);
+    }
+    there = there || probe_writable(begin, bytes);
+    errno = before;
+    return there;
+}
+
+void Memory::forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept {
+    // Of a range with more numbers than there are places, every place is looked at.
+    const std::uintptr_t count = std::min<std::uintptr_t>(last - first + 1, places);
+    for (std::uintptr_t i = 0; i < count; ++i) {
+        std::atomic<std::uintptr_t>& place = all[(first + i) % places];
+        const std::uintptr_t number = place.load(std::memory_order_relaxed);
+        if (number >= first && number <= last) {
+            place.store(0, std::memory_order_relaxed);
+        }
+    }
+}
+
+void Memory::forget(const void* at, std::size_t bytes) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(at);
+    const std::uintptr_t end = begin + bytes;
+    if (bytes > 0 && end > begin) {
+        forget(readable_, begin / granule_bytes, (end - 1) / granule_bytes);
+        forget(readable_pages_, begin / page_bytes, (end - 1) / page_bytes);
+        forget(writable_, begin / page_bytes, (end - 1) / page_bytes);
+    }
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,230 @@
+// Descriptors: closed, doubled, and changed. Those of the connection stay, whatever a program
+// closes.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/calls/locks.hpp"
+#include "pool/capture/descriptors/tables.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <utility>
+
+namespace forebay::entry {
+
+namespace {
+
+// The loader and the kernel read programs and libraries where nobody sees it.
+bool is_program(int fd) noexcept {
+    constexpr mode_t anybody = S_IXUSR | S_IXGRP | S_IXOTH;
+    struct stat found{};
+    return kernel::fstat(fd, &found) == 0 && (found.st_mode & anybody) != 0;
+}
+
+// Before the descriptor is closed: an errno that its closing is to return.
+int farewell(Place place) noexcept {
+    const bool writes = (place.file.flags.load(std::memory_order_relaxed) & O_ACCMODE) != O_RDONLY;
+    if (!writes || place.file.connection.load(std::memory_order_relaxed) != connection.number()) {
+        return 0;  // the latter: it is the parent's
+    }
+    if (place.file.passes.load(std::memory_order_relaxed)) {
+        return 0;
+    }
+    if (connection.life() == Connection::Life::dead) {
+        connection.mourn();
+        return EIO;
+    }
+    const bool wrote = place.file.wrote.load(std::memory_order_relaxed);
+    if (wrote && (has_scarce_room(place) ||
+                  place.file.read_inside.load(std::memory_order_relaxed) || is_program(place.fd))) {
+        return drain(place);
+    }
+    return error_of(place);
+}
+
+// `to` refers to what `from` refers to, as the kernel has made it.
+void share(const Held& from, int to) noexcept {
+    Description* before = nullptr;
+    if (to >= descriptors_max) {
+        if (from) {
+            leave({*from, to}, pool::Reason::asked);
+        }
+        return;
+    }
+    if (from) {
+        Descriptors::hold(*from);
+        before = descriptors.put(to, &*from);
+    } else if (descriptors.captured(to)) {
+        before = descriptors.take(to);
+    }
+    if (before != nullptr) {
+        let_go(*before);
+    }
+    if (from && is_standard(to)) {
+        leave({*from, to}, pool::Reason::stream);
+    }
+}
+
+// dup2 and dup3.
+template <class Real>
+int replace(int fd, int other, const Real& real) noexcept {
+    if (connection.owns(fd)) {
+        return fail(EBADF);
+    }
+    if (connection.owns(other)) {
+        connection.move_from(other);
+    }
+    if (!descriptors.captured(fd) && !descriptors.captured(other)) {
+        return real();
+    }
+    const Held from{fd};
+    const int done = real();
+    if (done >= 0 && fd != other) {
+        const int before = errno;
+        share(from, other);
+        errno = before;
+    }
+    return done;
+}
+
+// dup, F_DUPFD and F_DUPFD_CLOEXEC.
+template <class Real>
+int doubled(int fd, const Real& real) noexcept {
+    if (connection.owns(fd)) {
+        return fail(EBADF);
+    }
+    if (!descriptors.captured(fd)) {
+        const int done = real();
+        if (descriptors.captured(done)) {
+            share(Held{-1}, done);  // closed where nobody could see it
+        }
+        return done;
+    }
+    const Held from{fd};
+    const int done = real();
+    if (done >= 0) {
+        const int before = errno;
+        share(from, done);
+        errno = before;
+    }
+    return done;
+}
+
+// Without those of the connection.
+template <class Close>
+int close_ranges(unsigned first, unsigned last, const Close& close) noexcept {
+    auto own = connection.own();
+    std::ranges::sort(own);
+    for (const int fd : own) {
+        const auto kept = static_cast<unsigned>(fd);
+        if (fd < 0 || kept < first || kept > last) {
+            continue;
+        }
+        if (kept > first && close(first, kept - 1) != 0) {
+            return -1;
+        }
+        first = kept + 1;
+    }
+    return first <= last ? close(first, last) : 0;
+}
+
+}  // namespace
+
+namespace captured {
+
+int close(int fd) noexcept {
+    if (connection.owns(fd)) {
+        return fail(EBADF);
+    }
+    if (!descriptors.captured(fd)) [[likely]] {
+        return real::close(fd);
+    }
+    const int before = errno;
+    Description* const held = descriptors.take(fd);
+    if (held == nullptr) {
+        return real::close(fd);
+    }
+    int error = farewell({*held, fd});
+    errno = before;
+    const int closed = real::close(fd);
+    const int late = let_go(*held);
+    error = error == 0 ? late : error;
+    return closed == 0 && error != 0 ? fail(error) : closed;
+}
+
+int dup(int fd) noexcept {
+    return doubled(fd, [&]() noexcept { return real::dup(fd); });
+}
+
+int dup2(int fd, int other) noexcept {
+    return replace(fd, other, [&]() noexcept { return real::dup2(fd, other); });
+}
+
+int dup3(int fd, int other, int flags) noexcept {
+    return replace(fd, other, [&]() noexcept { return real::dup3(fd, other, flags); });
+}
+
+int fcntl(int fd, int command, void* argument) noexcept {
+    const auto pass = [&]() noexcept { return real::fcntl(fd, command, argument); };
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
+        return doubled(fd, pass);
+    }
+    if (is_record_lock(command)) {
+        return record_lock(fd, command, argument);
+    }
+    if (command == F_SETFL && descriptors.captured(fd)) {
+        const auto flags = reinterpret_cast<std::intptr_t>(argument);
+        if ((flags & (O_APPEND | O_DIRECT)) != 0) {
+            const int error = leave_if_captured(
+                fd, (flags & O_APPEND) != 0 ? pool::Reason::append : pool::Reason::direct);
+            if (error != 0) {
+                return fail(error);
+            }
+        }
+    }
+    return pass();
+}
+
+int close_range(unsigned first, unsigned last, int flags) noexcept {
+    if ((flags & CLOSE_RANGE_UNSHARE) != 0 && first <= last) {
+        const int error = prepare_own_table();
+        if (error != 0) {
+            return fail(error);
+        }
+    }
+    if ((flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last) {
+        return real::close_range(first, last, flags);
+    }
+    const int before = errno;
+    const auto end = static_cast<unsigned>(descriptors.end());
+    for (unsigned fd = first; fd < end && fd <= last; ++fd) {
+        if (descriptors.captured(static_cast<int>(fd))) {
+            static_cast<void>(close(static_cast<int>(fd)));  // nobody is told of its errors
+        }
+    }
+    errno = before;
+    return close_ranges(first, last, [&](unsigned from, unsigned to) noexcept {
+        return real::close_range(from, to, flags);
+    });
+}
+
+void closefrom(int first) noexcept {
+    const int before = errno;
+    const auto from = static_cast<unsigned>(std::max(first, 0));
+    if (close_range(from, ~0U, 0) != 0) {
+        const auto end =
+            static_cast<int>(std::min<rlim_t>(kernel::limit_of(RLIMIT_NOFILE), 1U << 20U));
+        for (int fd = static_cast<int>(from); fd < end; ++fd) {
+            static_cast<void>(close(fd));
+        }
+    }
+    errno = before;
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

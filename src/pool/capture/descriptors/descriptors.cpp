@@ -1,0 +1,99 @@
+// A descriptor's entry is cleared before its hold is dropped: who finds an entry and then no holder
+// finds the entry changed when looking again.
+#include "pool/capture/descriptors/descriptors.hpp"
+
+#include "foundation/base/atomics.hpp"
+
+namespace forebay::entry {
+
+namespace {
+
+bool hold_unless_free(Description& one) noexcept {
+    std::uint32_t holders = one.holders.load(relaxed);
+    while (holders != 0) {
+        if (one.holders.compare_exchange_weak(holders, holders + 1, std::memory_order_acq_rel)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+Description* Descriptors::make() noexcept {
+    for (std::uint32_t number = 0; number < descriptions_max; ++number) {
+        Description& one = descriptions_[number];
+        std::uint32_t nobody = 0;
+        if (one.holders.load(relaxed) != 0 ||
+            !one.holders.compare_exchange_strong(nobody, 1, std::memory_order_acq_rel)) {
+            continue;
+        }
+        std::uint32_t made = made_.load(relaxed);
+        while (made <= number && !made_.compare_exchange_weak(made, number + 1, relaxed)) {
+        }
+        one.connection.store(0, relaxed);
+        one.set_file({});
+        one.offset.store(0, relaxed);
+        one.flags.store(0, relaxed);
+        one.passes.store(false, relaxed);
+        one.beside.store(false, relaxed);
+        one.wrote.store(false, relaxed);
+        one.read_inside.store(false, relaxed);
+        guesses_[number].ahead.emplace();
+        guesses_[number].taken.store(false, relaxed);
+        return &one;
+    }
+    return nullptr;
+}
+
+Descriptors::Try Descriptors::try_hold(int fd) noexcept {
+    while (captured(fd)) {
+        const std::atomic<Number>& entry = table_[static_cast<std::size_t>(fd)];
+        const Number number = entry.load(std::memory_order_acquire);
+        if (number != 0 && hold_unless_free(descriptions_[number - 1U])) {
+            return {.held = &descriptions_[number - 1U],
+                    .right = entry.load(std::memory_order_acquire) == number};
+        }
+    }
+    return {};
+}
+
+void Descriptors::hold(Description& held) noexcept {
+    held.holders.fetch_add(1, std::memory_order_acq_rel);
+}
+
+bool Descriptors::drop(Description& held) noexcept {
+    return held.holders.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+Description* Descriptors::put(int fd, Description* held) noexcept {
+    const Number number = held == nullptr ? Number{0} : number_of(*held);
+    int end = end_.load(relaxed);
+    while (number != 0 && end <= fd &&
+           !end_.compare_exchange_weak(end, fd + 1, std::memory_order_acq_rel)) {
+    }
+    const Number before =
+        table_[static_cast<std::size_t>(fd)].exchange(number, std::memory_order_acq_rel);
+    return before == 0 ? nullptr : &descriptions_[before - 1U];
+}
+
+bool Descriptors::take(int fd, const Description& expected) noexcept {
+    Number number = number_of(expected);
+    return table_[static_cast<std::size_t>(fd)].compare_exchange_strong(number, 0,
+                                                                        std::memory_order_acq_rel);
+}
+
+void Descriptors::recount() noexcept {
+    for (std::uint32_t number = 0; number < made_.load(relaxed); ++number) {
+        descriptions_[number].holders.store(0, relaxed);
+        guesses_[number].taken.store(false, relaxed);
+    }
+    for (int fd = 0; fd < end(); ++fd) {
+        const Number number = table_[static_cast<std::size_t>(fd)].load(relaxed);
+        if (number != 0) {
+            descriptions_[number - 1U].holders.fetch_add(1, relaxed);
+        }
+    }
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,101 @@
+// See draining.hpp.
+#include "pool/capture/files/draining.hpp"
+
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <cerrno>
+
+namespace forebay::entry {
+
+namespace {
+
+enum class Purpose { look, change };
+
+// Whoever asks has seen that the file may be the pool's.
+int drain_inode(const struct stat& found, Purpose purpose) noexcept {
+    if (!connection.reach() || connection.life() != Connection::Life::lives) {
+        return connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
+    }
+    const auto file = known(found.st_dev, found.st_ino);
+    if (!file) {
+        return 0;
+    }
+    Description any{};
+    any.set_file(*file);
+    const Place place{any, -1};
+    const int error = purpose == Purpose::change ? drain_to_change(place) : drain(place);
+    return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
+}
+
+int drain_found(int folder, const char* path, int flags) noexcept {
+    struct stat found{};
+    const bool may =
+        kernel::fstatat(folder, path == nullptr ? "" : path, &found, flags) == 0 &&
+        S_ISREG(found.st_mode) &&
+        (connection.reached() || state.other_names.may_have(found.st_dev, found.st_ino) ||
+         may_be_pooled(folder, path, found.st_dev));
+    return may ? drain_inode(found, Purpose::change) : 0;
+}
+
+int drain_uncaptured(int fd, Purpose purpose) noexcept {
+    struct stat found{};
+    if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+        return 0;
+    }
+    PathBuffer buffer;
+    std::string_view path;
+    const bool may = connection.reached()
+                         ? possible_on(found.st_dev)
+                         : state.other_names.may_have(found.st_dev, found.st_ino) ||
+                               is_pooled(fd, found.st_dev, buffer, path);
+    return may ? drain_inode(found, purpose) : 0;
+}
+
+int drain_descriptor(int fd, Purpose purpose) noexcept {
+    if (!capturing()) {
+        return 0;
+    }
+    if (descriptors.captured(fd)) {
+        return purpose == Purpose::change ? drain_to_change_if_captured(fd) : drain_if_captured(fd);
+    }
+    const int before = errno;
+    const int error = drain_uncaptured(fd, purpose);
+    errno = before;
+    return error;
+}
+
+}  // namespace
+
+int drain_open(int fd) noexcept { return drain_descriptor(fd, Purpose::look); }
+
+int drain_open_to_change(int fd) noexcept { return drain_descriptor(fd, Purpose::change); }
+
+int drain_named_to_change(int folder, const char* path, int flags) noexcept {
+    if (!capturing()) {
+        return 0;
+    }
+    const int before = errno;
+    const int error = drain_found(folder, path, flags);
+    errno = before;
+    return error;
+}
+
+int drain_all() noexcept {
+    if (!capturing() || (!connection.reach() && !connection.stays_out()) ||
+        (connection.reached() && connection.life() != Connection::Life::lives)) {
+        return 0;
+    }
+    wire::Question question;
+    question.ask = wire::Ask::drain;
+    const auto reply = connection.ask(question);
+    if (reply) {
+        return reply->error;
+    }
+    // Before an orderly end everything is drained; who stays out does not hear of another one.
+    return connection.reached() && connection.life() != Connection::Life::ended ? EIO : 0;
+}
+
+}  // namespace forebay::entry

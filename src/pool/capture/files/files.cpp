@@ -1,0 +1,551 @@
+// See files.hpp. What fails here leaves errno to the callers.
+#include "pool/capture/files/files.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/connection/message.hpp"
+#include "pool/capture/descriptors/tables.hpp"
+#include "pool/capture/files/other_names.hpp"
+#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fcntl.h>
+#include <sched.h>
+#include <string_view>
+
+namespace forebay::entry {
+
+namespace {
+
+bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
+
+wire::Question about(const Description& file, wire::Ask ask) noexcept {
+    wire::Question question;
+    question.ask = ask;
+    question.slot = file.file().slot;
+    question.generation = file.file().generation;
+    return question;
+}
+
+// What the kernel says where the daemon has ended: everything is drained, and nothing else is done.
+constexpr auto nothing_is_left = []() noexcept { return 0; };
+
+// 0 or an errno. `ended`: a system call that does it where the daemon has ended in good order.
+template <class Ended>
+int ask(const wire::Question& question, const Ended& ended) noexcept {
+    const auto reply = connection.ask(question);
+    if (reply) {
+        return reply->error;
+    }
+    if (connection.life() != Connection::Life::ended) {
+        return EIO;
+    }
+    return ended() == 0 ? 0 : errno;
+}
+
+int ask(const wire::Question& question) noexcept { return ask(question, nothing_is_left); }
+
+enum class Introduced {
+    yes,
+    no,         // the daemon will have none of it
+    refused,    // another node has bytes of it that cannot be had
+    undrained,  // it should have been, and could not be
+};
+
+// Tells the daemon of the file over the present connection.
+Introduced introduce(Place place, std::string_view path, pool::Reason through) noexcept {
+    wire::Question question;
+    question.ask = wire::Ask::open;
+    const bool deposits =
+        may_write(place.file.flags.load(relaxed)) && !place.file.beside.load(relaxed);
+    question.flags = deposits ? wire::for_writing : 0;
+    question.group = through == pool::Reason::none ? grouping().group : 0;
+    if (through != pool::Reason::none) {
+        question.flags |= wire::through_only;
+        question.number = static_cast<std::int64_t>(through);
+    }
+    struct stat found{};
+    if (kernel::fstat(place.fd, &found) != 0) {
+        return Introduced::no;
+    }
+    question.inode = found.st_ino;
+    // Of a long path, the end: it says more.
+    const std::size_t bytes = std::min(path.size(), question.path.size() - 1);
+    std::memcpy(question.path.data(), path.data() + (path.size() - bytes), bytes);
+    const auto reply = connection.ask(question, place.fd);
+    if (reply && reply->error == EREMOTEIO) {
+        say(question.path.data(), "another node has bytes of it that cannot be had",
+            "Look at the messages of the job's daemons, and open it again once it is mended.");
+        return Introduced::refused;
+    }
+    if (!reply || reply->error != 0) {
+        const int error = reply ? reply->error : 0;
+        const bool failed = error == EIO || error == ENOSPC || error == EDQUOT;
+        return through == pool::Reason::unmapped && failed ? Introduced::undrained : Introduced::no;
+    }
+    place.file.set_file({.slot = reply->slot, .generation = reply->generation});
+    place.file.connection.store(connection.number(), std::memory_order_release);
+    return Introduced::yes;
+}
+
+pool::Reason reason_of(int fd, const Opening& opening) noexcept {
+    if (opening.through != pool::Reason::none) {
+        return opening.through;
+    }
+    if (is_standard(fd)) {
+        return pool::Reason::stream;
+    }
+    if (state.asynchronous.load(relaxed)) {
+        return pool::Reason::async;
+    }
+    if ((opening.flags & O_APPEND) != 0) {
+        return pool::Reason::append;
+    }
+    if ((opening.flags & (O_DIRECT | O_DSYNC)) != 0) {
+        return pool::Reason::direct;
+    }
+    // A deposit knows no limit of a file's size.
+    const bool limited =
+        may_write(opening.flags) && kernel::limit_of(RLIMIT_FSIZE) != RLIM_INFINITY;
+    return limited ? pool::Reason::asked : pool::Reason::none;
+}
+
+bool regular_and_pooled(int fd, PathBuffer& buffer, std::string_view& path) noexcept {
+    struct stat found{};
+    if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+        return false;
+    }
+    if (is_pooled(fd, found.st_dev, buffer, path)) {
+        return true;
+    }
+    if (!is_known_by_inode(found)) {
+        return false;
+    }
+    path = path_of(fd, buffer);
+    return true;
+}
+
+// nullptr where the daemon has forgotten the file.
+const pool::FileSlot* slot_of(const Description& file) noexcept {
+    const pool::FileId id = file.file();
+    const pool::FileSlot& slot = connection.directory().files[id.slot];
+    return slot.generation.load(std::memory_order_acquire) == id.generation ? &slot : nullptr;
+}
+
+// It left the pool because a program switched it off, or one ran that nobody captures, and is in it
+// again since.
+bool came_back(Place place) noexcept {
+    const pool::FileSlot* const slot = slot_of(place.file);
+    return slot != nullptr &&
+           slot->state.load(std::memory_order_acquire) == pool::FileState::pooled &&
+           connection.life() == Connection::Life::lives;
+}
+
+// Not captured from now on, and not the daemon's business.
+void give_up(Place place) noexcept {
+    put_offset_into_kernel(place);
+    place.file.passes.store(true, std::memory_order_release);
+}
+
+bool pending(const pool::FileSlot& slot) noexcept {
+    return slot.taken.load(relaxed) > slot.drained.load(relaxed) ||
+           slot.extents.load(relaxed) > 0 || slot.modified_ns.load(relaxed) != 0;
+}
+
+// What `act` says of a captured descriptor: 0 or an errno, and errno as it was.
+template <class Act>
+int if_captured(int fd, Act act) noexcept {
+    if (!descriptors.captured(fd)) {
+        return 0;
+    }
+    const int before = errno;
+    const Held held{fd};
+    int error = 0;
+    if (held) {
+        const Place place{*held, fd};
+        const Footing here = footing(place);
+        error = here == Footing::lost ? EIO : act(place, here);
+    }
+    errno = before;
+    return error;
+}
+
+}  // namespace
+
+int let_go(Description& held) noexcept {
+    const bool known = held.connection.load(relaxed) == connection.number();
+    const wire::Question question = about(held, wire::Ask::close);
+    if (!Descriptors::drop(held) || !known || !connection.reached() ||
+        connection.life() != Connection::Life::lives) {
+        return 0;
+    }
+    const int before = errno;
+    const int error = ask(question);
+    errno = before;
+    return error;
+}
+
+Held::Held(int fd) noexcept {
+    for (;;) {
+        const Descriptors::Try tried = descriptors.try_hold(fd);
+        if (tried.held == nullptr || tried.right) {
+            held_ = tried.held;
+            return;
+        }
+        let_go(*tried.held);
+    }
+}
+
+Footing footing(Place place) noexcept {
+    const bool passes = place.file.passes.load(std::memory_order_acquire);
+    const bool introduced =
+        place.file.connection.load(std::memory_order_acquire) == connection.number() &&
+        connection.reached();
+    if (passes && introduced) {
+        if (place.file.beside.load(relaxed) || !came_back(place)) {
+            return Footing::passed;
+        }
+        place.file.passes.store(false, std::memory_order_release);
+        return Footing::pooled;
+    }
+    if (introduced) {
+        switch (connection.life()) {
+            case Connection::Life::lives: return Footing::pooled;
+            case Connection::Life::dead: connection.mourn(); return Footing::lost;
+            case Connection::Life::ended: give_up(place); return Footing::passed;
+        }
+    }
+    PathBuffer buffer;
+    const pool::Reason through = passes ? pool::Reason::inherited : pool::Reason::none;
+    if (connection.reach() &&
+        introduce(place, path_of(place.fd, buffer), through) == Introduced::yes) {
+        return passes ? Footing::passed : Footing::pooled;
+    }
+    if (!passes && connection.life() == Connection::Life::ended) {
+        give_up(place);
+        return Footing::passed;
+    }
+    return passes ? Footing::passed : Footing::lost;
+}
+
+namespace {
+
+// 0 or an errno. Whoever opened the file beside the pool empties it so: nobody has deposits yet.
+int make_empty(Place place) noexcept {
+    if (!place.file.beside.load(relaxed)) {
+        return truncate(place, 0);
+    }
+    return kernel::ftruncate(place.fd, 0) == 0 ? 0 : errno;
+}
+
+// Of a file that was closed where nobody could see it.
+void let_go_stale(int fd) noexcept {
+    if (static_cast<unsigned>(fd) >= descriptors_max || !descriptors.captured(fd)) {
+        return;
+    }
+    Description* const stale = descriptors.take(fd);
+    if (stale != nullptr) {
+        let_go(*stale);
+    }
+}
+
+// What was drained meanwhile has come back to a file that libc may have emptied before.
+Taken not_taken(int fd, const Opening& opening) noexcept {
+    const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
+    return failed ? Taken::failed : Taken::no;
+}
+
+// Whether the table may say what the descriptor is.
+bool tracks(int fd) noexcept {
+    return fd < descriptors_max && !state.many_tables.load(std::memory_order_acquire);
+}
+
+pool::Reason untracked_reason() noexcept {
+    return state.many_tables.load(relaxed) ? pool::Reason::tables : pool::Reason::asked;
+}
+
+// This process would neither see deposits of the file nor keep out of their way.
+Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
+    Description spare{};
+    const Place place{spare, fd};
+    place.file.flags.store(opening.flags, relaxed);
+    switch (introduce(place, path, pool::Reason::unmapped)) {
+        case Introduced::refused: errno = EREMOTEIO; return Taken::failed;
+        case Introduced::undrained: errno = EIO; return Taken::failed;
+        case Introduced::yes:
+        case Introduced::no: break;
+    }
+    return not_taken(fd, opening);
+}
+
+}  // namespace
+
+Taken take_on(int fd, const Opening& opening) noexcept {
+    let_go_stale(fd);
+    PathBuffer buffer;
+    std::string_view path;
+    if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE ||
+        !regular_and_pooled(fd, buffer, path)) {
+        return Taken::no;
+    }
+    if (!connection.reach()) {
+        return connection.stays_out() ? keep_out(fd, opening, path) : not_taken(fd, opening);
+    }
+    const bool tracked = tracks(fd);
+    Description* const made = tracked ? descriptors.make() : nullptr;
+    Description spare{};  // one that is never closed
+    const Place place{made != nullptr ? *made : spare, fd};
+    place.file.flags.store(opening.flags, relaxed);
+    const pool::Reason through = made == nullptr ? untracked_reason() : reason_of(fd, opening);
+    const Grouping together = grouping();
+    const bool beside = through == pool::Reason::none && together.group != 0 && !together.part;
+    place.file.beside.store(beside, relaxed);
+    place.file.passes.store(beside || through != pool::Reason::none, relaxed);
+    if (beside || through != pool::Reason::none || !opening.fresh) {
+        place.file.offset.store(in_kernel, relaxed);
+    }
+    const Introduced introduced = introduce(place, path, through);
+    if (introduced != Introduced::yes) {
+        if (made != nullptr) {
+            let_go(*made);
+        }
+        errno = introduced == Introduced::refused ? EREMOTEIO : errno;
+        return introduced == Introduced::refused ? Taken::failed : not_taken(fd, opening);
+    }
+    const int error = opening.empties ? make_empty(place) : 0;
+    if (error != 0) {
+        if (made != nullptr) {
+            let_go(*made);
+        }
+        errno = error;
+        return Taken::failed;
+    }
+    if (made != nullptr) {
+        descriptors.put(fd, made);
+        if (!tracks(fd)) {  // another thread has just seen to all others
+            static_cast<void>(stop_tracking(fd));
+        }
+    }
+    return Taken::yes;
+}
+
+namespace {
+
+// One thread at a time moves offsets to the kernel: whoever came second would take back by what the
+// file had gone on since.
+class OffsetTurn {
+public:
+    OffsetTurn() noexcept : signals_{kernel::hold_signals()} {
+        while (state.moving_offset.exchange(true, std::memory_order_acquire)) {
+            ::sched_yield();  // who has the turn may have been interrupted
+        }
+    }
+    OffsetTurn(const OffsetTurn&) = delete;
+    OffsetTurn& operator=(const OffsetTurn&) = delete;
+    ~OffsetTurn() {
+        state.moving_offset.store(false, std::memory_order_release);
+        kernel::give_signals(signals_);
+    }
+
+private:
+    kernel::Signals signals_;
+};
+
+}  // namespace
+
+void put_offset_into_kernel(Place place) noexcept {
+    if (place.file.offset.load(std::memory_order_acquire) == in_kernel) {
+        return;
+    }
+    const OffsetTurn turn;
+    std::int64_t at = place.file.offset.load(std::memory_order_acquire);
+    while (at != in_kernel) {
+        kernel::lseek(place.fd, at, SEEK_SET);
+        if (place.file.offset.compare_exchange_strong(at, in_kernel, std::memory_order_acq_rel)) {
+            return;
+        }
+    }
+}
+
+namespace {
+
+// Of a file that left before: what can be undone does not hide what cannot.
+bool needs_to_be_told(Place place, pool::Reason reason) noexcept {
+    if (!connection.reached() || place.file.connection.load(relaxed) != connection.number() ||
+        connection.life() != Connection::Life::lives) {
+        return false;
+    }
+    const pool::FileSlot* const slot = slot_of(place.file);
+    const pool::Reason now = slot != nullptr ? slot->reason.load(relaxed) : pool::Reason::none;
+    return now != reason && pool::can_be_undone(now);
+}
+
+}  // namespace
+
+int leave(Place place, pool::Reason reason) noexcept {
+    if (place.file.passes.load(std::memory_order_acquire) && !needs_to_be_told(place, reason)) {
+        return 0;
+    }
+    put_offset_into_kernel(place);
+    wire::Question question = about(place.file, wire::Ask::leave);
+    question.number = static_cast<std::int64_t>(reason);
+    const int error = ask(question);
+    if (error == 0) {
+        place.file.passes.store(true, std::memory_order_release);
+    }
+    return error;
+}
+
+int settle(pool::FileId file) noexcept {
+    wire::Question question;
+    question.ask = wire::Ask::settle;
+    question.slot = file.slot;
+    question.generation = file.generation;
+    const int error = ask(question);
+    return error == 0 ? 0 : fail(error);
+}
+
+int adjust(Place place, const Adjusting& wanted) noexcept {
+    wire::Question question = about(place.file, wire::Ask::adjust);
+    question.number = wanted.window;
+    question.flags = wanted.back ? wire::comes_back : 0;
+    return ask(question);
+}
+
+int leave_if_captured(int fd, pool::Reason reason) noexcept {
+    return if_captured(fd, [&](Place place, Footing) noexcept { return leave(place, reason); });
+}
+
+int drain(Place place) noexcept {
+    const Connection::Reading reading{connection};
+    // Looks only once all that was written before is counted.
+    if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
+        return static_cast<int>(-size);
+    }
+    const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
+    return pending(slot) ? ask(about(place.file, wire::Ask::sync)) : 0;
+}
+
+int drain_if_captured(int fd) noexcept {
+    return if_captured(fd, [](Place place, Footing here) noexcept {
+        return here == Footing::pooled ? drain(place) : 0;
+    });
+}
+
+// The time of change that the file system has stands for another one only until then. To look
+// whether it is another one since is not enough: times of files go on in steps.
+int drain_to_change(Place place) noexcept {
+    const Connection::Reading reading{connection};
+    if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
+        return static_cast<int>(-size);
+    }
+    const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
+    if (!pending(slot) && slot.stamped_ns.load(relaxed) == 0) {
+        return 0;
+    }
+    wire::Question question = about(place.file, wire::Ask::sync);
+    question.flags = wire::before_change;
+    return ask(question);
+}
+
+int drain_to_change_if_captured(int fd) noexcept {
+    return if_captured(fd, [](Place place, Footing here) noexcept {
+        return here == Footing::pooled ? drain_to_change(place) : 0;
+    });
+}
+
+namespace {
+
+// For good: nobody has deposits of it, and the daemon may have no descriptor of it any more.
+bool is_through(const Description& file) noexcept {
+    const pool::FileSlot* const slot = slot_of(file);
+    return slot != nullptr &&
+           slot->state.load(std::memory_order_acquire) == pool::FileState::through &&
+           !pool::can_be_undone(slot->reason.load(relaxed));
+}
+
+}  // namespace
+
+int sync(Place place) noexcept {
+    wire::Question question = about(place.file, wire::Ask::sync);
+    question.flags = wire::to_storage;
+    const int error = ask(question, [place]() noexcept { return kernel::fsync(place.fd); });
+    if (error != 0 || !is_through(place.file)) {
+        return error;
+    }
+    return kernel::fsync(place.fd) == 0 ? 0 : errno;
+}
+
+int truncate(Place place, std::int64_t bytes) noexcept {
+    const auto itself = [place, bytes]() noexcept { return kernel::ftruncate(place.fd, bytes); };
+    int error = ESTALE;
+    if (!is_through(place.file)) {
+        wire::Question question = about(place.file, wire::Ask::truncate);
+        question.number = bytes;
+        error = ask(question, itself);
+    }
+    if (error != ESTALE) {
+        return error;
+    }
+    return itself() == 0 ? 0 : errno;
+}
+
+bool has_scarce_room(Place place) noexcept {
+    if (!connection.reached() || connection.life() != Connection::Life::lives) {
+        return false;
+    }
+    const pool::FileSlot* const slot = slot_of(place.file);
+    return slot != nullptr && slot->scarce.load(relaxed) != 0;
+}
+
+int error_of(Place place) noexcept {
+    if (!connection.reached() || place.file.connection.load(relaxed) != connection.number()) {
+        return 0;
+    }
+    const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
+    return slot.generation.load(relaxed) == place.file.file().generation ? slot.error.load(relaxed)
+                                                                         : 0;
+}
+
+std::int64_t size_of(Place place) noexcept {
+    const Connection::Reading reading{connection};
+    const std::int64_t deposited = connection.reader().deposited_size(place.file.file());
+    struct stat found{};
+    if (deposited < 0) {
+        return deposited;
+    }
+    return kernel::fstat(place.fd, &found) == 0 ? std::max<std::int64_t>(deposited, found.st_size)
+                                                : -errno;
+}
+
+int drain_and_close(dev_t device, ino_t inode) noexcept {
+    wire::Question question;
+    question.ask = wire::Ask::run;
+    question.number = static_cast<std::int64_t>(device);
+    question.inode = inode;
+    const auto reply = connection.ask(question);
+    return reply ? reply->error : 0;
+}
+
+std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept {
+    const pool::Directory& directory = connection.directory();
+    for (std::size_t word = 0; word < directory.files_known.size(); ++word) {
+        std::uint64_t bits = directory.files_known[word].load(relaxed);
+        for (; bits != 0; bits &= bits - 1) {
+            const auto number = static_cast<std::uint32_t>(
+                word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
+            const pool::FileSlot& slot = directory.files[number];
+            const std::uint32_t generation = slot.generation.load(std::memory_order_acquire);
+            if (slot.inode.load(relaxed) == inode && slot.device.load(relaxed) == device &&
+                slot.state.load(relaxed) != pool::FileState::free) {
+                return pool::FileId{.slot = number, .generation = generation};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace forebay::entry

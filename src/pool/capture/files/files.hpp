@@ -1,0 +1,145 @@
+// What this process does with one file of the pool: make it known, hold it, ask for it.
+#pragma once
+
+#include "pool/capture/descriptors/descriptors.hpp"
+#include "pool/client/daemon.hpp"
+#include "pool/protocol/directory.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <sys/types.h>
+
+namespace forebay::entry {
+
+// Beyond, the kernel is asked whether the file system has such an offset.
+inline constexpr std::int64_t sure_max = std::int64_t{1} << 40;
+
+// As libc's calls fail.
+inline int fail(int error) noexcept {
+    errno = error;
+    return -1;
+}
+
+// A file, and a descriptor by which the kernel knows it.
+struct Place {
+    Description& file;
+    int fd;
+};
+
+// Drops a hold; the last one tells the daemon. An errno that the file kept, or 0.
+int let_go(Description& held) noexcept;
+
+// While it lives, the description stays this file's, whatever is closed meanwhile.
+class Held {
+public:
+    explicit Held(int fd) noexcept;
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() {
+        if (held_ != nullptr) {
+            let_go(*held_);
+        }
+    }
+    [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
+    [[nodiscard]] Description& operator*() const noexcept { return *held_; }
+    [[nodiscard]] Description* operator->() const noexcept { return held_; }
+
+private:
+    Description* held_ = nullptr;
+};
+
+enum class Footing {
+    pooled,  // over the pool
+    passed,  // libc's business
+    lost,    // the daemon is dead: EIO
+};
+// A forked child makes its files known anew here.
+[[nodiscard]] Footing footing(Place place) noexcept;
+
+// How a descriptor came about.
+struct Opening {
+    int flags = 0;
+    pool::Reason through = pool::Reason::none;  // why it is not to be pooled
+    bool empties = false;                       // O_TRUNC, which the kernel was not told
+    bool fresh = true;                          // nobody else has its offset
+};
+enum class Taken { no, yes, failed };  // failed: with errno, and the descriptor is open
+// Makes it a captured descriptor, if it is a regular file below a pool path.
+[[nodiscard]] Taken take_on(int fd, const Opening& opening) noexcept;
+
+// The offset is the kernel's from now on.
+void put_offset_into_kernel(Place place) noexcept;
+// It is drained, and everybody's writes go to the file system. 0 or an errno.
+int leave(Place place, pool::Reason reason) noexcept;
+// What a program says of one file (forebay_pool.h). 0 or an errno.
+struct Adjusting {
+    std::int64_t window = 0;  // bytes; 0: as it is
+    bool back = false;        // into the pool
+};
+int adjust(Place place, const Adjusting& wanted) noexcept;
+// Leaves, if the descriptor is captured. 0 or an errno.
+int leave_if_captured(int fd, pool::Reason reason) noexcept;
+// All files of this process, and all that it will open.
+void leave_for_good() noexcept;
+// What was written before, by whomever, is in the file system. 0 or an errno.
+int drain(Place place) noexcept;
+int drain_if_captured(int fd) noexcept;
+// The same, before the program changes the file itself, beside its bytes.
+int drain_to_change(Place place) noexcept;
+int drain_to_change_if_captured(int fd) noexcept;
+// As drain; and the storage has it.
+int sync(Place place) noexcept;
+int truncate(Place place, std::int64_t bytes) noexcept;
+// Its file system has hardly room for what may be in the pool: whether it arrives is to be seen.
+[[nodiscard]] bool has_scarce_room(Place place) noexcept;
+// What the daemon still holds an error of.
+[[nodiscard]] int error_of(Place place) noexcept;
+// As fstat's st_size, with deposits; or minus an errno.
+[[nodiscard]] std::int64_t size_of(Place place) noexcept;
+
+// A file that the daemon knows; where it was reached.
+[[nodiscard]] std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept;
+// The daemon drains that file, and closes it unless clients have it open. 0 or an errno.
+[[nodiscard]] int drain_and_close(dev_t device, ino_t inode) noexcept;
+// All nodes have drained it. 0, or -1 and errno.
+int settle(pool::FileId file) noexcept;
+
+// A captured call: `pass` is libc's, `own` is done over the pool, and returns -1 and errno as libc
+// does. errno stays as it was where nothing fails.
+template <class Pass, class Own>
+auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass());
+
+}  // namespace forebay::entry
+
+#include "pool/capture/processes/process.hpp"
+
+namespace forebay::entry {
+
+template <class Pass, class Own>
+auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
+    if (!descriptors.captured(fd)) [[likely]] {
+        return pass();
+    }
+    const int before = errno;
+    {
+        const Held held{fd};
+        const Footing here = held ? footing({*held, fd}) : Footing::passed;
+        if (here == Footing::lost) {
+            errno = EIO;
+            return -1;
+        }
+        if (here == Footing::pooled) {
+            const auto result = own(Place{*held, fd});
+            if (result != -1) {
+                errno = before;
+            }
+            return result;
+        }
+    }
+    // libc's may be a cancellation point, and a cancelled thread would not give back what it holds.
+    errno = before;
+    return pass();
+}
+
+}  // namespace forebay::entry

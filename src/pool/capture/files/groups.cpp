@@ -1,0 +1,49 @@
+// See groups.hpp.
+#include "pool/capture/files/groups.hpp"
+
+#include "capture/captured.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <cerrno>
+#include <utility>
+
+namespace forebay::entry {
+
+namespace {
+
+bool lives() noexcept {
+    return capturing() && connection.reach() && connection.life() == Connection::Life::lives;
+}
+
+}  // namespace
+
+std::uint32_t nodes_of_job() noexcept {
+    return lives() ? connection.directory().header.nodes.load(std::memory_order_relaxed) : 0;
+}
+
+void group_opens(std::uint64_t group) noexcept { grouping() = {.group = group, .part = false}; }
+
+int open_part(const char* path, int flags, std::uint64_t group) noexcept {
+    const Grouping before = std::exchange(grouping(), {.group = group, .part = true});
+    const int fd = captured::open(path, flags, 0);
+    grouping() = before;
+    return fd;
+}
+
+bool knows(dev_t device, ino_t inode) noexcept {
+    return lives() && known(device, inode).has_value();
+}
+
+int settle(dev_t device, ino_t inode) noexcept {
+    if (!connection.reached() || connection.life() == Connection::Life::dead) {
+        return fail(EIO);
+    }
+    if (connection.life() == Connection::Life::ended) {
+        return 0;  // everything was drained before
+    }
+    const auto file = known(device, inode);
+    return file ? settle(*file) : fail(ENOENT);
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,71 @@
+// Mapped files of the pool: they stay written through until they are unmapped.
+#pragma once
+
+#include "pool/capture/descriptors/descriptors.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace forebay::entry {
+
+class Mappings {
+public:
+    static constexpr std::size_t mappings_max = 1024;
+
+    constexpr Mappings() noexcept = default;
+    Mappings(const Mappings&) = delete;
+    Mappings& operator=(const Mappings&) = delete;
+    ~Mappings() = default;
+
+    // Takes over the caller's hold. Where there is no room, the file stays open until the end.
+    void add(const void* at, Description& held) noexcept {
+        for (Mapping& one : all_) {
+            const void* none = nullptr;
+            if (one.held.load(std::memory_order_relaxed) == nullptr &&
+                one.at.compare_exchange_strong(none, at, std::memory_order_acq_rel)) {
+                one.held.store(&held, std::memory_order_release);
+                count_.fetch_add(1, std::memory_order_release);
+                return;
+            }
+        }
+    }
+    // What the range's beginning holds, for the caller to drop; null: it is not known.
+    [[nodiscard]] Description* remove(const void* at) noexcept {
+        if (count_.load(std::memory_order_acquire) == 0) {
+            return nullptr;
+        }
+        for (Mapping& one : all_) {
+            if (one.at.load(std::memory_order_acquire) != at) {
+                continue;
+            }
+            Description* const held = one.held.exchange(nullptr, std::memory_order_acq_rel);
+            if (held != nullptr) {
+                one.at.store(nullptr, std::memory_order_release);
+                count_.fetch_sub(1, std::memory_order_release);
+                return held;
+            }
+        }
+        return nullptr;
+    }
+    // In a forked child: the holds were the parent's.
+    void forget() noexcept {
+        if (count_.exchange(0, std::memory_order_relaxed) == 0) {
+            return;
+        }
+        for (Mapping& one : all_) {
+            one.held.store(nullptr, std::memory_order_relaxed);
+            one.at.store(nullptr, std::memory_order_relaxed);
+        }
+    }
+
+private:
+    struct Mapping {
+        std::atomic<const void*> at;
+        std::atomic<Description*> held;
+    };
+    std::array<Mapping, mappings_max> all_{};
+    std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace forebay::entry

@@ -1,0 +1,65 @@
+#include "pool/capture/files/named_files.hpp"
+
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+
+namespace forebay::entry {
+
+namespace {
+
+// `act` on a regular file that the pool knows: 0 or an errno, and errno as it was.
+template <class Act>
+int on_named(int folder, const char* path, int flags, const Act& act) noexcept {
+    if (!capturing() || path == nullptr) {
+        return 0;
+    }
+    const int before = errno;
+    struct stat found{};
+    int error = 0;
+    const bool worth_asking = kernel::fstatat(folder, path, &found, flags) == 0 &&
+                              S_ISREG(found.st_mode) &&
+                              (connection.reached() || may_be_pooled(folder, path, found.st_dev));
+    if (worth_asking) {
+        if (!connection.reach() || connection.life() != Connection::Life::lives) {
+            error = connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
+        } else if (const auto file = known(found.st_dev, found.st_ino)) {
+            Description any{};
+            any.set_file(*file);
+            any.connection.store(connection.number(), std::memory_order_relaxed);
+            any.offset.store(in_kernel, std::memory_order_relaxed);
+            error = act(Place{any, -1});
+        }
+    }
+    errno = before;
+    return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
+}
+
+}  // namespace
+
+int drain_named(int folder, const char* path, int flags) noexcept {
+    return on_named(folder, path, flags, [](Place place) noexcept { return drain(place); });
+}
+
+int leave_named(int folder, const char* path, int flags, pool::Reason reason) noexcept {
+    return on_named(folder, path, flags,
+                    [&](Place place) noexcept { return leave(place, reason); });
+}
+
+int drain_everything() noexcept {
+    if (!capturing() || !connection.reach() || connection.life() != Connection::Life::lives) {
+        return 0;
+    }
+    const int before = errno;
+    wire::Question question;
+    question.ask = wire::Ask::drain;
+    const auto reply = connection.ask(question);
+    errno = before;
+    return reply ? reply->error : EIO;
+}
+
+}  // namespace forebay::entry

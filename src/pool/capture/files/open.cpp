@@ -1,0 +1,176 @@
+// Files are opened by the kernel, with all that it checks; the descriptor is then captured.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/system_call.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/process.hpp"
+
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/openat2.h>
+
+namespace forebay::entry {
+
+namespace {
+
+// A file that is there already loses its deposits in their order: the daemon makes it empty, and
+// the kernel is not told O_TRUNC.
+bool is_emptied_by_us(int folder, const char* path, int flags) noexcept {
+    const bool asked = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY;
+    if (!asked || (flags & (O_PATH | O_DIRECTORY)) != 0 || path == nullptr) {
+        return false;
+    }
+    struct stat found{};
+    const int follow = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
+    return kernel::fstatat(folder, path, &found, follow) == 0 && S_ISREG(found.st_mode) &&
+           (possible_on(found.st_dev) || state.other_names.may_have(found.st_dev, found.st_ino));
+}
+
+int closed_again(int fd, int error) noexcept {
+    kernel::close(fd);
+    errno = error;
+    return -1;
+}
+
+// The kernel has opened it, without O_TRUNC where it `empties`. It, or -1 and errno.
+int taken_on(int fd, int flags, bool empties, int errno_before) noexcept {
+    const Taken taken = take_on(fd, {.flags = flags, .empties = empties});
+    if (taken == Taken::failed) {
+        return closed_again(fd, errno);
+    }
+    if (taken == Taken::no && empties && kernel::ftruncate(fd, 0) != 0) {
+        return closed_again(fd, errno);
+    }
+    errno = errno_before;
+    return fd;
+}
+
+template <class Open>
+int open_with(int folder, const char* path, int flags, const Open& open) noexcept {
+    if (!capturing()) {
+        return open(flags);
+    }
+    const int before = errno;
+    const bool empties = is_emptied_by_us(folder, path, flags);
+    errno = before;
+    const int fd = open(empties ? flags & ~O_TRUNC : flags);
+    return fd < 0 ? fd : taken_on(fd, flags, empties, before);
+}
+
+bool is_regular(int fd) noexcept {
+    struct stat found{};
+    return kernel::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+template <class Make>
+int temporary(const Make& make) noexcept {
+    const int before = errno;
+    const int fd = make();
+    if (fd >= 0 && capturing()) {
+        static_cast<void>(take_on(fd, {.flags = O_RDWR}));  // nothing is emptied, which could fail
+        errno = before;
+    }
+    return fd;
+}
+
+}  // namespace
+
+namespace captured {
+
+int open(const char* path, int flags, mode_t mode) noexcept {
+    return open_with(AT_FDCWD, path, flags,
+                     [&](int how) noexcept { return real::open(path, how, mode); });
+}
+
+int openat(int folder, const char* path, int flags, mode_t mode) noexcept {
+    return open_with(folder, path, flags,
+                     [&](int how) noexcept { return real::openat(folder, path, how, mode); });
+}
+
+int creat(const char* path, mode_t mode) noexcept {
+    constexpr int flags = O_CREAT | O_WRONLY | O_TRUNC;
+    return open_with(AT_FDCWD, path, flags, [&](int how) noexcept {
+        return how == flags ? real::creat(path, mode) : real::open(path, how, mode);
+    });
+}
+
+int open_2(const char* path, int flags) noexcept {
+    return open_with(AT_FDCWD, path, flags,
+                     [&](int how) noexcept { return real::open_2(path, how); });
+}
+
+int openat_2(int folder, const char* path, int flags) noexcept {
+    return open_with(folder, path, flags,
+                     [&](int how) noexcept { return real::openat_2(folder, path, how); });
+}
+
+int mkstemp(char* name) noexcept {
+    return temporary([&]() noexcept { return real::mkstemp(name); });
+}
+
+int mkostemp(char* name, int flags) noexcept {
+    return temporary([&]() noexcept { return real::mkostemp(name, flags); });
+}
+
+int mkstemps(char* name, int suffix) noexcept {
+    return temporary([&]() noexcept { return real::mkstemps(name, suffix); });
+}
+
+int mkostemps(char* name, int suffix, int flags) noexcept {
+    return temporary([&]() noexcept { return real::mkostemps(name, suffix, flags); });
+}
+
+// A handle tells nothing of the file before it is open.
+int open_by_handle_at(int mounted, file_handle* handle, int flags) noexcept {
+    if (!capturing()) {
+        return real::open_by_handle_at(mounted, handle, flags);
+    }
+    const int before = errno;
+    const int fd = real::open_by_handle_at(mounted, handle, flags & ~O_TRUNC);
+    const bool empties = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY;
+    return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
+}
+
+// Where the path leads, its flags decide; so nothing is known of the file before it is open.
+long openat2(int folder, const char* path, const void* how, size_t bytes) noexcept {
+    const auto opened = [&](const void* as_asked) noexcept {
+        return kernel::system_call(SYS_openat2, folder, kernel::word_of(path),
+                                   kernel::word_of(as_asked), kernel::word_of(bytes));
+    };
+    open_how asked{};
+    if (!capturing() || bytes < sizeof asked ||
+        state.memory.readable(how, sizeof asked) != sizeof asked) {
+        return opened(how);
+    }
+    const int before = errno;
+    std::memcpy(&asked, how, sizeof asked);
+    const int flags = static_cast<int>(asked.flags);
+    const bool empties =
+        (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY;
+    const bool ours = empties && bytes == sizeof asked;  // what a later kernel adds is not copied
+    asked.flags &= ~static_cast<__u64>(O_TRUNC);
+    const auto fd = static_cast<int>(opened(ours ? &asked : how));
+    return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
+}
+
+// The other process moves its offset, and may not be one of the pool.
+int pidfd_getfd(int process, int fd, unsigned flags) noexcept {
+    const int before = errno;
+    const int got = real::pidfd_getfd(process, fd, flags);
+    if (got >= 0 && capturing()) {
+        static_cast<void>(take_on(
+            got,
+            {.flags = kernel::fcntl(got, F_GETFL), .through = pool::Reason::sent, .fresh = false}));
+        errno = before;
+    }
+    return got;
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

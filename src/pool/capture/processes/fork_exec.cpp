@@ -1,0 +1,282 @@
+// Children: what they inherit, and the programs that they become.
+#include "capture/captured.hpp"
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/process.hpp"
+#include "pool/capture/processes/starting.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+
+namespace forebay::entry {
+
+namespace {
+
+// A program that is started with a file open writes to it as it likes.
+void leave_inherited() noexcept {
+    const int before = errno;
+    for (int fd = 0; fd < descriptors.end(); ++fd) {
+        if (descriptors.captured(fd) && (kernel::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0) {
+            leave_if_captured(fd, pool::Reason::inherited);
+        }
+    }
+    errno = before;
+}
+
+// The kernel reads a program itself, and runs none that somebody can write to: it is drained, and
+// the daemon closes it.
+void drain_program(int folder, const char* path, int flags) noexcept {
+    struct stat found{};
+    if (kernel::fstatat(folder, path, &found, flags) != 0 || !S_ISREG(found.st_mode)) {
+        return;
+    }
+    if ((!connection.reached() && !state.other_names.may_have(found.st_dev, found.st_ino) &&
+         !may_be_pooled(folder, path, found.st_dev)) ||
+        (connection.reach() && connection.life() != Connection::Life::lives)) {
+        return;
+    }
+    static_cast<void>(drain_and_close(found.st_dev, found.st_ino));
+}
+
+void prepare(int folder, const char* path, int flags) noexcept {
+    if (!capturing() || path == nullptr) {
+        return;
+    }
+    const int before = errno;
+    drain_program(folder, path, flags);
+    leave_inherited();
+    errno = before;
+}
+
+void prepare(const char* path) noexcept { prepare(AT_FDCWD, path, 0); }
+
+// A program by its name alone: looked for in those folders of PATH that are pooled.
+void prepare_named(const char* file) noexcept {
+    if (!capturing() || file == nullptr || std::strchr(file, '/') != nullptr) {
+        prepare(file);
+        return;
+    }
+    const int before = errno;
+    const char* folder = std::getenv("PATH");
+    while (folder != nullptr && *folder != '\0') {
+        const std::size_t bytes = std::strcspn(folder, ":");
+        const std::size_t name = std::strlen(file) + 1;
+        PathBuffer path;
+        if (bytes + 1 + name <= path.size() && state.paths.hold({folder, bytes})) {
+            std::memcpy(path.data(), folder, bytes);
+            path[bytes] = '/';
+            std::memcpy(&path[bytes + 1], file, name);
+            drain_program(AT_FDCWD, path.data(), 0);
+        }
+        folder += bytes + (folder[bytes] == ':' ? 1 : 0);
+    }
+    leave_inherited();
+    errno = before;
+}
+
+// Arguments that follow `first`, without the null at their end.
+std::size_t count_of(const char* first, va_list rest) noexcept {
+    va_list counted;
+    va_copy(counted, rest);
+    std::size_t count = first == nullptr ? 0 : 1;
+    while (count > 0 && va_arg(counted, const char*) != nullptr) {
+        ++count;
+    }
+    va_end(counted);
+    return count;
+}
+
+// What follows is the environment, where there is one.
+void list(const char* first, va_list rest, char** to, std::size_t count) noexcept {
+    to[0] = const_cast<char*>(first);
+    for (std::size_t i = 1; i <= count; ++i) {
+        to[i] = va_arg(rest, char*);
+    }
+}
+
+// On the stack: a child of a program with threads may not allocate.
+char** room_for(void* memory) noexcept { return static_cast<char**>(memory); }
+
+// What libc's system and popen start.
+constexpr const char* shell_path = "/bin/sh";
+
+int spawned(Starting& starting, int error, pid_t child, pid_t* process) noexcept {
+    if (error == 0) {
+        starting.started(child);
+        if (process != nullptr) {
+            *process = child;
+        }
+    }
+    return error;
+}
+
+}  // namespace
+
+void before_fork() noexcept {
+    const int before = errno;
+    for (int fd = 0; fd < descriptors.end(); ++fd) {
+        if (!descriptors.captured(fd)) {
+            continue;
+        }
+        const Held held{fd};
+        if (held) {
+            put_offset_into_kernel({*held, fd});
+        }
+    }
+    errno = before;
+}
+
+namespace {
+
+void forget_parent(Connection::Table table) noexcept {
+    state.moving_offset.store(false, std::memory_order_relaxed);
+    state.many_processes.store(false, std::memory_order_relaxed);
+    state.limit_asked_ns.store(0, std::memory_order_relaxed);
+    connection.forget(table);
+    state.mappings.forget();
+    descriptors.recount();
+}
+
+}  // namespace
+
+void in_child() noexcept { forget_parent(Connection::Table::own); }
+
+void in_child_with_our_descriptors() noexcept { forget_parent(Connection::Table::shared); }
+
+namespace captured {
+
+pid_t bare_fork() noexcept {
+    if (!capturing()) {
+        return real::bare_fork();
+    }
+    before_fork();
+    const pid_t child = real::bare_fork();
+    if (child == 0) {
+        in_child();
+    }
+    return child;
+}
+
+int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
+    prepare(path);
+    const Starting starting{Starting::As::itself, AT_FDCWD, path, environment};
+    void* const room = __builtin_alloca(starting.room());
+    return real::execve(path, arguments, starting.environment(room));
+}
+
+int execv(const char* path, char* const* arguments) noexcept {
+    return execve(path, arguments, environ);
+}
+
+int execvp(const char* file, char* const* arguments) noexcept {
+    return execvpe(file, arguments, environ);
+}
+
+int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
+    prepare_named(file);
+    const Starting starting{Starting::As::itself, file, environment};
+    void* const room = __builtin_alloca(starting.room());
+    return real::execvpe(file, arguments, starting.environment(room));
+}
+
+int execl(const char* path, const char* first, va_list rest) noexcept {
+    const std::size_t count = count_of(first, rest);
+    char** const arguments = room_for(__builtin_alloca((count + 1) * sizeof(char*)));
+    list(first, rest, arguments, count);
+    return execv(path, arguments);
+}
+
+int execlp(const char* file, const char* first, va_list rest) noexcept {
+    const std::size_t count = count_of(first, rest);
+    char** const arguments = room_for(__builtin_alloca((count + 1) * sizeof(char*)));
+    list(first, rest, arguments, count);
+    return execvp(file, arguments);
+}
+
+int execle(const char* path, const char* first, va_list rest) noexcept {
+    const std::size_t count = count_of(first, rest);
+    char** const arguments = room_for(__builtin_alloca((count + 1) * sizeof(char*)));
+    list(first, rest, arguments, count);
+    return execve(path, arguments, va_arg(rest, char* const*));
+}
+
+int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
+    prepare(fd, "", AT_EMPTY_PATH);
+    const Starting starting{Starting::As::itself, fd, environment};
+    void* const room = __builtin_alloca(starting.room());
+    return real::fexecve(fd, arguments, starting.environment(room));
+}
+
+int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
+             int flags) noexcept {
+    prepare(folder, path, flags & AT_EMPTY_PATH);
+    const bool by_descriptor = (flags & AT_EMPTY_PATH) != 0 && path != nullptr && *path == '\0';
+    const Starting starting = by_descriptor
+                                  ? Starting{Starting::As::itself, folder, environment}
+                                  : Starting{Starting::As::itself, folder, path, environment};
+    void* const room = __builtin_alloca(starting.room());
+    return real::execveat(folder, path, arguments, starting.environment(room), flags);
+}
+
+int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const* arguments,
+                char* const* environment) noexcept {
+    prepare(path);
+    Starting starting{Starting::As::child, AT_FDCWD, path, environment};
+    void* const room = __builtin_alloca(starting.room());
+    pid_t child = 0;
+    const int error =
+        real::posix_spawn(&child, path, actions, attributes, arguments, starting.environment(room));
+    return spawned(starting, error, child, process);
+}
+
+int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const* arguments,
+                 char* const* environment) noexcept {
+    prepare_named(file);
+    Starting starting{Starting::As::child, file, environment};
+    void* const room = __builtin_alloca(starting.room());
+    pid_t child = 0;
+    const int error = real::posix_spawnp(&child, file, actions, attributes, arguments,
+                                         starting.environment(room));
+    return spawned(starting, error, child, process);
+}
+
+int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t* actions, int fd,
+                                     int other) noexcept {
+    leave_if_captured(fd, pool::Reason::inherited);
+    return real::posix_spawn_file_actions_adddup2(actions, fd, other);
+}
+
+int system(const char* command) noexcept {
+    if (capturing()) {
+        leave_inherited();
+    }
+    const Starting shell{Starting::As::child, AT_FDCWD, shell_path, environ};
+    return real::system(command);
+}
+
+FILE* popen(const char* command, const char* mode) noexcept {
+    if (capturing()) {
+        leave_inherited();
+    }
+    const Starting shell{Starting::As::child, AT_FDCWD, shell_path, environ};
+    return real::popen(command, mode);
+}
+
+// Commands in the words are run by a shell that libc starts inside.
+int wordexp(const char* words, wordexp_t* to, int flags) noexcept {
+    if (capturing() && words != nullptr && std::strpbrk(words, "`(") != nullptr) {
+        leave_inherited();
+    }
+    return real::wordexp(words, to, flags);
+}
+
+}  // namespace captured
+
+}  // namespace forebay::entry

@@ -1,0 +1,193 @@
+// The process' part: libc's functions, what the environment says, and forks.
+#include "pool/capture/processes/process.hpp"
+
+#include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/connection/message.hpp"
+#include "pool/capture/files/files.hpp"
+#include "pool/capture/symbols/symbols.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <initializer_list>
+#include <strings.h>
+
+namespace forebay::entry {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
+// GCC lays these out from the last one to the first: so the large tables, of which most are never
+// touched, are behind what each program touches at its start.
+constinit Descriptors descriptors;
+constinit Symbols symbols;
+constinit ObjectSymbols own_symbols;
+constinit ObjectSymbols libc_symbols;
+constinit State state;
+constinit Connection connection;
+constinit RealAddresses real_addresses{};
+
+namespace {
+
+// There from the start: nothing is allocated when it is first used.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Grouping own_grouping;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Walk walk_of_thread;
+
+}  // namespace
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+Grouping& grouping() noexcept { return own_grouping; }
+Walk& own_walk() noexcept { return walk_of_thread; }
+
+}  // namespace forebay::entry
+
+extern "C" {
+// Of shared/vfork.S. A child of vfork shares all that is above with its parent, so where there is a
+// pool, vfork is fork.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
+constinit unsigned forebay_vfork_is_fork = 0;
+constinit void* forebay_real_vfork = nullptr;
+// Of shared/system_call.S and shared/loader.S: dlsym, dlvsym, dlopen and dlmopen, once they are
+// known.
+constinit unsigned forebay_captures_calls = 0;
+constinit void* forebay_real_syscall = nullptr;
+constinit void* forebay_real_loader[4] = {};
+void* forebay_find_loader(unsigned number) noexcept;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+}
+
+namespace forebay::entry {
+
+namespace {
+
+// Stands for what this libc does not have.
+long missing() noexcept {
+    errno = ENOSYS;
+    return -1;
+}
+
+bool disabled() noexcept {
+    const char* const value = std::getenv("FOREBAY_ENABLED");
+    if (value == nullptr) {
+        return false;
+    }
+    for (const char* const no :
+         {"false", "0", "no", "off", "disable"}) {  // foundation/base/switch_words
+        if (::strcasecmp(value, no) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// By the library that it preloads itself.
+bool is_under_valgrind() noexcept {
+    const char* const preloaded = std::getenv("LD_PRELOAD");
+    return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
+}
+
+void take_on_standard_streams() noexcept {
+    for (int fd = 0; fd < standard_streams; ++fd) {
+        struct stat found{};
+        if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+            continue;
+        }
+        const int flags = kernel::fcntl(fd, F_GETFL);
+        static_cast<void>(
+            take_on(fd, {.flags = flags, .through = pool::Reason::inherited, .fresh = false}));
+    }
+}
+
+// dlsym may not be called by a signal handler, so where it has to be asked, it is asked before.
+void ask_the_loader() noexcept {
+    for (std::size_t number = 0; number < function_count; ++number) {
+        if (!function_is_late[number] && symbols.find(function_names[number]) == nullptr) {
+            find_real(number);
+        }
+    }
+}
+
+[[gnu::constructor]] void begin() noexcept {
+    const int before = errno;
+    const bool learnt = symbols.learn();
+    if (!learnt) {
+        ask_the_loader();
+    }
+    forebay_real_vfork = real_function("vfork");
+    forebay_real_syscall = real_function("syscall");
+    const char* const socket = std::getenv("FOREBAY_POOL_SOCKET");
+    const char* const paths = std::getenv("FOREBAY_POOL_PATHS");
+    if (socket == nullptr || *socket == '\0' || paths == nullptr || disabled()) {
+        errno = before;
+        return;
+    }
+    if (state.paths.set(paths) > 0) {
+        say("not all pool paths are used", "there are too many, or one is not absolute",
+            "Name fewer folders in FOREBAY_POOL_PATHS.");
+    }
+    if (!connection.set_socket(socket, std::getenv("FOREBAY_POOL_DAEMON"))) {
+        say("this program does without the pool", "its socket's name is too long",
+            "Start the daemon in a folder with a shorter name.");
+    } else if (!state.paths.none()) {
+        ::pthread_atfork(&before_fork, nullptr, &in_child);
+        forebay_vfork_is_fork = 1;
+        state.other_names.map(socket);
+        state.under_valgrind = is_under_valgrind();
+        if (learnt) {  // else all of them are known already
+            ask_the_loader();
+        }
+        own_symbols.learn(&forebay_vfork_is_fork);
+        libc_symbols.learn(reinterpret_cast<const void*>(&::gnu_get_libc_version));
+        state.captures.store(true, std::memory_order_release);
+        forebay_captures_calls = 1;
+        take_on_standard_streams();
+    }
+    errno = before;
+}
+
+// Null, as where nothing is found.
+void* no_loader() noexcept { return nullptr; }
+
+}  // namespace
+
+}  // namespace forebay::entry
+
+// Before this library has begun, a constructor of another one or a sanitizer may ask.
+void* forebay_find_loader(unsigned number) noexcept {
+    using namespace forebay::entry;
+    constexpr const char* names[] = {"dlsym", "dlvsym", "dlopen", "dlmopen"};
+    const char* const name = names[number];
+    void* found = symbols.find(name);
+    found = found != nullptr ? found : Symbols::find_behind(name);
+    found = found != nullptr ? found : reinterpret_cast<void*>(&no_loader);
+    __atomic_store_n(&forebay_real_loader[number], found, __ATOMIC_RELAXED);
+    return found;
+}
+
+namespace forebay::entry {
+
+void* real_function(const char* name) noexcept {
+    void* const found = symbols.find(name);
+    return found != nullptr ? found : ::dlsym(RTLD_NEXT, name);
+}
+
+void* ours_for(void* found, const char* name) noexcept {
+    void* const ours = found == nullptr ? nullptr : own_symbols.find(name);
+    const bool is_libcs = ours != nullptr && libc_symbols.find(name) == found;
+    return is_libcs && real_function(name) == found ? ours : found;
+}
+
+bool is_captured(const char* name) noexcept { return own_symbols.find(name) != nullptr; }
+
+void* find_real(std::size_t number) noexcept {
+    void* found = real_function(function_names[number]);
+    found = found != nullptr ? found : reinterpret_cast<void*>(&missing);
+    real_addresses[number].store(found, std::memory_order_relaxed);
+    return found;
+}
+
+}  // namespace forebay::entry

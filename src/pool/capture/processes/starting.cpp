@@ -1,0 +1,231 @@
+// See starting.hpp. What is done here is done by forked children of programs with threads, too:
+// nothing is allocated.
+#include "pool/capture/processes/starting.hpp"
+
+#include "foundation/kernel/calls.hpp"
+#include "pool/capture/processes/process.hpp"
+#include "pool/capture/processes/program_file.hpp"
+#include "pool/protocol/messages.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+#include <unistd.h>
+
+namespace forebay::entry {
+
+namespace {
+
+constexpr const char* usual_folders = "/bin:/usr/bin";  // as execvp has them
+
+// Where programs rarely look for descriptors, or as high as the limit lets us.
+constexpr std::array<long, 3> inherited_numbers{512, 100, 3};
+
+std::string_view last_name_of(const char* path) noexcept {
+    const char* const slash = std::strrchr(path, '/');
+    return slash == nullptr ? path : slash + 1;
+}
+
+// What these start has another root, or other file systems mounted, where neither our library nor
+// the daemon need be.
+constexpr std::array<std::string_view, 11> container_programs{
+    "apptainer", "bwrap", "ch-run",  "docker",      "enroot", "nsenter",
+    "podman",    "sarus", "shifter", "singularity", "unshare"};
+
+bool is_container_program(const char* path) noexcept {
+    for (const std::string_view one : container_programs) {
+        if (last_name_of(path) == one) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Of ours: it touches no file that nobody has sent it.
+bool is_harmless(const char* path) noexcept { return last_name_of(path) == "forebayd"; }
+
+bool send_about(int socket, const wire::Question& question) noexcept {
+    iovec bytes{const_cast<wire::Question*>(&question), sizeof question};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    int sent = -1;
+    do {
+        sent = static_cast<int>(kernel::sendmsg(socket, &message, MSG_NOSIGNAL));
+    } while (sent < 0 && errno == EINTR);
+    return sent == static_cast<int>(sizeof question);
+}
+
+// Waits for the reply, whatever it says.
+void await_reply(int socket) noexcept {
+    wire::Reply reply;
+    iovec bytes{&reply, sizeof reply};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    int got = -1;
+    do {
+        got = static_cast<int>(kernel::recvmsg(socket, &message, 0));
+    } while (got < 0 && errno == EINTR);
+}
+
+wire::Question about_program() noexcept {
+    wire::Question question;
+    question.ask = wire::Ask::uncaptured;
+    question.inode = static_cast<std::uint64_t>(kernel::getpid());
+    return question;
+}
+
+}  // namespace
+
+int connect_for_program() noexcept {
+    const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (made < 0) {
+        return -1;
+    }
+    int moved = -1;
+    if (connection.connect_to_daemon(made) == nullptr) {
+        for (const long number : inherited_numbers) {
+            moved = moved < 0 ? kernel::fcntl(made, F_DUPFD, number) : moved;
+        }
+    }
+    kernel::close(made);
+    return moved;
+}
+
+void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noexcept {
+    wire::Question question = about_program();
+    question.flags = itself ? wire::itself : 0;
+    std::snprintf(question.path.data(), question.path.size(), "%.100s (%s)", program.path,
+                  program.why);
+    if (send_about(socket, question)) {
+        await_reply(socket);
+    }
+}
+
+Starting::Starting(As as, int folder, const char* path, char* const* environment) noexcept
+    : as_{as}, environment_{environment} {
+    if (capturing() && path != nullptr) {
+        look(folder, path);
+    }
+}
+
+Starting::Starting(As as, const char* file, char* const* environment) noexcept
+    : as_{as}, environment_{environment} {
+    if (!capturing() || file == nullptr) {
+        return;
+    }
+    const int before = errno;
+    shell_takes_it_ = true;
+    if (std::strchr(file, '/') != nullptr) {
+        if (kernel::access(file, X_OK) == 0) {
+            look(AT_FDCWD, file);
+        }
+    } else {
+        const char* const folders = std::getenv("PATH");
+        look_in(folders == nullptr ? usual_folders : folders, file);
+    }
+    errno = before;
+}
+
+Starting::Starting(As as, int fd, char* const* environment) noexcept
+    : as_{as}, environment_{environment} {
+    if (!capturing()) {
+        return;
+    }
+    const int before = errno;
+    // It may be one that only names the file (O_PATH), which cannot be read.
+    std::array<char, 32> name;
+    std::snprintf(name.data(), name.size(), "/proc/self/fd/%d", fd);
+    decide(look_at_program(AT_FDCWD, name.data()), name.data());
+    errno = before;
+}
+
+Starting::~Starting() {
+    if (socket_ < 0) {
+        return;
+    }
+    const int before = errno;
+    if (as_ == As::itself) {
+        wire::Question question = about_program();
+        question.flags = wire::not_started;
+        static_cast<void>(send_about(socket_, question));
+    }
+    kernel::close(socket_);
+    errno = before;
+}
+
+void Starting::look(int folder, const char* path) noexcept {
+    const int before = errno;
+    decide(look_at_program(folder, path), path);
+    errno = before;
+}
+
+// Folders where it is not, or may not be started, are passed over.
+void Starting::look_in(const char* folders, const char* file) noexcept {
+    const int before = errno;
+    const std::size_t name = std::strlen(file) + 1;
+    while (*folders != '\0') {
+        const std::size_t bytes = std::strcspn(folders, ":");
+        std::array<char, 4096> path;
+        if (bytes + 1 + name <= path.size()) {
+            std::memcpy(path.data(), folders, bytes);
+            path[bytes] = '/';
+            // An empty folder is the current one.
+            std::memcpy(&path[bytes == 0 ? 0 : bytes + 1], file, name);
+            if (kernel::access(path.data(), X_OK) == 0) {
+                decide(look_at_program(AT_FDCWD, path.data()), path.data());
+                break;
+            }
+        }
+        folders += bytes + (folders[bytes] == ':' ? 1 : 0);
+    }
+    errno = before;
+}
+
+void Starting::decide(ProgramFile file, const char* path) noexcept {
+    const char* why = why_uncaptured(file.kind);
+    // valgrind's own program is static, and loads for the user's what the environment names.
+    if (file.kind == ProgramKind::linked_static &&
+        variable_in(environment_, "VALGRIND_LAUNCHER") != nullptr) {
+        why = nullptr;
+    }
+    changes_.without_library = file.kind == ProgramKind::other_libc;
+    changes_.any_order = file.address_sanitizer;
+    if (why == nullptr && (file.kind != ProgramKind::not_understood || shell_takes_it_)) {
+        why = why_uncaptured(environment_,
+                             {.socket = connection.address().sun_path, .paths = state.paths});
+    }
+    if (why == nullptr && is_container_program(path)) {
+        why = "what it starts may have other file systems";
+    }
+    if (why != nullptr && !is_harmless(path)) {
+        tell(path, why);
+    }
+}
+
+void Starting::tell(const char* path, const char* why) noexcept {
+    socket_ = connect_for_program();
+    if (socket_ >= 0) {
+        ask_for_room(socket_, as_ == As::itself, {path, why});
+    }
+}
+
+void Starting::started(pid_t child) noexcept {
+    if (socket_ < 0) {
+        return;
+    }
+    const int before = errno;
+    wire::Question question = about_program();
+    question.number = child;
+    if (send_about(socket_, question)) {
+        await_reply(socket_);
+    }
+    errno = before;
+}
+
+}  // namespace forebay::entry

@@ -1,0 +1,382 @@
+// The order of the stores is the protocol: see pool/protocol/log.hpp and `leave` in
+// pool/core/pool.cpp.
+#include "pool/client/log_writer.hpp"
+
+#include "foundation/base/atomics.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace forebay::pool {
+
+Written::Rest Depositor::standing(FileId file) const noexcept {
+    const FileSlot& slot = directory_.files[file.slot];
+    if (!heard()) {
+        return Written::Rest::lost;
+    }
+    if (slot.error.load(relaxed) != 0) {
+        return Written::Rest::failed;
+    }
+    // After the entry's state: who makes the file leave looks in the other order.
+    const bool pooled = slot.state.load(std::memory_order_seq_cst) == FileState::pooled &&
+                        slot.generation.load(relaxed) == file.generation;
+    return pooled ? Written::Rest::none : Written::Rest::through;
+}
+
+std::int64_t Depositor::sleep(const Word& word, std::uint32_t seen) noexcept {
+    const std::int64_t before = daemon_.now_ns();
+    daemon_.kick();
+    daemon_.wait(word, seen);
+    return daemon_.now_ns() - before;
+}
+
+Written::Rest Depositor::wait_for_window(FileId file, std::size_t bytes,
+                                         std::int64_t& waited_ns) noexcept {
+    const FileSlot& slot = directory_.files[file.slot];
+    for (;;) {
+        const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
+        const Written::Rest rest = standing(file);
+        if (rest != Written::Rest::none) {
+            return rest;
+        }
+        const ClientSlot& self = directory_.clients[client_];
+        const std::uint32_t seen_self = self.progress.load(std::memory_order_acquire);
+        // First: what is counted meanwhile is counted twice, not left out.
+        const std::int64_t uncounted = uncounted_bytes();
+        const std::int64_t held = slot.taken.load(relaxed) - slot.drained.load(relaxed) + uncounted;
+        // A write that is larger than the window goes when nothing else is there.
+        if (held <= 0 || held + static_cast<std::int64_t>(bytes) <= slot.window.load(relaxed)) {
+            return rest;
+        }
+        waited_ns += uncounted > 0 ? sleep(self.progress, seen_self) : sleep(slot.progress, seen);
+    }
+}
+
+std::int64_t Depositor::uncounted_bytes() noexcept {
+    const std::uint64_t committed = log_.header().commits.load(std::memory_order_seq_cst);
+    if (directory_.clients[client_].commits.load(std::memory_order_acquire) >= committed) {
+        committed_bytes_.store(0, relaxed);
+    }
+    return committed_bytes_.load(relaxed);
+}
+
+Depositor::Memory Depositor::memory_of(std::uint64_t number) const noexcept {
+    const std::uint32_t lease = directory_.leases[client_][number % blocks_max].load(relaxed);
+    const std::uint32_t block = block_of(lease);
+    const bool prepared = new_ones_[number % new_ones_.size()].load(relaxed) == number + 1;
+    return {.begin = log_.block(block),
+            .block = block,
+            .is_new = (lease & new_memory) != 0 && !prepared};
+}
+
+std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
+    const std::uint64_t number = position / block_bytes;
+    const Memory memory = memory_of(number);
+    std::atomic<std::uint64_t>& word = prepared_[memory.block / 64];
+    const std::uint64_t bit = std::uint64_t{1} << memory.block % 64;
+    if (memory.is_new || (word.load(relaxed) & bit) == 0) {
+        daemon_.prepare(memory.begin, block_bytes);
+        word.fetch_or(bit, relaxed);
+        new_ones_[number % new_ones_.size()].store(number + 1, relaxed);
+    }
+    return memory.begin + position % block_bytes;
+}
+
+void Depositor::copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept {
+    if (bytes.size() >= filled_least && directory_.header.crowded.load(relaxed) != 0) {
+        const Memory memory = memory_of(position / block_bytes);
+        if (memory.is_new && daemon_.fill(memory.begin + position % block_bytes, bytes)) {
+            // What was mapped there before was given back meanwhile.
+            std::atomic<std::uint64_t>& word = prepared_[memory.block / 64];
+            const std::uint64_t bit = std::uint64_t{1} << memory.block % 64;
+            if ((word.load(relaxed) & bit) != 0) {
+                word.fetch_and(~bit, relaxed);
+            }
+            return;
+        }
+    }
+    std::memcpy(memory_at(position), bytes.data(), bytes.size());
+}
+
+std::optional<std::uint64_t> Depositor::next_number() noexcept {
+    const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
+    return (number & log_sealed) == 0 ? std::optional{number} : std::nullopt;
+}
+
+bool Depositor::reserve(std::uint64_t number) noexcept {
+    std::atomic<std::uint64_t>& state = log_.entry(number).state;
+    std::uint64_t before = state.load(std::memory_order_acquire);
+    return state_of(number, before) != EntryState::revoked &&
+           state.compare_exchange_strong(before, stated(number, EntryState::reserved),
+                                         std::memory_order_seq_cst);
+}
+
+// False: the daemon died, stopped listening, or sealed the log, while the entry was still somebody
+// else's. It is not touched then.
+bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
+                        const Piece& piece) noexcept {
+    const ClientSlot& self = directory_.clients[client_];
+    for (;;) {
+        const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
+        if (number < self.entries.load(std::memory_order_acquire) + entries_max) {
+            break;
+        }
+        if (!heard() || sealed()) {
+            return false;
+        }
+        daemon_.kick();
+        daemon_.wait(self.progress, seen);
+    }
+    Entry& entry = log_.entry(number);
+    entry.file.store(file.slot, relaxed);
+    entry.generation.store(file.generation, relaxed);
+    entry.kind.store(kind, relaxed);
+    entry.offset.store(piece.offset, relaxed);
+    entry.position.store(piece.position, relaxed);
+    entry.length.store(piece.length, relaxed);
+    entry.time_ns.store(piece.time_ns, relaxed);
+    entry.waited_ns.store(piece.waited_ns, relaxed);
+    return true;
+}
+
+void Depositor::abandon(FileId file, const Piece& piece) noexcept {
+    const std::optional<std::uint64_t> number = next_number();
+    if (number && fill_in(*number, file, EntryKind::deposit, piece)) {
+        log_.entry(*number).state.store(stated(*number, EntryState::abandoned),
+                                        std::memory_order_release);
+    }
+}
+
+// The bytes that the entry was about are still somebody's. It has to be about something: a byte
+// that nobody will use.
+void Depositor::abandon_without_bytes(std::uint64_t number) noexcept {
+    Entry& entry = log_.entry(number);
+    entry.position.store(log_.header().reserved.fetch_add(1, relaxed), relaxed);
+    entry.length.store(1, relaxed);
+    entry.state.store(stated(number, EntryState::abandoned), std::memory_order_release);
+}
+
+Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byte* bytes) noexcept {
+    const ClientSlot& self = directory_.clients[client_];
+    const std::optional<std::uint64_t> number = next_number();
+    if (!number || !fill_in(*number, file, EntryKind::deposit, piece)) {
+        return refused();
+    }
+    Entry& entry = log_.entry(*number);
+    const bool reserved = reserve(*number);
+    const std::uint64_t end = piece.position + piece.length;
+    for (;;) {
+        const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
+        const Written::Rest rest = reserved ? standing(file) : refused();
+        if (rest != Written::Rest::none) {
+            entry.state.store(stated(*number, EntryState::abandoned), std::memory_order_release);
+            return rest;
+        }
+        if (end <= self.credit.load(std::memory_order_acquire)) {
+            break;
+        }
+        entry.waited_ns.fetch_add(sleep(self.progress, seen), relaxed);
+    }
+    copy(piece.position, {bytes, piece.length});
+    if (!commit(*number, piece)) {
+        entry.state.store(stated(*number, EntryState::abandoned), std::memory_order_release);
+        return refused();
+    }
+    return heard() ? Written::Rest::none : Written::Rest::lost;
+}
+
+// False: the daemon has revoked the entry, while this client took its time.
+bool Depositor::commit(std::uint64_t number, const Piece& piece) noexcept {
+    committed_bytes_.fetch_add(piece.length, relaxed);
+    std::uint64_t expected = stated(number, EntryState::reserved);
+    if (!log_.entry(number).state.compare_exchange_strong(
+            expected, stated(number, EntryState::committed), std::memory_order_release,
+            std::memory_order_relaxed)) [[unlikely]] {
+        committed_bytes_.fetch_sub(piece.length, relaxed);
+        return false;
+    }
+    // Before the look whether anybody listens: who stops listening looks in the other order.
+    log_.header().commits.fetch_add(1, std::memory_order_seq_cst);
+    return true;
+}
+
+Written Depositor::write(FileId file, std::int64_t offset,
+                         std::span<const std::byte> bytes) noexcept {
+    const Written written = put(file, offset, bytes);
+    if (written.taken == 0) {
+        return written;
+    }
+    const Written durable = make_durable(file);
+    return durable.rest == Written::Rest::none ? written : durable;
+}
+
+// Before it says that all is durable after its journal has failed, the daemon says that it has:
+// what a file could not take is not durable then, although all clients go on.
+Written Depositor::make_durable(FileId file) noexcept {
+    const std::atomic<Durability>& promised = directory_.header.durability;
+    if (promised.load(relaxed) == Durability::process) {
+        return {};
+    }
+    const std::uint64_t committed = log_.header().commits.load(std::memory_order_seq_cst);
+    const ClientSlot& self = directory_.clients[client_];
+    const FileSlot& slot = directory_.files[file.slot];
+    for (;;) {
+        const std::uint32_t seen = self.synced.load(std::memory_order_acquire);
+        const bool durable = self.durable.load(std::memory_order_acquire) >= committed;
+        const int error = slot.generation.load(relaxed) == file.generation
+                              ? slot.error.load(std::memory_order_acquire)
+                              : 0;
+        if (error != 0 && promised.load(std::memory_order_acquire) == Durability::files) {
+            return {.rest = Written::Rest::failed, .error = error};
+        }
+        if (durable) {
+            return {};
+        }
+        if (!heard()) {
+            return {.rest = Written::Rest::lost};
+        }
+        static_cast<void>(sleep(self.synced, seen));
+    }
+}
+
+Written Depositor::put(FileId file, std::int64_t offset,
+                       std::span<const std::byte> bytes) noexcept {
+    Written written;
+    while (written.taken < bytes.size() && written.rest == Written::Rest::none) {
+        const std::size_t want = std::min(bytes.size() - written.taken, reservation_max);
+        Piece piece;
+        written.rest = wait_for_window(file, want, piece.waited_ns);
+        if (written.rest != Written::Rest::none) {
+            break;
+        }
+        piece.time_ns = daemon_.now_ns();
+        std::uint64_t position = log_.header().reserved.fetch_add(want, relaxed);
+        const std::uint64_t end = position + want;
+        while (position < end) {
+            const std::uint64_t block_end = (position / block_bytes + 1) * block_bytes;
+            piece.offset = offset + static_cast<std::int64_t>(written.taken);
+            piece.position = position;
+            piece.length = static_cast<std::uint32_t>(std::min(block_end, end) - position);
+            if (written.rest == Written::Rest::none) {
+                written.rest = deposit(file, piece, bytes.data() + written.taken);
+                written.taken += written.rest == Written::Rest::none ? piece.length : 0;
+            } else {
+                abandon(file, piece);  // what is reserved is accounted for
+            }
+            position += piece.length;
+            piece.waited_ns = 0;
+        }
+    }
+    if (written.rest == Written::Rest::failed) {
+        written.error = directory_.files[file.slot].error.load(relaxed);
+    }
+    return written;
+}
+
+std::optional<Loan> Depositor::lend(FileId file, std::size_t bytes) noexcept {
+    const DirectoryHeader& header = directory_.header;
+    const bool lends = header.consistency.load(relaxed) == Consistency::pool &&
+                       header.cap.load(relaxed) >= lending_cap_least;
+    if (!lends || bytes == 0 || bytes > block_bytes || standing(file) != Written::Rest::none) {
+        return std::nullopt;
+    }
+    const ClientSlot& self = directory_.clients[client_];
+    std::uint64_t position = log_.header().reserved.load(relaxed);
+    for (;;) {
+        const std::uint64_t left = block_bytes - position % block_bytes;
+        const std::uint64_t skipped = left < bytes ? left : 0;
+        if (position + skipped + bytes > self.credit.load(std::memory_order_acquire)) {
+            daemon_.kick();  // the next one shall be luckier
+            return std::nullopt;
+        }
+        if (log_.header().reserved.compare_exchange_weak(position, position + skipped + bytes,
+                                                         relaxed)) {
+            if (skipped > 0) {
+                give_back({.position = position, .bytes = {memory_at(position), skipped}});
+            }
+            std::byte* const memory = memory_at(position + skipped);
+            return Loan{.position = position + skipped,
+                        .place = static_cast<std::size_t>(memory - log_.base()),
+                        .bytes = {memory, bytes}};
+        }
+    }
+}
+
+Written Depositor::put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept {
+    Piece piece{.offset = offset,
+                .position = part.position,
+                .length = static_cast<std::uint32_t>(part.bytes.size())};
+    Written written;
+    written.rest = wait_for_window(file, part.bytes.size(), piece.waited_ns);
+    if (written.rest == Written::Rest::none) {
+        piece.time_ns = daemon_.now_ns();
+        written.rest = deposit_lent(file, piece);
+    }
+    if (written.rest == Written::Rest::none) {
+        written.taken = part.bytes.size();
+    } else if (written.rest == Written::Rest::failed) {
+        written.error = directory_.files[file.slot].error.load(relaxed);
+    }
+    return written;
+}
+
+Written::Rest Depositor::deposit_lent(FileId file, Piece piece) noexcept {
+    const std::optional<std::uint64_t> number = next_number();
+    if (!number || !fill_in(*number, file, EntryKind::deposit, piece)) {
+        return refused();
+    }
+    Written::Rest rest = reserve(*number) ? standing(file) : refused();
+    if (rest == Written::Rest::none && !commit(*number, piece)) {
+        rest = refused();
+    } else if (rest == Written::Rest::none) {
+        return heard() ? Written::Rest::none : Written::Rest::lost;
+    }
+    abandon_without_bytes(*number);  // who wrote them there writes them to the file
+    return rest;
+}
+
+void Depositor::give_back(const Loan& part) noexcept {
+    abandon({},
+            {.position = part.position, .length = static_cast<std::uint32_t>(part.bytes.size())});
+}
+
+void Depositor::tell(FileId file, EntryKind kind, std::int64_t offset,
+                     std::uint32_t length) noexcept {
+    const std::uint64_t taken = directory_.clients[client_].entries.load(relaxed);
+    if (log_.header().entries.load(relaxed) >= taken + entries_max / 2 || !daemon_.alive()) {
+        return;
+    }
+    const Piece piece{.offset = offset, .length = length, .time_ns = daemon_.now_ns()};
+    const std::optional<std::uint64_t> number = next_number();
+    if (!number || !fill_in(*number, file, kind, piece) || !reserve(*number)) {
+        return;
+    }
+    std::uint64_t expected = stated(*number, EntryState::reserved);
+    if (log_.entry(*number).state.compare_exchange_strong(
+            expected, stated(*number, EntryState::committed), std::memory_order_release,
+            std::memory_order_relaxed)) {
+        log_.header().commits.fetch_add(1, std::memory_order_release);
+    }
+}
+
+Written Depositor::settle(FileId file) noexcept {
+    const FileSlot& slot = directory_.files[file.slot];
+    for (;;) {
+        const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
+        if (!heard()) {
+            return {.rest = Written::Rest::lost};
+        }
+        if (slot.state.load(std::memory_order_acquire) != FileState::leaving ||
+            slot.generation.load(relaxed) != file.generation) {
+            return {.rest = Written::Rest::through};
+        }
+        // What could not be drained would be written over what is newer, once it can be.
+        if (const int error = slot.error.load(relaxed); error != 0) {
+            return {.rest = Written::Rest::failed, .error = error};
+        }
+        daemon_.kick();
+        daemon_.wait(slot.progress, seen);
+    }
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,163 @@
+#include "pool/cluster/coherence/coherence_client.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace forebay::server {
+
+Companions::Companions(const Job& job, pool::Pool& pool)
+    : post_{job.post}, pool_{pool}, member_{job.self, job.nodes, job.readers} {}
+
+std::optional<registry::Admission> Companions::settle(registry::FileKey file,
+                                                      std::uint64_t ticket) {
+    const auto admission = member_.settle(file, ticket);
+    obey();
+    return admission;
+}
+
+std::optional<registry::Admission> Companions::want(registry::FileKey file,
+                                                    const registry::Wish& wish,
+                                                    std::uint64_t ticket) {
+    const auto admission = member_.want(file, wish, ticket);
+    obey();
+    return admission;
+}
+
+bool Companions::entered(registry::FileKey file, std::uint32_t slot) {
+    slots_[slot] = file;
+    const bool may_cache = member_.entered(file, slot);
+    obey();
+    return may_cache;
+}
+
+void Companions::not_entered(registry::FileKey file) {
+    member_.not_entered(file);
+    obey();
+}
+
+void Companions::abandon(registry::FileKey file, std::uint64_t ticket) {
+    member_.abandon(file, ticket);
+    obey();
+}
+
+bool Companions::forget() {
+    bool any = false;
+    for (const std::uint32_t slot : pool_.forgotten()) {
+        slots_.erase(slot);
+        member_.forgotten(slot);
+        any = true;
+    }
+    obey();
+    return any;
+}
+
+void Companions::hear() {
+    for (const Post::Letter& letter : post_.arrived()) {
+        member_.hear(letter.from, letter.message);
+    }
+    for (const registry::Node node : post_.gone()) {
+        member_.lost(node);
+    }
+    if (member_.waiting() > 0 && post_.anybody_silent()) {
+        member_.refuse_waiting();
+    }
+    obey();
+}
+
+void Companions::obey() {
+    for (registry::Actions actions = member_.take_actions(); !actions.empty();
+         actions = member_.take_actions()) {
+        for (const registry::Outgoing& one : actions.send) {
+            post_.send(one.to, one.message);
+        }
+        for (const registry::Actions::Leave& order : actions.leave) {
+            leave(order);
+        }
+        for (const registry::Actions::Drain& order : actions.drain) {
+            drain(order);
+        }
+        again_.insert(again_.end(), actions.again.begin(), actions.again.end());
+        closes_down_ = closes_down_ || actions.close_down;
+        died_ = died_ || actions.died;
+    }
+}
+
+void Companions::leave(const registry::Actions::Leave& order) {
+    const auto tickets = pool_.ask_each(order.slots, pool::leave_to_other_nodes);
+    if (tickets.empty()) {
+        return;
+    }
+    auto& kept = order.answer ? leaving_[order.file].tickets : ignored_;
+    kept.insert(tickets.begin(), tickets.end());
+}
+
+void Companions::drain(const registry::Actions::Drain& order) {
+    const auto tickets = pool_.ask_each(order.slots, pool::Task{});
+    draining_[{order.file, order.number}].tickets.insert(tickets.begin(), tickets.end());
+}
+
+template <class Key, class Tell>
+bool Companions::answered(std::map<Key, Leaving>& orders, const pool::Done& done, Tell tell) {
+    const auto found = std::ranges::find_if(
+        orders, [&](const auto& one) { return one.second.tickets.contains(done.ticket); });
+    if (found == orders.end()) {
+        return false;
+    }
+    if (found->second.take(done)) {
+        const auto [key, order] = *found;
+        orders.erase(found);
+        tell(key, order.drained);
+        obey();
+    }
+    return true;
+}
+
+bool Companions::took(const pool::Done& done) {
+    if (ignored_.erase(done.ticket) > 0) {
+        return true;
+    }
+    if (closing_ == done.ticket) {
+        closing_.reset();
+        member_.closed_down(stuck());
+        obey();
+        return true;
+    }
+    return answered(leaving_, done,
+                    [&](registry::FileKey file, bool all) { member_.left(file, all); }) ||
+           answered(draining_, done, [&](const auto& key, bool all) {
+               member_.drained(key.first, key.second, all);
+           });
+}
+
+bool Companions::Leaving::take(const pool::Done& done) {
+    tickets.erase(done.ticket);
+    // ENOENT: it was forgotten before it was asked.
+    drained = drained && (done.error == 0 || done.error == ENOENT);
+    return tickets.empty();
+}
+
+std::vector<std::uint64_t> Companions::again() { return std::exchange(again_, {}); }
+
+bool Companions::closes_down() { return std::exchange(closes_down_, false); }
+
+// Files of which something is still here.
+std::vector<registry::FileKey> Companions::stuck() const {
+    std::set<registry::FileKey> files;
+    for (const auto& [slot, key] : slots_) {
+        if (!pool_.undrained(slot).empty()) {
+            files.insert(key);
+        }
+    }
+    return {files.begin(), files.end()};
+}
+
+void Companions::say_farewell() {
+    if (!member_.bereaved() || closing_) {
+        member_.closed_down(stuck());  // nobody has told the others yet
+    }
+    member_.say_farewell();
+    obey();
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,83 @@
+#include "pool/cluster/peer_reads/peer_read_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::server {
+
+std::optional<std::uint64_t> Passed::ask(const Wish& wish) {
+    const registry::Parent parent = parents_(wish.file);
+    if (parent.grant == 0 || !post_.reachable(parent.node)) {
+        return std::nullopt;
+    }
+    const std::uint64_t number = next_++;
+    asked_[number] = {.of = parent.node, .to = wish.piece.bytes, .outcome = {}};
+    post_.ask(parent.node, {.file = wish.file,
+                            .grant = parent.grant,
+                            .number = number,
+                            .at = wish.piece.at.bytes(),
+                            .bytes = static_cast<std::uint32_t>(wish.piece.bytes.size()),
+                            .file_bytes = wish.seen.bytes,
+                            .modified_ns = wish.seen.modified_ns,
+                            .changed_ns = wish.seen.changed_ns});
+    return number;
+}
+
+std::optional<Passed::Outcome> Passed::take(std::uint64_t number) {
+    const auto found = asked_.find(number);
+    if (found == asked_.end()) {
+        return Outcome{.refused = true};
+    }
+    const std::optional<Outcome> outcome = found->second.outcome;
+    if (outcome) {
+        asked_.erase(found);
+    }
+    return outcome;
+}
+
+bool Passed::turn() {
+    bool any = false;
+    for (const Post::Passed& one : post_.passed()) {
+        take_part(one.from, one.part);
+        any = true;
+    }
+    for (auto& [number, asked] : asked_) {
+        if (!asked.outcome && !post_.reachable(asked.of)) {
+            asked.outcome = Outcome{.refused = true};
+            any = true;
+        }
+    }
+    return any;
+}
+
+// What does not fit together is as good as a refusal: the file is read then.
+void Passed::take_part(registry::Node from, const wire::Part& part) {
+    const auto found = asked_.find(part.number);
+    if (found == asked_.end() || found->second.of != from || found->second.outcome) {
+        return;
+    }
+    Asked& asked = found->second;
+    const bool fits = !part.refused && part.whole <= asked.to.size() && part.begin == asked.got &&
+                      part.bytes.size() <= part.whole - asked.got;
+    if (!fits) {
+        asked.outcome = Outcome{.refused = true};
+        return;
+    }
+    std::ranges::copy(part.bytes, asked.to.subspan(asked.got).begin());
+    asked.got += part.bytes.size();
+    bytes_ += static_cast<std::int64_t>(part.bytes.size());
+    if (asked.got == part.whole) {
+        asked.outcome = Outcome{.bytes = asked.got};
+    }
+}
+
+std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own, Passed& passed,
+                                        registry::FileKey file,
+                                        std::shared_ptr<const ports::Stamp> seen) {
+    return std::make_unique<pool::PassedStorage>(
+        std::move(own), passed, [&passed, file, seen = std::move(seen)](const ports::Piece& piece) {
+            return passed.ask({.file = file, .seen = *seen, .piece = piece});
+        });
+}
+
+}  // namespace forebay::server

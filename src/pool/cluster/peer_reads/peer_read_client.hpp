@@ -1,0 +1,68 @@
+// What other nodes pass on to this one. Where few nodes read a file for all, the rest have its
+// bytes from each other, and read the file themselves where that fails.
+#pragma once
+
+#include "foundation/ports/stamp.hpp"
+#include "foundation/ports/storage.hpp"
+#include "pool/cluster/tokens/token.hpp"
+#include "pool/cluster/transport/peer_transport.hpp"
+#include "pool/core/prefetch/peer_storage.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace forebay::server {
+
+// Everything that this node has asked others for.
+class Passed final : public pool::PassedBytes {
+public:
+    // Who passes a file on to this node; grant 0: nobody.
+    using Parents = std::function<registry::Parent(registry::FileKey)>;
+
+    // The post outlives it.
+    Passed(Post& post, Parents parents) : post_{post}, parents_{std::move(parents)} {}
+
+    struct Wish {
+        registry::FileKey file;
+        ports::Stamp seen;  // of the file, when it was opened
+        ports::Piece piece;
+    };
+    // A number for it; nullopt: nobody passes the file on to this node. The memory must live until
+    // take() or forget().
+    [[nodiscard]] std::optional<std::uint64_t> ask(const Wish& wish);
+    [[nodiscard]] std::optional<Outcome> take(std::uint64_t number) override;
+    void forget(std::uint64_t number) override { asked_.erase(number); }
+
+    // Takes what has come. True when anything was done.
+    bool turn();
+    // Bytes that have come.
+    [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
+
+private:
+    struct Asked {
+        registry::Node of = 0;
+        std::span<std::byte> to;
+        std::size_t got = 0;
+        std::optional<Outcome> outcome;
+    };
+    void take_part(registry::Node from, const wire::Part& part);
+
+    Post& post_;
+    Parents parents_;
+    std::map<std::uint64_t, Asked> asked_;
+    std::uint64_t next_ = 1;
+    std::int64_t bytes_ = 0;
+};
+
+// The file, by what others pass on, and by itself. `passed` outlives it.
+[[nodiscard]] std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own,
+                                                      Passed& passed, registry::FileKey file,
+                                                      std::shared_ptr<const ports::Stamp> seen);
+
+}  // namespace forebay::server

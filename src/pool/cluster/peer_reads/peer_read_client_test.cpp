@@ -1,0 +1,215 @@
+// What another node passes on, and what is read where that fails.
+#include "pool/cluster/peer_reads/peer_read_client.hpp"
+
+#include "foundation/ports/completions.hpp"
+#include "foundation/ports/polled_storage_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <set>
+#include <vector>
+
+namespace forebay::server {
+namespace {
+
+constexpr registry::FileKey file{7};
+constexpr registry::Parent parent{3, 40};
+constexpr std::size_t file_bytes = 5000;
+
+std::vector<std::byte> contents() {
+    std::vector<std::byte> bytes(file_bytes);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(i % 251);
+    }
+    return bytes;
+}
+
+// Remembers what was asked for; says what a test tells it.
+class Scripted final : public Post {
+public:
+    void send(registry::Node /*to*/, const registry::Message& /*message*/) override {}
+    std::vector<Letter> arrived() override { return {}; }
+    std::vector<registry::Node> gone() override { return {}; }
+    bool anybody_silent() override { return false; }
+    void ask(registry::Node of, const wire::Wanted& one) override {
+        EXPECT_EQ(of, parent.node);
+        wanted.push_back(one);
+    }
+    std::vector<Request> requests() override { return {}; }
+    void pass(registry::Node /*to*/, std::uint64_t /*number*/,
+              std::vector<std::byte> /*bytes*/) override {}
+    bool takes_more(registry::Node /*node*/) override { return true; }
+    void refuse(registry::Node /*to*/, std::uint64_t /*number*/) override {}
+    std::vector<Passed> passed() override { return std::exchange(parts, {}); }
+    bool reachable(registry::Node node) override { return !lost.contains(node); }
+
+    // Of what was asked for last: these of its bytes.
+    void say(std::size_t begin, std::size_t end, std::size_t whole) {
+        const std::vector<std::byte> all = contents();
+        const auto at = [&](std::size_t place) {
+            return all.begin() + wanted.back().at + static_cast<std::ptrdiff_t>(place);
+        };
+        parts.push_back({parent.node,
+                         {.number = wanted.back().number,
+                          .whole = static_cast<std::uint32_t>(whole),
+                          .begin = static_cast<std::uint32_t>(begin),
+                          .bytes = {at(begin), at(end)}}});
+    }
+
+    std::vector<wire::Wanted> wanted;
+    std::vector<Passed> parts;
+    std::set<registry::Node> lost;
+};
+
+// A file that is read at once.
+class Own final : public ports::PolledStorage {
+public:
+    explicit Own(int& reads) : reads_{reads} {}
+    void submit(const ports::Request& request) override {
+        ++reads_;
+        std::int64_t moved = 0;
+        const std::vector<std::byte> all = contents();
+        for (const ports::Piece& piece : request.pieces) {
+            const auto from = std::span{all}.subspan(
+                std::min(static_cast<std::size_t>(piece.at.bytes()), all.size()));
+            const auto some = from.first(std::min(from.size(), piece.bytes.size()));
+            std::ranges::copy(some, piece.bytes.begin());
+            moved += std::ssize(some);
+        }
+        done_.push_back({.ticket = request.ticket, .bytes = Length{moved}});
+    }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        return ports::take_oldest(done_, out);
+    }
+
+private:
+    int& reads_;
+    std::vector<ports::Completion> done_;
+};
+
+struct Reading {
+    Reading() { submit(1000, 2000); }
+    void submit(std::int64_t at, std::size_t bytes) {
+        memory.assign(bytes, std::byte{0xEE});
+        piece = {Offset{at}, memory};
+        storage->submit(
+            {.direction = Direction::read, .ticket = 5, .pieces = {&piece, 1}, .at_once = false});
+    }
+    // Bytes of the request that are there and right; -1: it has not ended.
+    std::int64_t got() {
+        static_cast<void>(passed.turn());
+        std::array<ports::Completion, 4> out;
+        std::size_t count = storage->poll(out);
+        if (count == 0) {
+            count = storage->poll(out);  // what was refused is read
+        }
+        return count == 1 ? judged(out[0]) : -1;
+    }
+    std::int64_t judged(const ports::Completion& one) const {
+        EXPECT_EQ(one.ticket, 5U);
+        EXPECT_EQ(one.system, 0);
+        const std::vector<std::byte> all = contents();
+        const std::size_t count = one.bytes.size();
+        EXPECT_TRUE(std::ranges::equal(
+            std::span{memory}.first(count),
+            std::span{all}.subspan(static_cast<std::size_t>(piece.at.bytes()), count)));
+        return one.bytes.bytes();
+    }
+
+    Scripted post;
+    registry::Parent by = parent;
+    Passed passed{post, [this](registry::FileKey) { return by; }};
+    int own_reads = 0;
+    std::shared_ptr<ports::Stamp> seen = std::make_shared<ports::Stamp>(ports::Stamp{1, 2, 3});
+    std::unique_ptr<ports::Storage> storage =
+        read_by(std::make_unique<Own>(own_reads), passed, file, seen);
+    std::vector<std::byte> memory;
+    ports::Piece piece;
+};
+
+TEST(Passed, BytesComeInParts) {
+    Reading one;
+    ASSERT_EQ(one.post.wanted.size(), 1U);
+    const wire::Wanted& wanted = one.post.wanted.front();
+    EXPECT_EQ(wanted.file, file);
+    EXPECT_EQ(wanted.grant, parent.grant);
+    EXPECT_EQ(wanted.at, 1000);
+    EXPECT_EQ(wanted.bytes, 2000U);
+    EXPECT_EQ(wanted.changed_ns, 3);
+    EXPECT_EQ(one.got(), -1);
+    one.post.say(0, 1500, 2000);
+    EXPECT_EQ(one.got(), -1);
+    one.post.say(1500, 2000, 2000);
+    EXPECT_EQ(one.got(), 2000);
+    EXPECT_EQ(one.own_reads, 0);
+    EXPECT_EQ(one.passed.bytes(), 2000);
+}
+
+TEST(Passed, TheFileMayEnd) {
+    Reading one;
+    one.post.say(0, 700, 700);
+    EXPECT_EQ(one.got(), 700);
+    EXPECT_EQ(one.own_reads, 0);
+}
+
+TEST(Passed, WhatIsRefusedIsRead) {
+    Reading one;
+    one.post.parts.push_back(
+        {parent.node, {.number = one.post.wanted.front().number, .refused = true}});
+    EXPECT_EQ(one.got(), 2000);
+    EXPECT_EQ(one.own_reads, 1);
+}
+
+TEST(Passed, WhatDoesNotFitTogetherIsRead) {
+    for (const auto& [begin, end, whole] : {std::array{100, 200, 2000}, std::array{0, 100, 2001}}) {
+        Reading one;
+        one.post.say(static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
+                     static_cast<std::size_t>(whole));
+        EXPECT_EQ(one.got(), 2000);
+        EXPECT_EQ(one.own_reads, 1);
+    }
+}
+
+TEST(Passed, WhereNobodyPassesItOnItIsRead) {
+    Reading one;
+    one.post.lost.insert(parent.node);  // while it is asked
+    EXPECT_EQ(one.got(), 2000);
+    one.submit(0, 10);  // and before
+    EXPECT_EQ(one.got(), 10);
+    one.post.lost.clear();
+    one.by = {};
+    one.submit(0, 10);
+    EXPECT_EQ(one.got(), 10);
+    EXPECT_EQ(one.own_reads, 3);
+    EXPECT_EQ(one.post.wanted.size(), 1U);
+}
+
+TEST(Passed, WhoeverWaitsReadsItself) {
+    Reading one;
+    std::array<ports::Completion, 4> out;
+    ASSERT_EQ(one.storage->wait(out), 1U);
+    EXPECT_EQ(one.judged(out[0]), 2000);
+    one.post.say(0, 2000, 2000);  // too late
+    EXPECT_FALSE(one.passed.take(one.post.wanted.front().number)->bytes > 0);
+}
+
+TEST(Passed, NobodyElseAnswers) {
+    Reading one;
+    one.post.say(0, 2000, 2000);
+    one.post.parts.back().from = parent.node + 1;
+    EXPECT_EQ(one.got(), -1);
+}
+
+TEST(Passed, WhatComesBehindTheEndGoesNowhere) {
+    Reading one;
+    one.post.say(0, 2000, 2000);
+    one.storage.reset();
+    one.memory = {};
+    static_cast<void>(one.passed.turn());
+    EXPECT_EQ(one.passed.bytes(), 0);
+}
+
+}  // namespace
+}  // namespace forebay::server

@@ -1,0 +1,62 @@
+#include "pool/cluster/peer_reads/peer_read_server.hpp"
+
+#include <algorithm>
+
+namespace forebay::server {
+
+bool Passing::turn() {
+    std::vector<Post::Request> requests = post_.requests();
+    bool any = !requests.empty();
+    for (const Post::Request& request : requests) {
+        const auto of_this_node = std::ranges::count_if(
+            waiting_, [&](const Waiting& one) { return one.request.from == request.from; });
+        if (of_this_node < static_cast<std::ptrdiff_t>(waiting_max)) {
+            waiting_.push_back({request});
+        } else {
+            post_.refuse(request.from, request.wanted.number);
+        }
+    }
+    return std::erase_if(waiting_, [this](Waiting& one) { return pass_on(one); }) > 0 || any;
+}
+
+// Two files of different devices may have one inode: their times tell them apart.
+pool::Shared Passing::look(Waiting& one) {
+    using enum pool::Shared::State;
+    const wire::Wanted& wanted = one.request.wanted;
+    const pool::Stamp seen{.bytes = wanted.file_bytes,
+                           .modified_ns = wanted.modified_ns,
+                           .changed_ns = wanted.changed_ns};
+    const Extent range{Offset{wanted.at}, Length{wanted.bytes}};
+    const auto [slots, later] = companions_.passed_on(wanted.file, wanted.grant);
+    for (const std::uint32_t slot : slots) {
+        const pool::Shared shared = pool_.share(slot, seen, range, !one.begun);
+        if (shared.state != none) {
+            one.begun = true;
+            return shared;
+        }
+    }
+    return {.state = later ? coming : none};
+}
+
+bool Passing::pass_on(Waiting& one) {
+    const auto& [from, wanted] = one.request;
+    if (!post_.reachable(from)) {
+        return true;
+    }
+    if (!post_.takes_more(from)) {
+        return false;
+    }
+    const pool::Shared shared = look(one);
+    switch (shared.state) {
+        case pool::Shared::State::coming: return false;
+        case pool::Shared::State::there:
+            bytes_ += std::ssize(shared.bytes);
+            post_.pass(from, wanted.number, {shared.bytes.begin(), shared.bytes.end()});
+            return true;
+        case pool::Shared::State::none: break;
+    }
+    post_.refuse(from, wanted.number);
+    return true;
+}
+
+}  // namespace forebay::server

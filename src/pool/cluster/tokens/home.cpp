@@ -1,0 +1,159 @@
+// One wish of a file after the other. While one waits for tokens to be given back, further ones
+// queue.
+#include "pool/cluster/tokens/home.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::registry {
+
+Token Home::token_of(Node node, FileKey file) const {
+    const auto found = files_.find(file);
+    if (found == files_.end()) {
+        return Token::none;
+    }
+    const auto token = found->second.tokens.find(node);
+    return token == found->second.tokens.end() ? Token::none : token->second;
+}
+
+void Home::hear(Node from, const Message& message, std::vector<Outgoing>& send) {
+    File& file = files_[message.file];
+    switch (message.kind) {
+        case Message::Kind::ask:
+            file.wishes.push_back({from, message.token, message.number});
+            break;
+        case Message::Kind::forgotten:
+            give(file, from, Token::none);
+            if (file.revoking) {
+                file.revoking->awaited.erase(from);
+            }
+            break;
+        case Message::Kind::given_back: take_back(file, from, message); break;
+        default: break;
+    }
+    go_on(message.file, file, send);
+    if (file.tokens.empty() && file.wishes.empty() && !file.revoking) {
+        files_.erase(message.file);
+    }
+}
+
+void Home::give(File& file, Node node, Token token) {
+    std::erase_if(file.reading, [node](const Parent& one) { return one.node == node; });
+    if (token == Token::none) {
+        file.tokens.erase(node);
+    } else {
+        file.tokens[node] = token;
+    }
+}
+
+// A tree in which each node comes after its parent.
+Parent Home::parent_of_next(const File& file) const noexcept {
+    const std::size_t before = file.reading.size();
+    return before < readers_ ? Parent{} : file.reading[(before - readers_) / children_max];
+}
+
+// An earlier number was answered by `forgotten`, which crossed the question.
+void Home::take_back(File& file, Node from, const Message& message) {
+    if (!file.revoking || file.revoking->number != message.number ||
+        file.revoking->awaited.erase(from) == 0) {
+        return;
+    }
+    switch (message.token) {
+        case Token::none:
+        case Token::through: give(file, from, message.token); break;
+        case Token::collective: break;  // it is drained, and kept
+        default: file.revoking->refused = true; break;
+    }
+}
+
+bool Home::in_the_way(Node node, Token token, const File& file, const Asked& wish) noexcept {
+    const bool own = node == wish.node;
+    switch (token) {
+        case Token::read:
+            return wish.token == Token::collective || (wish.token == Token::write && !own);
+        case Token::write:
+            return wish.token != Token::settled && (wish.token == Token::collective || !own);
+        // Also where the same node asks: it is not by collective calls that it wants to write.
+        case Token::collective: return wish.token != Token::collective || file.group != wish.number;
+        default: return false;
+    }
+}
+
+// Asks those whose tokens are in the way of the wish.
+Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
+                            std::vector<Outgoing>& send) {
+    Revoking revoking{.wish = wish, .number = next_number_++, .awaited = {}, .refused = false};
+    const Token left = wish.token == Token::settled ? Token::collective : Token::none;
+    for (const auto& [node, token] : file.tokens) {
+        if (in_the_way(node, token, file, wish)) {
+            revoking.awaited.insert(node);
+            send.push_back({node,
+                            {.kind = Message::Kind::revoke,
+                             .token = left,
+                             .file = key,
+                             .number = revoking.number}});
+        }
+    }
+    return revoking;
+}
+
+void Home::go_on(FileKey key, File& file, std::vector<Outgoing>& send) {
+    for (;;) {
+        if (!file.revoking && !file.wishes.empty()) {
+            const Asked wish = file.wishes.front();
+            file.wishes.pop_front();
+            file.revoking = revoke(key, file, wish, send);
+        }
+        if (!file.revoking || !file.revoking->awaited.empty() || revoke_own(key, file, send)) {
+            return;
+        }
+        const Revoking ended = *std::exchange(file.revoking, std::nullopt);
+        grant(key, file, ended, send);
+    }
+}
+
+bool Home::is_shared(const File& file) noexcept {
+    return std::ranges::any_of(file.tokens,
+                               [](const auto& one) { return one.second == Token::through; });
+}
+
+// Who reads the file ahead, and will be told that it is through, drops what it has before anybody
+// else writes. False: there is no need to.
+bool Home::revoke_own(FileKey key, File& file, std::vector<Outgoing>& send) {
+    Revoking& now = *file.revoking;
+    const auto own = file.tokens.find(now.wish.node);
+    if (now.refused || now.wish.token == Token::settled || own == file.tokens.end() ||
+        own->second != Token::read || !is_shared(file)) {
+        return false;
+    }
+    now.awaited.insert(now.wish.node);
+    send.push_back(
+        {now.wish.node,
+         {.kind = Message::Kind::revoke, .token = Token::none, .file = key, .number = now.number}});
+    return true;
+}
+
+void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send) {
+    const bool settles = ended.wish.token == Token::settled;
+    const Token token = ended.refused                 ? Token::refused
+                        : is_shared(file) && !settles ? Token::through
+                                                      : ended.wish.token;
+    if (token == Token::collective) {
+        file.group = ended.wish.number;
+    }
+    if (token != Token::refused && !settles) {
+        give(file, ended.wish.node, token);
+    }
+    Message message{.kind = Message::Kind::grant,
+                    .token = token,
+                    .file = key,
+                    .number = settles ? ended.wish.number : 0};
+    if (token == Token::read && readers_ > 0) {
+        message.grant = next_number_++;
+        message.parent = parent_of_next(file);
+        file.reading.push_back({ended.wish.node, message.grant});
+    }
+    send.push_back({ended.wish.node, message});
+}
+
+}  // namespace forebay::registry

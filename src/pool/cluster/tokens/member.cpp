@@ -1,0 +1,334 @@
+#include "pool/cluster/tokens/member.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::registry {
+
+namespace {
+
+using Kind = Message::Kind;
+
+bool is_for_home(Kind kind) noexcept {
+    return kind == Kind::ask || kind == Kind::given_back || kind == Kind::forgotten;
+}
+
+void append(std::vector<std::uint64_t>& to, std::vector<std::uint64_t> from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+Member::Member(Node self, std::uint32_t nodes, std::uint32_t readers)
+    : self_{self}, tokens_{self, nodes}, home_{readers} {
+    for (Node node = 0; node < nodes; ++node) {
+        if (node != self) {
+            others_.insert(node);
+        }
+    }
+}
+
+std::optional<Admission> Member::want(FileKey file, const Wish& wish, std::uint64_t ticket) {
+    const bool promised = promised_.erase(ticket) > 0;
+    const std::optional<Admission> admission = admit(file, wish, ticket);
+    if (promised && (!admission || admission == Admission::refused)) {
+        not_entered(file);
+    } else if (!promised && admission && admission != Admission::refused) {
+        ++known_[file].entering;
+    }
+    return admission;
+}
+
+std::optional<Admission> Member::admit(FileKey file, const Wish& wish, std::uint64_t ticket) {
+    if (refused_.erase(ticket) > 0) {
+        return Admission::refused;
+    }
+    if (bereaved_) {
+        return admit_bereaved(file, ticket);
+    }
+    const std::optional<Token> token = tokens_.want(file, wish, ticket, actions_.send);
+    if (token) {
+        return token == Token::through ? Admission::through : Admission::cached;
+    }
+    deliver();
+    // Where the home is this daemon, nobody may have to be waited for.
+    const bool at_once = std::erase(actions_.again, ticket) > 0;
+    if (at_once && promised_.erase(ticket) > 0) {
+        --known_[file].entering;
+    }
+    return at_once ? admit(file, wish, ticket) : std::nullopt;
+}
+
+std::optional<Admission> Member::settle(FileKey file, std::uint64_t ticket) {
+    if (refused_.erase(ticket) > 0) {
+        return Admission::refused;
+    }
+    if (settled_.erase(ticket) > 0) {
+        return Admission::cached;
+    }
+    if (bereaved_) {
+        return admit_bereaved(file, ticket);
+    }
+    if (tokens_.settle(file, ticket, actions_.send)) {
+        return Admission::cached;
+    }
+    deliver();
+    return std::erase(actions_.again, ticket) > 0 ? settle(file, ticket) : std::nullopt;
+}
+
+void Member::abandon(FileKey file, std::uint64_t ticket) {
+    refused_.erase(ticket);
+    settled_.erase(ticket);
+    if (promised_.erase(ticket) > 0) {
+        not_entered(file);
+    }
+}
+
+std::optional<Admission> Member::admit_bereaved(FileKey file, std::uint64_t ticket) {
+    if (!closed_down_ || !std::ranges::includes(drained_, others_)) {
+        waiting_.push_back(ticket);
+        return std::nullopt;
+    }
+    if (stuck_.contains(file)) {
+        return Admission::refused;
+    }
+    return Admission::through;
+}
+
+bool Member::entered(FileKey file, std::uint32_t slot) {
+    // It was asked back while the file was being opened here, and was known to others of this node;
+    // these may have closed it meanwhile, so that nobody remembers that it has left.
+    const bool may_cache = tokens_.token_of(file) != Token::through;
+    Known& known = known_[file];
+    --known.entering;
+    known.slots.insert(slot);
+    by_slot_[slot] = file;
+    give_back_if_nobody_enters(file);
+    return may_cache;
+}
+
+void Member::not_entered(FileKey file) {
+    --known_[file].entering;
+    give_back_if_nobody_enters(file);
+    tidy(file);
+}
+
+void Member::forgotten(std::uint32_t slot) {
+    const auto found = by_slot_.find(slot);
+    if (found == by_slot_.end()) {
+        return;
+    }
+    const FileKey file = found->second;
+    by_slot_.erase(found);
+    known_[file].slots.erase(slot);
+    tidy(file);
+}
+
+// Where nothing of the file is known here any more, its token is of no use.
+void Member::tidy(FileKey file) {
+    const auto known = known_.find(file);
+    if (known != known_.end()) {
+        if (!known->second.slots.empty() || known->second.entering > 0) {
+            return;
+        }
+        known_.erase(known);
+    }
+    tokens_.forget(file, actions_.send);
+    deliver();
+}
+
+void Member::give_back_if_nobody_enters(FileKey file) {
+    const auto known = known_.find(file);
+    if (known == known_.end() || known->second.entering > 0 || !known->second.revoked) {
+        return;
+    }
+    known->second.revoked = false;
+    if (!known->second.slots.empty()) {
+        known->second.leaving = true;
+        const auto& slots = known->second.slots;
+        actions_.leave.push_back({file, {slots.begin(), slots.end()}, true});
+    }
+}
+
+void Member::left(FileKey file, bool drained) {
+    const auto known = known_.find(file);
+    if (known == known_.end() || !std::exchange(known->second.leaving, false)) {
+        return;  // it was forgotten, and the token given back by that
+    }
+    if (known->second.slots.empty()) {
+        known->second.revoked = true;  // it was forgotten, and is being opened once more
+        give_back_if_nobody_enters(file);
+        return;
+    }
+    tokens_.give_back(file, drained ? Token::through : Token::refused, actions_.send);
+    deliver();
+}
+
+void Member::drained(FileKey file, std::uint64_t number, bool well) {
+    const auto known = known_.find(file);
+    if (known == known_.end() || known->second.draining != number) {
+        return;  // it was forgotten, and the token given back by that
+    }
+    known->second.draining = 0;
+    tokens_.give_back(file, well ? Token::collective : Token::refused, actions_.send);
+    deliver();
+}
+
+// All that is here by now; while others go on.
+void Member::begin_to_drain(FileKey file) {
+    const auto known = known_.find(file);
+    if (known == known_.end() || known->second.slots.empty()) {
+        tokens_.give_back(file, Token::collective, actions_.send);  // nobody has entered yet
+        return;
+    }
+    const auto& slots = known->second.slots;
+    known->second.draining = next_draining_++;
+    actions_.drain.push_back({file, {slots.begin(), slots.end()}, known->second.draining});
+}
+
+void Member::hear(Node from, const Message& message) {
+    if (is_for_home(message.kind)) {
+        home_.hear(from, message, actions_.send);
+        deliver();
+        return;
+    }
+    switch (message.kind) {
+        case Kind::grant:
+        case Kind::revoke: obey(message.file, tokens_.hear(message, actions_.send)); break;
+        case Kind::stuck: stuck_.insert(message.file); break;
+        case Kind::drained:
+            drained_.insert(from);
+            bereave();
+            break;
+        case Kind::farewell:
+            drained_.insert(from);
+            farewells_.insert(from);
+            break;
+        default: break;
+    }
+    deliver();
+    settle();
+}
+
+void Member::obey(FileKey file, const Tokens::Heard& heard) {
+    if (heard.settled) {
+        (heard.refused ? refused_ : settled_).insert(*heard.settled);
+        actions_.again.push_back(*heard.settled);
+        return;
+    }
+    if (heard.drains) {
+        begin_to_drain(file);
+        return;
+    }
+    if (heard.refused) {
+        refused_.insert(heard.tickets.begin(), heard.tickets.end());
+    } else if (!heard.tickets.empty()) {
+        // Nobody takes the token away before they have asked again.
+        promised_.insert(heard.tickets.begin(), heard.tickets.end());
+        known_[file].entering += static_cast<std::int32_t>(heard.tickets.size());
+    }
+    append(actions_.again, heard.tickets);
+    if (heard.through) {
+        const auto& slots = known_[file].slots;
+        if (!slots.empty()) {
+            actions_.leave.push_back({file, {slots.begin(), slots.end()}, false});
+        }
+    }
+    if (heard.revoked) {
+        known_[file].revoked = true;
+        give_back_if_nobody_enters(file);
+    }
+    if (heard.tickets.empty()) {
+        tidy(file);  // nobody waits for it any more
+    }
+}
+
+Parent Member::parent_of(FileKey file) const {
+    const Parent parent = tokens_.place_of(file).parent;
+    return !bereaved_ && others_.contains(parent.node) ? parent : Parent{};
+}
+
+Member::PassedOn Member::passed_on(FileKey file, std::uint64_t grant) const {
+    if (bereaved_ || grant == 0) {
+        return {};
+    }
+    if (!tokens_.has_heard_of(file, grant)) {
+        return {.slots = {}, .later = true};
+    }
+    const auto known = known_.find(file);
+    if (known == known_.end() || tokens_.place_of(file).grant != grant) {
+        return {};
+    }
+    const auto& [slots, entering, revoked, leaving, draining] = known->second;
+    return {.slots = {slots.begin(), slots.end()}, .later = slots.empty() && entering > 0};
+}
+
+void Member::lost(Node node) {
+    if (others_.erase(node) > 0) {
+        actions_.died = actions_.died || !farewells_.contains(node);
+        bereave();
+        settle();
+    }
+}
+
+void Member::bereave() {
+    if (bereaved_) {
+        return;
+    }
+    bereaved_ = true;
+    actions_.close_down = true;
+    append(waiting_, tokens_.drop_waiting());
+}
+
+void Member::closed_down(const std::vector<FileKey>& stuck) {
+    closed_down_ = true;
+    for (const FileKey file : stuck) {
+        say_to_all({.kind = Kind::stuck, .token = Token::none, .file = file, .number = 0});
+    }
+    say_to_all({.kind = Kind::drained, .token = Token::none, .file = {}, .number = 0});
+    settle();
+}
+
+// Whoever waited because a daemon is gone, need not wait any more.
+void Member::settle() {
+    if (bereaved_ && closed_down_ && std::ranges::includes(drained_, others_)) {
+        append(actions_.again, std::exchange(waiting_, {}));
+    }
+}
+
+void Member::refuse_waiting() {
+    append(waiting_, tokens_.drop_waiting());
+    refused_.insert(waiting_.begin(), waiting_.end());
+    append(actions_.again, std::exchange(waiting_, {}));
+}
+
+void Member::say_farewell() {
+    say_to_all({.kind = Kind::farewell, .token = Token::none, .file = {}, .number = 0});
+}
+
+void Member::say_to_all(const Message& message) {
+    for (const Node other : others_) {
+        actions_.send.push_back({other, message});
+    }
+}
+
+// What this daemon says to itself arrives at once.
+void Member::deliver() {
+    for (;;) {
+        const auto own = std::ranges::find(actions_.send, self_, &Outgoing::to);
+        if (own == actions_.send.end()) {
+            return;
+        }
+        const Message message = own->message;
+        actions_.send.erase(own);
+        if (is_for_home(message.kind)) {
+            home_.hear(self_, message, actions_.send);
+        } else {
+            obey(message.file, tokens_.hear(message, actions_.send));
+        }
+    }
+}
+
+Actions Member::take_actions() { return std::exchange(actions_, {}); }
+
+}  // namespace forebay::registry

@@ -1,0 +1,154 @@
+// One daemon of a job, as far as the others are concerned: which files it may cache, what it tells
+// the others, and what it does when one of them is gone. Decides; somebody else sends, drains and
+// waits.
+//
+// When a daemon has gone, so has what its files' tokens were. Then nothing is cached any more: each
+// of the rest drains what it has and tells the others, and a file is opened when all have done so.
+#pragma once
+
+#include "pool/cluster/tokens/home.hpp"
+#include "pool/cluster/tokens/token.hpp"
+#include "pool/cluster/tokens/tokens.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace forebay::registry {
+
+enum class Admission : std::uint8_t {
+    cached,   // its bytes may lie in the pool
+    through,  // they may not: other nodes have it open, or a daemon is gone
+    refused,  // what another node holds of it cannot be had
+};
+
+// What is to be done now.
+struct Actions {
+    std::vector<Outgoing> send;
+    struct Leave {
+        FileKey file;
+        std::vector<std::uint32_t> slots;
+        // Then left() is to be told how it went.
+        bool answer = false;
+        auto operator<=>(const Leave&) const noexcept = default;
+    };
+    struct Drain {
+        FileKey file;
+        std::vector<std::uint32_t> slots;
+        std::uint64_t number = 0;  // drained() is to be told
+        auto operator<=>(const Drain&) const noexcept = default;
+    };
+    std::vector<Leave> leave;  // nothing of these is to be cached any more
+    std::vector<Drain> drain;  // what is there by now; they may be cached further on
+    // For these tickets, want() or settle() is to be asked once more.
+    std::vector<std::uint64_t> again;
+    bool close_down = false;  // nothing at all; then closed_down() is to be told
+    bool died = false;        // another daemon has, without a farewell
+    [[nodiscard]] bool empty() const noexcept {
+        return send.empty() && leave.empty() && drain.empty() && again.empty() && !close_down &&
+               !died;
+    }
+    auto operator<=>(const Actions&) const noexcept = default;
+};
+
+class Member {
+public:
+    // `readers`: see Home; all members are given the same.
+    Member(Node self, std::uint32_t nodes, std::uint32_t readers = 0);
+
+    // A client opens the file. nullopt: its ticket comes back in Actions::again. Otherwise the
+    // answer holds until entered() or not_entered(), one of which has to follow if it is not a
+    // refusal.
+    [[nodiscard]] std::optional<Admission> want(FileKey file, const Wish& wish,
+                                                std::uint64_t ticket);
+    // A client does something to a file that several nodes write together, by other than their
+    // collective calls: what was deposited before, on whatever node, has to be in the file.
+    // nullopt: the ticket comes back in Actions::again. Otherwise it is there, or that is refused.
+    [[nodiscard]] std::optional<Admission> settle(FileKey file, std::uint64_t ticket);
+    // False: another node was let in since the answer. Nothing of the file may be cached, from
+    // before the client is told that it is open.
+    [[nodiscard]] bool entered(FileKey file, std::uint32_t slot);
+    void not_entered(FileKey file);
+    // In the place of asking again: nobody wants the file any more.
+    void abandon(FileKey file, std::uint64_t ticket);
+    // The pool does not know the slot's file any more: nobody has it open, and it is drained.
+    void forgotten(std::uint32_t slot);
+    // What Actions::leave asked for is done; not `drained` where something has an error.
+    void left(FileKey file, bool drained);
+    // What Actions::drain asked for is done; not `well` where something has an error.
+    void drained(FileKey file, std::uint64_t number, bool well);
+    // What Actions::close_down asked for is done, but for files that could not be drained.
+    void closed_down(const std::vector<FileKey>& stuck);
+
+    void hear(Node from, const Message& message);
+    // Who passes the file on to this node, which may read it ahead. Grant 0: nobody does.
+    [[nodiscard]] Parent parent_of(FileKey file) const;
+    // Whether this node passes the file on, by that grant.
+    struct PassedOn {
+        std::vector<std::uint32_t> slots;  // of the file; none: it does not, or not yet
+        bool later = false;                // it is still being told, or opening the file
+    };
+    [[nodiscard]] PassedOn passed_on(FileKey file, std::uint64_t grant) const;
+
+    // Its connection ended. Where it had said farewell, nothing of it is lost.
+    void lost(Node node);
+    // Whoever waits for an answer of another daemon is refused: one has been silent for too long.
+    void refuse_waiting();
+    // Said to all, at the end.
+    void say_farewell();
+
+    [[nodiscard]] Actions take_actions();
+    [[nodiscard]] std::size_t waiting() const noexcept {
+        return tokens_.waiting() + waiting_.size();
+    }
+    [[nodiscard]] const std::set<Node>& others() const noexcept { return others_; }
+    [[nodiscard]] bool bereaved() const noexcept { return bereaved_; }
+    auto operator<=>(const Member&) const noexcept = default;
+
+private:
+    struct Known {
+        std::set<std::uint32_t> slots;
+        std::int32_t entering = 0;
+        bool revoked = false;        // once nobody is entering
+        bool leaving = false;        // asked for, not told yet
+        std::uint64_t draining = 0;  // asked for by this number, not told yet; 0: not
+        auto operator<=>(const Known&) const noexcept = default;
+    };
+
+    [[nodiscard]] std::optional<Admission> admit(FileKey file, const Wish& wish,
+                                                 std::uint64_t ticket);
+    [[nodiscard]] std::optional<Admission> admit_bereaved(FileKey file, std::uint64_t ticket);
+    void deliver();
+    void obey(FileKey file, const Tokens::Heard& heard);
+    void begin_to_drain(FileKey file);
+    void give_back_if_nobody_enters(FileKey file);
+    void tidy(FileKey file);
+    void say_to_all(const Message& message);
+    void bereave();
+    void settle();
+
+    Node self_;
+    std::set<Node> others_;  // that have not gone
+    Tokens tokens_;
+    Home home_;
+    std::map<FileKey, Known> known_;
+    std::map<std::uint32_t, FileKey> by_slot_;
+    std::set<std::uint64_t> refused_;   // tickets that are to ask again, and …
+    std::set<std::uint64_t> promised_;  // … those that count as entering until then
+    std::set<std::uint64_t> settled_;   // tickets of settle(): it is
+    std::uint64_t next_draining_ = 1;
+    Actions actions_;
+
+    bool bereaved_ = false;
+    bool closed_down_ = false;
+    std::set<Node> drained_;    // others that said so
+    std::set<Node> farewells_;  // others that are about to end
+    std::set<FileKey> stuck_;
+    std::vector<std::uint64_t> waiting_;
+};
+
+}  // namespace forebay::registry

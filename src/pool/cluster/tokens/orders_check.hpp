@@ -1,0 +1,558 @@
+// A job of few nodes and files in memory: clients that open, write, read and close, daemons that
+// drain and forget, and messages under way. Whatever can happen next is a step; who takes all of
+// them in every order sees everything that can happen.
+#pragma once
+
+#include "pool/cluster/tokens/member.hpp"
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::registry {
+
+// What one client does: opens the file, writes to it if it does so, reads it, and closes it.
+struct Visit {
+    enum class Kind : std::uint8_t {
+        reads,
+        writes,
+        // With clients of other nodes, each of which writes a part of its own; then it has all
+        // drained, and reads past the pools.
+        together,
+    };
+    std::uint64_t file = 0;
+    Kind kind = Kind::reads;
+    std::uint64_t group = 0;  // of `together`
+    auto operator<=>(const Visit&) const noexcept = default;
+};
+using Script = std::vector<Visit>;
+
+// Of each part of a file, a version; 0: none. Node n writes part n, where nodes write together.
+constexpr std::size_t parts_max = 3;
+using Parts = std::array<std::int64_t, parts_max>;
+constexpr Parts nothing{};
+constexpr Parts all_of(std::int64_t version) { return {version, version, version}; }
+
+// A client of a node.
+struct Visitor {
+    enum class Stage : std::uint8_t { outside, waiting, entering, inside, asking, settling, done };
+    Script script;
+    std::size_t at = 0;
+    Stage stage = Stage::outside;
+    bool cached = false;  // as it was admitted
+    std::uint64_t ticket = 0;
+    std::int32_t used = 0;  // how much of its visit is over
+    std::optional<Parts>
+        owed;  // what had been acknowledged when it asked for the rest to be drained
+    auto operator<=>(const Visitor&) const noexcept = default;
+};
+
+// What a client's node asks of the one that passes a file on, and its answer.
+struct Passing {
+    std::size_t visitor = 0;
+    Parent parent;
+    bool answered = false;
+    bool dropped = false;        // somebody of the node that asked has written there since
+    std::optional<Parts> bytes;  // nullopt: it does not pass it on (any more)
+    auto operator<=>(const Passing&) const noexcept = default;
+};
+
+// A file as a node's pool knows it.
+struct Pooled {
+    std::int32_t opens = 0;
+    bool cached = true;           // false: it is written through
+    bool to_answer = false;       // it leaves, and left() is to be called
+    std::uint64_t to_settle = 0;  // drained() is to be called with it
+    Parts deposit{};
+    std::optional<Parts> clean;  // what was read ahead
+    auto operator<=>(const Pooled&) const noexcept = default;
+};
+
+class Job {
+public:
+    struct Client {
+        Node node = 0;
+        Script script;
+    };
+    // `readers`: see Home.
+    Job(std::uint32_t nodes, const std::vector<Client>& clients, std::uint32_t readers = 0) {
+        for (const Client& client : clients) {
+            for (const Visit& visit : client.script) {
+                stored_[visit.file] = nothing;
+            }
+        }
+        latest_ = stored_;
+        for (Node node = 0; node < nodes; ++node) {
+            hosts_.push_back(Host{.member = Member{node, nodes, readers}, .pool = {}});
+        }
+        for (const Client& one : clients) {
+            visitors_.push_back(
+                Visitor{.script = one.script, .ticket = visitors_.size() + 1, .owed = {}});
+            node_of_.push_back(one.node);
+            settle(visitors_.back());
+        }
+    }
+
+    struct Step {
+        enum class Kind : std::uint8_t {
+            visitor,
+            message,
+            drain,
+            forget,
+            answer,
+            settled,
+            close,
+            lost,
+            die,
+            pass
+        };
+        Kind kind = Kind::visitor;
+        std::uint32_t a = 0;  // a visitor, a node, or who sent the message
+        std::uint64_t b = 0;  // a file, or to whom
+    };
+
+    [[nodiscard]] std::vector<Step> steps() const {
+        std::vector<Step> steps;
+        for (std::uint32_t i = 0; i < visitors_.size(); ++i) {
+            if (can_go_on(i)) {
+                steps.push_back({Step::Kind::visitor, i, 0});
+            }
+        }
+        for (const auto& [link, messages] : links_) {
+            if (!hosts_[link.second].dead && !messages.empty()) {
+                steps.push_back({Step::Kind::message, link.first, link.second});
+            }
+        }
+        for (std::uint32_t i = 0; i < passing_.size(); ++i) {
+            if (can_pass(passing_[i])) {
+                steps.push_back({Step::Kind::pass, i, 0});
+            }
+        }
+        for (Node node = 0; node < hosts_.size(); ++node) {
+            add_steps_of(node, steps);
+        }
+        return steps;
+    }
+
+    // False: a read gave something else than the last acknowledged write; see problem().
+    [[nodiscard]] bool take(const Step& step) {
+        bool right = true;
+        const auto node = static_cast<Node>(step.a);
+        switch (step.kind) {
+            case Step::Kind::visitor: right = visit(visitors_[step.a], node_of_[step.a]); break;
+            case Step::Kind::message: deliver(node, static_cast<Node>(step.b)); break;
+            case Step::Kind::drain: drain(hosts_[node], step.b); break;
+            case Step::Kind::forget: forget(hosts_[node], step.b); break;
+            case Step::Kind::answer:
+                hosts_[node].pool[step.b].to_answer = false;
+                hosts_[node].member.left({step.b}, true);
+                break;
+            case Step::Kind::settled:
+                hosts_[node].member.drained(
+                    {step.b}, std::exchange(hosts_[node].pool[step.b].to_settle, 0), true);
+                break;
+            case Step::Kind::close:
+                hosts_[node].closing = false;
+                hosts_[node].member.closed_down({});
+                break;
+            case Step::Kind::lost:
+                lost_.erase({node, static_cast<Node>(step.b)});
+                hosts_[step.b].member.lost(node);
+                break;
+            case Step::Kind::die: die(node); break;
+            case Step::Kind::pass: right = pass(step.a); break;
+        }
+        for (Node one = 0; one < hosts_.size(); ++one) {
+            obey(one);
+        }
+        return right;
+    }
+
+    // Everybody has done everything, …
+    [[nodiscard]] bool over() const {
+        return std::ranges::all_of(
+            visitors_, [](const Visitor& one) { return one.stage == Visitor::Stage::done; });
+    }
+    // … and what the file system has is what was acknowledged.
+    [[nodiscard]] bool all_stored() const { return stored_ == latest_; }
+    [[nodiscard]] std::string problem() const {
+        return "read version " + std::to_string(seen_) + " where " + std::to_string(expected_) +
+               " was acknowledged";
+    }
+    // It may die, at any moment; what it had not drained is lost.
+    void allow_death(Node node) { mortal_ = node; }
+    // Who writes together closes the file then.
+    void nobody_settles() noexcept { settles_ = false; }
+    // Between daemons so far.
+    [[nodiscard]] std::int64_t messages() const noexcept { return messages_; }
+    // Nodes that had bytes of a file from another one.
+    [[nodiscard]] std::int64_t passed() const noexcept { return passed_; }
+    // Somebody was admitted who may cache the file.
+    [[nodiscard]] std::int64_t cached() const noexcept { return cached_; }
+
+    auto operator<=>(const Job&) const noexcept = default;
+
+private:
+    struct Host {
+        Member member;
+        std::map<std::uint64_t, Pooled> pool;
+        bool dead = false;
+        bool closes = false;   // nothing is cached any more, and …
+        bool closing = false;  // … when all is drained, closed_down() is to be called
+        auto operator<=>(const Host&) const noexcept = default;
+    };
+    using Link = std::pair<Node, Node>;  // from, to
+
+    [[nodiscard]] bool can_go_on(std::size_t number) const {
+        const Visitor& one = visitors_[number];
+        if (one.stage == Visitor::Stage::done || one.stage == Visitor::Stage::waiting ||
+            one.stage == Visitor::Stage::settling || one.stage == Visitor::Stage::asking) {
+            return false;
+        }
+        if (one.stage != Visitor::Stage::inside) {
+            return true;
+        }
+        // A write to a file that leaves waits until it is drained.
+        const Pooled& file = hosts_[node_of_[number]].pool.at(one.script[one.at].file);
+        return one.used != 0 || file.cached || file.deposit == nothing;
+    }
+
+    void add_steps_of(Node node, std::vector<Step>& steps) const {
+        const Host& host = hosts_[node];
+        if (host.dead) {
+            for (Node other = 0; other < hosts_.size(); ++other) {
+                const auto under_way = links_.find({node, other});
+                const bool arrived = under_way == links_.end() || under_way->second.empty();
+                if (lost_.contains({node, other}) && arrived) {
+                    steps.push_back({Step::Kind::lost, node, other});
+                }
+            }
+            return;
+        }
+        for (const auto& [number, file] : host.pool) {
+            if (file.deposit != nothing) {
+                steps.push_back({Step::Kind::drain, node, number});
+            } else if (file.to_settle != 0) {
+                steps.push_back({Step::Kind::settled, node, number});
+                if (file.opens == 0) {
+                    steps.push_back({Step::Kind::forget, node, number});
+                }
+            } else if (file.opens == 0) {
+                steps.push_back({Step::Kind::forget, node, number});
+            } else if (file.to_answer) {
+                steps.push_back({Step::Kind::answer, node, number});
+            }
+        }
+        const bool drained = std::ranges::all_of(
+            host.pool, [](const auto& one) { return one.second.deposit == nothing; });
+        if (host.closing && drained) {
+            steps.push_back({Step::Kind::close, node, 0});
+        }
+        if (mortal_ == node) {
+            steps.push_back({Step::Kind::die, node, 0});
+        }
+    }
+
+    // To the next visit, or to the end of the script.
+    static void settle(Visitor& visitor) {
+        visitor.used = 0;
+        visitor.stage =
+            visitor.at < visitor.script.size() ? Visitor::Stage::outside : Visitor::Stage::done;
+    }
+
+    [[nodiscard]] bool visit(Visitor& visitor, Node node) {
+        Host& host = hosts_[node];
+        const Visit& now = visitor.script[visitor.at];
+        if (visitor.stage == Visitor::Stage::outside) {
+            come(visitor, host);
+            return true;
+        }
+        Pooled& file = host.pool[now.file];
+        if (visitor.stage == Visitor::Stage::entering) {
+            ++file.opens;
+            const bool may_cache =
+                host.member.entered({now.file}, static_cast<std::uint32_t>(now.file));
+            if (!visitor.cached || !may_cache || host.closes) {
+                file.cached = false;
+                file.clean.reset();
+            }
+            visitor.stage = Visitor::Stage::inside;
+            visitor.used = now.kind == Visit::Kind::reads ? 1 : 0;
+            return true;
+        }
+        if (visitor.used == 2) {
+            --file.opens;
+            ++visitor.at;
+            settle(visitor);
+            return true;
+        }
+        return now.kind == Visit::Kind::together ? use_together(visitor, node, file)
+                                                 : use(visitor, host, file);
+    }
+
+    void come(Visitor& visitor, Host& host) {
+        const Visit& now = visitor.script[visitor.at];
+        if (visitor.stage == Visitor::Stage::settling) {
+            have_settled(visitor, host);
+            return;
+        }
+        const Token token = now.kind == Visit::Kind::reads    ? Token::read
+                            : now.kind == Visit::Kind::writes ? Token::write
+                                                              : Token::collective;
+        const auto admission = host.member.want({now.file}, {token, now.group}, visitor.ticket);
+        visitor.stage = Visitor::Stage::waiting;
+        if (admission == Admission::refused) {
+            ++visitor.at;
+            settle(visitor);
+        } else if (admission) {
+            visitor.cached = admission == Admission::cached;
+            cached_ += visitor.cached ? 1 : 0;
+            visitor.stage = Visitor::Stage::entering;
+        }
+    }
+
+    // Writes, reads.
+    [[nodiscard]] bool use(Visitor& visitor, const Host& host, Pooled& file) {
+        const std::uint64_t number = visitor.script[visitor.at].file;
+        if (visitor.used++ == 0) {
+            ++version_;
+            drop_what_comes(node_of_[index_of(visitor)], number);
+            (file.cached ? file.deposit : stored_[number]) = all_of(version_);
+            latest_[number] = all_of(version_);
+            return true;
+        }
+        if (file.cached && !file.clean) {
+            if (const Parent parent = host.member.parent_of({number}); parent.grant != 0) {
+                visitor.stage = Visitor::Stage::asking;
+                passing_.push_back({.visitor = index_of(visitor), .parent = parent, .bytes = {}});
+                return true;
+            }
+            file.clean = stored_[number];
+        }
+        return read(number, file);
+    }
+
+    [[nodiscard]] std::size_t index_of(const Visitor& visitor) const {
+        return static_cast<std::size_t>(&visitor - visitors_.data());
+    }
+
+    // As blocks that are being read are dropped where something is deposited.
+    void drop_what_comes(Node node, std::uint64_t number) {
+        for (Passing& one : passing_) {
+            const Visitor& asks = visitors_[one.visitor];
+            one.dropped = one.dropped ||
+                          (node_of_[one.visitor] == node && asks.stage == Visitor::Stage::asking &&
+                           asks.script[asks.at].file == number);
+        }
+    }
+
+    [[nodiscard]] bool read(std::uint64_t number, const Pooled& file) {
+        const Parts below = file.clean.value_or(stored_[number]);
+        for (std::size_t part = 0; part < parts_max; ++part) {
+            seen_ = file.deposit[part] != 0 ? file.deposit[part] : below[part];
+            expected_ = latest_[number][part];
+            if (seen_ != expected_) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool can_pass(const Passing& one) const {
+        const Visitor& visitor = visitors_[one.visitor];
+        const Host& host = hosts_[one.parent.node];
+        return one.answered || host.dead || visitor.stage != Visitor::Stage::asking ||
+               !host.member.passed_on({visitor.script[visitor.at].file}, one.parent.grant).later;
+    }
+
+    // The node that is asked answers; then the one that asked hears it, and its client reads.
+    [[nodiscard]] bool pass(std::size_t which) {
+        Passing& now = passing_[which];
+        Visitor& visitor = visitors_[now.visitor];
+        if (visitor.stage != Visitor::Stage::asking) {  // it has died
+            passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
+            return true;
+        }
+        const std::uint64_t number = visitor.script[visitor.at].file;
+        if (!std::exchange(now.answered, true)) {
+            Host& host = hosts_[now.parent.node];
+            const auto known = host.pool.find(number);
+            if (!host.dead && known != host.pool.end() && known->second.cached &&
+                !host.member.passed_on({number}, now.parent.grant).slots.empty()) {
+                if (!known->second.clean) {
+                    known->second.clean = stored_[number];
+                }
+                now.bytes = known->second.clean;
+            }
+            return true;
+        }
+        const bool dropped = now.dropped;
+        const std::optional<Parts> bytes = now.bytes;
+        passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
+        passed_ += bytes ? 1 : 0;
+        visitor.stage = Visitor::Stage::inside;
+        Pooled& file = hosts_[node_of_[index_of(visitor)]].pool.at(number);
+        if (file.cached && !file.clean && !dropped) {
+            file.clean = bytes.value_or(stored_[number]);
+        }
+        return read(number, file);
+    }
+
+    // Writes its own part, has all settled, and reads past the pools.
+    [[nodiscard]] bool use_together(Visitor& visitor, Node node, Pooled& file) {
+        const std::uint64_t number = visitor.script[visitor.at].file;
+        if (visitor.used == 0) {
+            ++version_;
+            (file.cached ? file.deposit : stored_[number]).at(node % parts_max) = version_;
+            latest_[number].at(node % parts_max) = version_;
+            visitor.used = 1;
+            return true;
+        }
+        if (!settles_) {
+            visitor.used = 2;
+            return true;
+        }
+        if (!visitor.owed) {
+            visitor.owed = latest_[number];
+            have_settled(visitor, hosts_[node]);
+            return true;
+        }
+        visitor.used = 2;
+        const Parts owed = *std::exchange(visitor.owed, std::nullopt);
+        for (std::size_t part = 0; part < parts_max; ++part) {
+            seen_ = stored_[number][part];
+            expected_ = owed[part];
+            if (seen_ < expected_) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static void have_settled(Visitor& visitor, Host& host) {
+        const auto answer = host.member.settle({visitor.script[visitor.at].file}, visitor.ticket);
+        visitor.stage = answer ? Visitor::Stage::inside : Visitor::Stage::settling;
+    }
+
+    void deliver(Node from, Node to) {
+        std::deque<Message>& link = links_[{from, to}];
+        const Message message = link.front();
+        link.pop_front();
+        hosts_[to].member.hear(from, message);
+    }
+
+    void drain(Host& host, std::uint64_t number) {
+        Pooled& file = host.pool[number];
+        for (std::size_t part = 0; part < parts_max; ++part) {
+            if (file.deposit[part] != 0) {
+                stored_[number][part] = std::exchange(file.deposit[part], 0);
+            }
+        }
+        file.clean.reset();
+    }
+
+    static void forget(Host& host, std::uint64_t number) {
+        const Pooled file = host.pool[number];
+        host.pool.erase(number);
+        host.member.forgotten(static_cast<std::uint32_t>(number));
+        if (file.to_settle != 0) {
+            host.member.drained({number}, file.to_settle, true);
+        }
+        if (file.to_answer) {
+            host.member.left({number}, true);
+        }
+    }
+
+    // It is said to be lost, so nobody is owed it any more.
+    void lose(std::uint64_t file, std::size_t part) {
+        latest_[file][part] = stored_[file][part];
+        for (Visitor& one : visitors_) {
+            if (one.owed && one.script[one.at].file == file) {
+                one.owed->at(part) = std::min(one.owed->at(part), stored_[file][part]);
+            }
+        }
+    }
+
+    void die(Node node) {
+        mortal_.reset();
+        Host& host = hosts_[node];
+        host.dead = true;
+        for (const auto& [number, file] : host.pool) {
+            for (std::size_t part = 0; part < parts_max; ++part) {
+                if (file.deposit[part] != 0) {
+                    lose(number, part);
+                }
+            }
+        }
+        host.pool.clear();
+        for (std::size_t i = 0; i < visitors_.size(); ++i) {
+            if (node_of_[i] == node) {
+                visitors_[i].stage = Visitor::Stage::done;
+            }
+        }
+        for (Node other = 0; other < hosts_.size(); ++other) {
+            if (other != node) {
+                lost_.insert({node, other});
+            }
+        }
+    }
+
+    void obey(Node node) {
+        Host& host = hosts_[node];
+        for (Actions actions = host.member.take_actions(); !actions.empty() && !host.dead;
+             actions = host.member.take_actions()) {
+            for (const Outgoing& one : actions.send) {
+                links_[{node, one.to}].push_back(one.message);
+                ++messages_;
+            }
+            for (const Actions::Leave& one : actions.leave) {
+                Pooled& file = host.pool.at(one.file.inode);
+                file.cached = false;
+                file.clean.reset();
+                file.to_answer = file.to_answer || one.answer;
+            }
+            for (const Actions::Drain& one : actions.drain) {
+                host.pool.at(one.file.inode).to_settle = one.number;
+            }
+            if (actions.close_down) {
+                host.closes = true;
+                host.closing = true;
+                for (auto& [number, file] : host.pool) {
+                    file.cached = false;
+                    file.clean.reset();
+                }
+            }
+            for (const std::uint64_t ticket : actions.again) {
+                come(visitors_[ticket - 1], host);
+            }
+        }
+    }
+
+    std::vector<Host> hosts_;
+    std::vector<Visitor> visitors_;
+    std::vector<Node> node_of_;
+    std::vector<Passing> passing_;
+    std::map<Link, std::deque<Message>> links_;
+    std::set<Link> lost_;                    // of a dead daemon, to one that does not know
+    std::map<std::uint64_t, Parts> stored_;  // by the file system
+    std::map<std::uint64_t, Parts> latest_;  // acknowledged
+    std::int64_t version_ = 0;
+    std::optional<Node> mortal_;
+    bool settles_ = true;
+    std::int64_t seen_ = 0;
+    std::int64_t expected_ = 0;
+    std::int64_t messages_ = 0;
+    std::int64_t cached_ = 0;
+    std::int64_t passed_ = 0;
+};
+
+}  // namespace forebay::registry

@@ -1,0 +1,200 @@
+#include "pool/cluster/tokens/tokens.hpp"
+
+#include <numeric>
+#include <utility>
+
+namespace forebay::registry {
+
+namespace {
+
+bool enough(const Wish& there, const Wish& wish) noexcept {
+    switch (there.token) {
+        case Token::through: return true;
+        case Token::write: return wish.token == Token::read || wish.token == Token::write;
+        case Token::read: return wish.token == Token::read;
+        case Token::collective: return wish == there;
+        default: return false;
+    }
+}
+
+}  // namespace
+
+void Tokens::say(const Message& message, std::vector<Outgoing>& send) const {
+    send.push_back({home_of(message.file, nodes_), message});
+}
+
+std::optional<Token> Tokens::want(FileKey file, const Wish& wish, std::uint64_t ticket,
+                                  std::vector<Outgoing>& send) {
+    File& one = files_[file];
+    if (enough({one.token, one.group}, wish) && !one.others_may_cache) {
+        return one.token;
+    }
+    one.tickets.push_back(ticket);
+    if (one.asked.token == Token::none) {
+        one.asked = wish;
+        say({.kind = Message::Kind::ask, .token = wish.token, .file = file, .number = wish.group},
+            send);
+    }
+    return std::nullopt;
+}
+
+bool Tokens::settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& send) {
+    const auto found = files_.find(file);
+    if (found == files_.end()) {
+        return true;
+    }
+    // Where this node has given its token back, others may still be draining.
+    const Token token = found->second.token;
+    if (token != Token::collective && (token != Token::through || found->second.nowhere)) {
+        return true;
+    }
+    const std::uint64_t number = next_number_++;
+    found->second.settling[number] = ticket;
+    say({.kind = Message::Kind::ask, .token = Token::settled, .file = file, .number = number},
+        send);
+    return false;
+}
+
+Tokens::Heard Tokens::hear(const Message& message, std::vector<Outgoing>& send) {
+    if (message.kind == Message::Kind::revoke) {
+        return hear_revoke(message, send);
+    }
+    Heard heard;
+    if (message.kind != Message::Kind::grant) {
+        return heard;
+    }
+    heard.refused = message.token == Token::refused;
+    File& one = files_[message.file];
+    if (message.number != 0) {
+        const auto asked = one.settling.find(message.number);
+        if (asked != one.settling.end()) {
+            heard.settled = asked->second;
+            one.settling.erase(asked);
+            one.nowhere = !heard.refused && one.token == Token::through;
+        }
+        erase_if_empty(message.file);
+        return heard;
+    }
+    const Wish asked = std::exchange(one.asked, {});
+    heard.tickets = std::exchange(one.tickets, {});
+    if (!heard.refused) {
+        one.token = message.token;
+        one.others_may_cache = false;
+        one.nowhere = false;
+        one.group = message.token == Token::collective ? asked.group : 0;
+        one.grant = message.grant;
+        one.parent = message.parent;
+        if (message.grant != 0) {
+            last_grants_[home_of(message.file, nodes_)] = message.grant;
+        }
+        heard.through = message.token == Token::through;
+    }
+    return heard;
+}
+
+Tokens::Heard Tokens::hear_revoke(const Message& message, std::vector<Outgoing>& send) {
+    Heard heard;
+    const auto found = files_.find(message.file);
+    if (found == files_.end() || found->second.token == Token::none) {
+        say({.kind = Message::Kind::given_back,
+             .token = Token::none,
+             .file = message.file,
+             .number = message.number},
+            send);
+        return heard;
+    }
+    found->second.revoking = message.number;
+    heard.drains = message.token == Token::collective;
+    heard.revoked = !heard.drains;
+    return heard;
+}
+
+void Tokens::erase_if_empty(FileKey file) {
+    const auto found = files_.find(file);
+    if (found != files_.end() && found->second.token == Token::none &&
+        found->second.asked.token == Token::none && found->second.settling.empty()) {
+        files_.erase(found);
+    }
+}
+
+void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
+    const auto found = files_.find(file);
+    if (found == files_.end() || found->second.revoking == 0) {
+        return;
+    }
+    File& one = found->second;
+    say({.kind = Message::Kind::given_back,
+         .token = left,
+         .file = file,
+         .number = std::exchange(one.revoking, 0)},
+        send);
+    if (left != Token::refused) {
+        one.token = left;
+        one.others_may_cache = left == Token::through;
+        one.nowhere = false;
+        one.grant = 0;
+        one.parent = {};
+    }
+    erase_if_empty(file);
+}
+
+void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
+    const auto found = files_.find(file);
+    if (found == files_.end()) {
+        return;
+    }
+    if (found->second.revoking != 0) {
+        give_back(file, Token::none, send);
+    } else if (found->second.asked.token == Token::none) {
+        // Whoever waits keeps the token that is there: the home would take the two messages for
+        // one after the other, and this node would not.
+        if (found->second.token != Token::none) {
+            say({.kind = Message::Kind::forgotten, .token = Token::none, .file = file, .number = 0},
+                send);
+        }
+        found->second.token = Token::none;
+        found->second.others_may_cache = false;
+        found->second.nowhere = false;
+        found->second.grant = 0;
+        found->second.parent = {};
+        erase_if_empty(file);
+    }
+}
+
+std::vector<std::uint64_t> Tokens::drop_waiting() {
+    std::vector<std::uint64_t> dropped;
+    for (auto& [key, file] : files_) {
+        dropped.insert(dropped.end(), file.tickets.begin(), file.tickets.end());
+        file.tickets.clear();
+        for (const auto& [number, ticket] : file.settling) {
+            dropped.push_back(ticket);
+        }
+        file.settling.clear();
+    }
+    return dropped;
+}
+
+Token Tokens::token_of(FileKey file) const {
+    const auto found = files_.find(file);
+    return found == files_.end() ? Token::none : found->second.token;
+}
+
+Tokens::Place Tokens::place_of(FileKey file) const {
+    const auto found = files_.find(file);
+    const bool reads = found != files_.end() && found->second.token == Token::read;
+    return reads ? Place{found->second.grant, found->second.parent} : Place{};
+}
+
+bool Tokens::has_heard_of(FileKey file, std::uint64_t grant) const {
+    const auto last = last_grants_.find(home_of(file, nodes_));
+    return last != last_grants_.end() && last->second >= grant;
+}
+
+std::size_t Tokens::waiting() const noexcept {
+    return std::accumulate(files_.begin(), files_.end(), std::size_t{0},
+                           [](std::size_t sum, const auto& one) {
+                               return sum + one.second.tickets.size() + one.second.settling.size();
+                           });
+}
+
+}  // namespace forebay::registry

@@ -1,0 +1,90 @@
+// The tokens that this daemon has, and those who wait for one.
+#pragma once
+
+#include "pool/cluster/tokens/token.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace forebay::registry {
+
+class Tokens {
+public:
+    Tokens(Node self, std::uint32_t nodes) noexcept : self_{self}, nodes_{nodes} {}
+
+    // The token that is there, if it is enough for the wish (read, write or collective). nullopt:
+    // the home was asked, and `ticket` comes back in Heard.
+    [[nodiscard]] std::optional<Token> want(FileKey file, const Wish& wish, std::uint64_t ticket,
+                                            std::vector<Outgoing>& send);
+    // Whether no other node can have deposits of it. False: the home was asked to have all nodes
+    // drain it, and `ticket` comes back in Heard.
+    [[nodiscard]] bool settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& send);
+
+    struct Heard {
+        std::vector<std::uint64_t> tickets;    // of these, want() is to be asked again, or …
+        bool refused = false;                  // … they cannot be helped
+        std::optional<std::uint64_t> settled;  // or of settle(): it is, unless refused
+        // The file is to be drained, and nothing of it is to be cached any more; then give_back().
+        bool revoked = false;
+        bool drains = false;   // the file is to be drained, no more; then give_back()
+        bool through = false;  // nothing of the file is to be cached any more
+    };
+    // A grant or a revoke.
+    [[nodiscard]] Heard hear(const Message& message, std::vector<Outgoing>& send);
+
+    // After `revoked`: none where the file is not known here any more, through where it is, refused
+    // where something of it could not be drained. After `drains`: collective, or refused. Nothing
+    // where it was given back already.
+    void give_back(FileKey file, Token left, std::vector<Outgoing>& send);
+    // Nobody has the file open here, and everything of it is drained.
+    void forget(FileKey file, std::vector<Outgoing>& send);
+    // Nobody waits for tokens any more: the tickets that did.
+    [[nodiscard]] std::vector<std::uint64_t> drop_waiting();
+
+    [[nodiscard]] Token token_of(FileKey file) const;
+    // Of its token `read`: which grant it is, and who passes the file on to this node. Zero where
+    // there is no such token, or each node reads for itself.
+    struct Place {
+        std::uint64_t grant = 0;
+        Parent parent;
+    };
+    [[nodiscard]] Place place_of(FileKey file) const;
+    // The file's home has given this grant, or a later one, to this node.
+    [[nodiscard]] bool has_heard_of(FileKey file, std::uint64_t grant) const;
+    [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
+    [[nodiscard]] std::size_t waiting() const noexcept;
+    auto operator<=>(const Tokens&) const noexcept = default;
+
+private:
+    struct File {
+        Token token = Token::none;
+        // It is through here, since another node wanted it: others may still have bytes of it,
+        // until the home has answered once more.
+        bool others_may_cache = false;
+        bool nowhere = false;     // it is through, and no node has anything of it any more
+        std::uint64_t group = 0;  // where it is `collective`, …
+        Wish asked;               // … or will be; a question is under way
+        std::uint64_t grant = 0;  // of `read`
+        Parent parent;
+        std::uint64_t revoking = 0;  // number; 0: nobody wants it back, nor drained
+        std::vector<std::uint64_t> tickets;
+        std::map<std::uint64_t, std::uint64_t> settling;  // tickets, by the number of the question
+        auto operator<=>(const File&) const noexcept = default;
+    };
+
+    [[nodiscard]] Heard hear_revoke(const Message& message, std::vector<Outgoing>& send);
+    void erase_if_empty(FileKey file);
+    void say(const Message& message, std::vector<Outgoing>& send) const;
+
+    Node self_;
+    std::uint32_t nodes_;
+    std::uint64_t next_number_ = 1;  // of questions for `settled`
+    std::map<FileKey, File> files_;
+    std::map<Node, std::uint64_t> last_grants_;  // by home
+};
+
+}  // namespace forebay::registry

@@ -1,0 +1,25 @@
+// At which address a daemon waits for the others of its job. Where it waits at all of them, whoever
+// reaches any interface of the node can come near.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/result.hpp"
+
+#include <string>
+
+namespace forebay::server {
+
+struct Listening {
+    OwnFd socket;
+    std::string address;  // "host:port", as it is told to the others
+    // Why it waits at all interfaces; empty: it waits at one.
+    std::string everywhere = {};
+};
+
+// At a port that the kernel chooses. `host`: this node's name, or an address of it. Of a name's
+// addresses, the first that other nodes can reach; where this node knows its name by a loopback
+// address only (as Debian sets it up), the interface by which the batch system reached it, or its
+// only one.
+[[nodiscard]] Result<Listening> listen_for_peers(const std::string& host);
+
+}  // namespace forebay::server

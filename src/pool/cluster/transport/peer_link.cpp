@@ -1,0 +1,332 @@
+// Both sides say their greeting in clear, then a header of the encrypted stream, then messages. The
+// first of these proves that the other side knows the secret.
+#include "pool/cluster/transport/peer_link.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sodium.h>
+#include <span>
+#include <sys/socket.h>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr std::uint64_t magic = 0x3159'4142'4552'4F46;  // "FOREBAY1"
+constexpr std::size_t more_bytes = crypto_secretstream_xchacha20poly1305_ABYTES;
+constexpr std::size_t in_a_turn = std::size_t{4} << 20;  // read before others have their turn
+using FrameLength = std::uint32_t;
+using Key = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_KEYBYTES>;
+using Header = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_HEADERBYTES>;
+using Nonce = std::array<unsigned char, 32>;
+
+struct Greeting {
+    std::uint64_t begins = magic;
+    std::uint32_t node = 0;
+    std::uint32_t nodes = 0;
+    Nonce nonce{};
+};
+static_assert(sizeof(Greeting) == 48);
+
+// Of what the lower node says to the higher one, or of the other direction.
+Key key_of(const Secret& secret, const Greeting& lower, const Greeting& higher, bool upwards) {
+    std::array<unsigned char, 2 * sizeof(Greeting) + 1> both{};
+    std::memcpy(both.data(), &lower, sizeof lower);
+    std::memcpy(both.data() + sizeof lower, &higher, sizeof higher);
+    both.back() = upwards ? 1 : 0;
+    Key key{};
+    crypto_generichash(key.data(), key.size(), both.data(), both.size(), secret.data(),
+                       secret.size());
+    return key;
+}
+
+}  // namespace
+
+struct Link::Cipher {
+    Greeting own;
+    Greeting others;
+    bool greeted = false;
+    bool header_came = false;
+    crypto_secretstream_xchacha20poly1305_state pull{};
+    crypto_secretstream_xchacha20poly1305_state push{};
+};
+
+Link::Link(OwnFd socket, const Seat& seat, const Secret& secret)
+    : socket_{std::move(socket)},
+      seat_{seat},
+      secret_{secret},
+      received_{std::make_unique_for_overwrite<Received>()},
+      cipher_{std::make_unique<Cipher>()} {
+    greet();
+}
+
+Link::~Link() { sodium_memzero(secret_.data(), secret_.size()); }
+
+void Link::greet() {
+    cipher_->own.node = seat_.self;
+    cipher_->own.nodes = seat_.nodes;
+    randombytes_buf(cipher_->own.nonce.data(), cipher_->own.nonce.size());
+    const auto bytes = std::as_bytes(std::span{&cipher_->own, 1});
+    put(bytes);
+}
+
+void Link::put(std::span<const std::byte> bytes) {
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+}
+
+void Link::refuse(std::string why) {
+    state_ = State::refused;
+    why_ = std::move(why);
+    socket_ = OwnFd{};
+}
+
+void Link::fail(int error) {
+    const bool closed =
+        error == 0 || error == ECONNRESET || error == EPIPE || error == ECONNREFUSED;
+    state_ = closed ? State::ended : State::cut;
+    error_ = error;
+    why_ = error == 0 ? "it has ended" : std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
+}
+
+void Link::turn() {
+    const bool open = state_ == State::greeting || state_ == State::established;
+    if (open && std::exchange(stirred_, false)) {
+        read();
+    }
+    if (state_ == State::greeting || state_ == State::established) {
+        write();
+    }
+}
+
+void Link::read() {
+    std::size_t total = 0;
+    while (total < in_a_turn) {
+        const ssize_t got =
+            ::recv(socket_.get(), received_->data(), received_->size(), MSG_DONTWAIT);
+        const int error = errno;
+        if (got < 0 && (error == EAGAIN || error == ENOTCONN)) {
+            return;
+        }
+        if (got < 0 && error == EINTR) {
+            continue;
+        }
+        const auto bytes =
+            std::span{*received_}.first(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+        if (got > 0) {
+            total += bytes.size();
+            in_.insert(in_.end(), bytes.begin(), bytes.end());
+            while (state_ != State::refused && (take_greeting() || take_header() || take_frame())) {
+            }
+            in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(taken_));
+            taken_ = 0;
+        } else {
+            fail(got < 0 ? error : 0);
+        }
+        if (state_ != State::greeting && state_ != State::established) {
+            return;
+        }
+        if (bytes.size() < received_->size() && !ends_) {
+            return;  // that was all: the kernel tells when more comes
+        }
+    }
+    stirred_ = true;  // there may be more
+}
+
+void Link::write() {
+    if (!hurries_ && passing_.empty()) {
+        return;
+    }
+    while (!out_.empty() || say_next_part()) {
+        const ssize_t put = ::send(socket_.get(), out_.data() + sent_, out_.size() - sent_,
+                                   MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (put < 0 && (errno == EAGAIN || errno == ENOTCONN)) {
+            return;
+        }
+        if (put < 0 && errno != EINTR) {
+            fail(errno);
+            return;
+        }
+        sent_ += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
+        if (sent_ == out_.size()) {
+            out_.clear();
+            sent_ = 0;
+            hurries_ = false;
+        }
+    }
+}
+
+// False: there is none.
+bool Link::say_next_part() {
+    if (passing_.empty()) {
+        return false;
+    }
+    hurries_ = true;
+    Passing& now = passing_.front();
+    const std::size_t end =
+        std::min(now.begin + std::size_t{wire::part_bytes_max}, now.bytes.size());
+    const auto at = [&](std::size_t place) {
+        return now.bytes.begin() + static_cast<std::ptrdiff_t>(place);
+    };
+    encrypt(wire::Part{.number = now.number,
+                       .whole = static_cast<std::uint32_t>(now.bytes.size()),
+                       .begin = static_cast<std::uint32_t>(now.begin),
+                       .bytes = {at(now.begin), at(end)}});
+    now.begin = end;
+    if (end == now.bytes.size()) {
+        passing_.pop_front();
+    }
+    return true;
+}
+
+std::optional<std::span<const std::byte>> Link::look(std::size_t bytes) const {
+    if (in_.size() - taken_ < bytes) {
+        return std::nullopt;
+    }
+    return std::span{in_}.subspan(taken_, bytes);
+}
+
+std::optional<std::span<const std::byte>> Link::take(std::size_t bytes) {
+    const auto found = look(bytes);
+    taken_ += found ? bytes : 0;
+    return found;
+}
+
+bool Link::take_greeting() {
+    if (cipher_->greeted) {
+        return false;
+    }
+    const auto bytes = take(sizeof(Greeting));
+    if (!bytes) {
+        return false;
+    }
+    Greeting& others = cipher_->others;
+    std::memcpy(&others, bytes->data(), sizeof others);
+    if (others.begins != magic || others.nodes != seat_.nodes || others.node >= seat_.nodes ||
+        others.node == seat_.self) {
+        refuse("it is no daemon of this job, or of another version");
+        return false;
+    }
+    cipher_->greeted = true;
+    other_ = others.node;
+    const bool upwards = seat_.self < other_;
+    const Greeting& lower = upwards ? cipher_->own : others;
+    const Greeting& higher = upwards ? others : cipher_->own;
+    const Key key = key_of(secret_, lower, higher, upwards);
+    Header header{};
+    crypto_secretstream_xchacha20poly1305_init_push(&cipher_->push, header.data(), key.data());
+    const auto said = std::as_bytes(std::span{header});
+    put(said);
+    send(registry::Message{});  // alive: the proof
+    for (const wire::PeerWord& word : std::exchange(early_, {})) {
+        send(word);
+    }
+    return true;
+}
+
+bool Link::take_header() {
+    if (!cipher_->greeted || cipher_->header_came) {
+        return false;
+    }
+    const auto bytes = take(sizeof(Header));
+    if (!bytes) {
+        return false;
+    }
+    const bool upwards = seat_.self < other_;
+    const Greeting& lower = upwards ? cipher_->own : cipher_->others;
+    const Greeting& higher = upwards ? cipher_->others : cipher_->own;
+    const Key key = key_of(secret_, lower, higher, !upwards);
+    cipher_->header_came = true;
+    if (crypto_secretstream_xchacha20poly1305_init_pull(
+            &cipher_->pull, reinterpret_cast<const unsigned char*>(bytes->data()), key.data()) !=
+        0) {
+        refuse("its encryption makes no sense");
+        return false;
+    }
+    return true;
+}
+
+bool Link::take_frame() {
+    if (!cipher_->header_came) {
+        return false;
+    }
+    FrameLength length = 0;
+    const auto head = look(sizeof length);
+    if (!head) {
+        return false;
+    }
+    std::memcpy(&length, head->data(), sizeof length);
+    if (length < more_bytes || length > wire::peer_bytes_max + more_bytes) {
+        refuse("what it says is no message");
+        return false;
+    }
+    const auto frame = take(sizeof length + length);
+    if (!frame) {
+        return false;
+    }
+    const std::span<const std::byte> bytes = frame->subspan(sizeof length);
+    std::vector<std::byte> plain(bytes.size() - more_bytes);
+    unsigned char tag = 0;
+    const int opened = crypto_secretstream_xchacha20poly1305_pull(
+        &cipher_->pull, reinterpret_cast<unsigned char*>(plain.data()), nullptr, &tag,
+        reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), nullptr, 0);
+    auto word = opened == 0 ? wire::peer_word_of(plain) : std::nullopt;
+    if (!word) {
+        refuse(opened == 0 ? "what it says is no message" : "it does not know the job's secret");
+        return false;
+    }
+    if (state_ == State::greeting) {
+        state_ = State::established;
+    } else {
+        words_.push_back(std::move(*word));
+    }
+    return true;
+}
+
+void Link::encrypt(const wire::PeerWord& word) {
+    const std::vector<std::byte> plain = wire::bytes_of(word);
+    const auto length = static_cast<FrameLength>(plain.size() + more_bytes);
+    put(std::as_bytes(std::span{&length, 1}));
+    const std::size_t before = out_.size();
+    out_.resize(before + length);
+    crypto_secretstream_xchacha20poly1305_push(
+        &cipher_->push, reinterpret_cast<unsigned char*>(out_.data() + before), nullptr,
+        reinterpret_cast<const unsigned char*>(plain.data()), plain.size(), nullptr, 0, 0);
+}
+
+void Link::send(const wire::PeerWord& word, Haste haste) {
+    hurries_ = hurries_ || haste == Haste::now;
+    if (!cipher_->greeted) {
+        early_.push_back(word);
+        return;
+    }
+    encrypt(word);
+    hurries_ = hurries_ || out_.size() - sent_ > held_back_max;
+    if (out_.size() - sent_ > waiting_max) {
+        fail(ETIMEDOUT);
+    }
+}
+
+void Link::pass(std::uint64_t number, std::vector<std::byte> bytes) {
+    passing_.push_back({.number = number, .bytes = std::move(bytes)});
+}
+
+std::size_t Link::bytes_to_pass() const noexcept {
+    std::size_t bytes = 0;
+    for (const Passing& one : passing_) {
+        bytes += one.bytes.size() - one.begin;
+    }
+    return bytes;
+}
+
+std::optional<wire::PeerWord> Link::next() {
+    if (words_.empty()) {
+        return std::nullopt;
+    }
+    wire::PeerWord word = std::move(words_.front());
+    words_.pop_front();
+    return word;
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,263 @@
+// Two daemons over a socket: who they are, what comes through, and what does not.
+#include "pool/cluster/transport/peer_link.hpp"
+
+#include <array>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace forebay::server {
+namespace {
+
+using registry::Message;
+using registry::Token;
+
+std::array<OwnFd, 2> connected() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+    return {OwnFd{ends[0]}, OwnFd{ends[1]}};
+}
+
+Secret secret(unsigned char byte) {
+    Secret made{};
+    made.fill(byte);
+    return made;
+}
+
+wire::PeerWord message(std::uint64_t number) {
+    return Message{
+        .kind = Message::Kind::revoke, .token = Token::none, .file = {7}, .number = number};
+}
+
+void let_talk(Link& one, Link& other) {
+    for (int i = 0; i < 8; ++i) {
+        for (Link* const link : {&one, &other}) {
+            link->stir();
+            link->turn();
+        }
+    }
+}
+
+// Two daemons of one job, and nobody between them.
+struct Talkers {
+    Talkers() : Talkers{connected()} {}
+    void talk() { let_talk(zero, one); }
+
+    Link zero;
+    Link one;
+
+private:
+    explicit Talkers(std::array<OwnFd, 2> ends)
+        : zero{std::move(ends[0]), {0, 2}, secret(1)}, one{std::move(ends[1]), {1, 2}, secret(1)} {}
+};
+
+// What one side says, as it goes over the wire.
+std::vector<std::byte> read_all(const OwnFd& socket) {
+    std::vector<std::byte> bytes(65536);
+    const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+}
+
+void write_all(const OwnFd& socket, std::span<const std::byte> bytes) {
+    ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT),
+              static_cast<ssize_t>(bytes.size()));
+}
+
+TEST(Link, MessagesComeInOrder) {
+    Talkers both;
+    auto& [zero, one] = both;
+    zero.send(message(1));  // before anybody is known
+    both.talk();
+    ASSERT_EQ(zero.state(), Link::State::established);
+    ASSERT_EQ(one.state(), Link::State::established);
+    EXPECT_EQ(zero.other(), 1U);
+    EXPECT_EQ(one.other(), 0U);
+    zero.send(message(2));
+    zero.send(message(3));
+    one.send(message(4));
+    both.talk();
+    for (const std::uint64_t number : {1U, 2U, 3U}) {
+        EXPECT_EQ(one.next(), message(number));
+    }
+    EXPECT_FALSE(one.next());
+    EXPECT_EQ(zero.next(), message(4));
+}
+
+TEST(Link, WhoDoesNotKnowTheSecretIsSentAway) {
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    Link one{std::move(right), {1, 2}, secret(2)};
+    let_talk(zero, one);
+    EXPECT_EQ(zero.state(), Link::State::refused);
+    EXPECT_EQ(zero.why(), "it does not know the job's secret");
+    EXPECT_NE(one.state(), Link::State::established);
+    EXPECT_FALSE(one.next());
+}
+
+TEST(Link, AnotherJobOrTheSameNumberIsSentAway) {
+    for (const Seat seat : {Seat{1, 3}, Seat{0, 2}}) {
+        auto [left, right] = connected();
+        Link zero{std::move(left), {0, 2}, secret(1)};
+        Link one{std::move(right), seat, secret(1)};
+        let_talk(zero, one);
+        EXPECT_EQ(one.state(), Link::State::refused);
+        EXPECT_EQ(zero.state(), Link::State::ended);
+    }
+}
+
+TEST(Link, WhatWasRecordedBeforeIsNotHeardAgain) {
+    std::vector<std::byte> recorded;
+    {
+        auto [left, middle] = connected();
+        auto [other_middle, right] = connected();
+        Link zero{std::move(left), {0, 2}, secret(1)};
+        Link one{std::move(right), {1, 2}, secret(1)};
+        one.send(message(1));
+        for (int i = 0; i < 8; ++i) {  // somebody sits between them, and records
+            let_talk(zero, one);
+            const auto from_one = read_all(other_middle);
+            recorded.insert(recorded.end(), from_one.begin(), from_one.end());
+            write_all(middle, from_one);
+            write_all(other_middle, read_all(middle));
+        }
+        let_talk(zero, one);
+        ASSERT_EQ(zero.next(), message(1));
+    }
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    write_all(right, recorded);
+    zero.turn();
+    EXPECT_EQ(zero.state(), Link::State::refused);
+    EXPECT_FALSE(zero.next());
+}
+
+TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
+    std::array<OwnFd, 2> near = connected();  // of zero, and
+    std::array<OwnFd, 2> far = connected();   // … of one: somebody sits between them
+    Link zero{std::move(near[0]), {0, 2}, secret(1)};
+    Link one{std::move(far[0]), {1, 2}, secret(1)};
+    const auto pass = [&](int times) {
+        let_talk(zero, one);
+        const auto from_one = read_all(far[1]);
+        for (int i = 0; i < times; ++i) {
+            write_all(near[1], from_one);
+        }
+        write_all(far[1], read_all(near[1]));
+        let_talk(zero, one);
+    };
+    for (int i = 0; i < 4; ++i) {
+        pass(1);
+    }
+    ASSERT_EQ(zero.state(), Link::State::established);
+    one.send(message(5));
+    pass(2);
+    EXPECT_EQ(zero.next(), message(5));
+    EXPECT_FALSE(zero.next());
+    EXPECT_EQ(zero.state(), Link::State::refused);
+}
+
+// Bytes of a file go in parts; what is said later does not wait for the rest of them.
+TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
+    Talkers both;
+    auto& [zero, one] = both;
+    both.talk();
+    std::vector<std::byte> bytes(std::size_t{1} << 20);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(i * 2654435761U >> 13U);
+    }
+    const wire::Wanted wanted{.file = {7}, .grant = 3, .number = 11, .at = 4096, .bytes = 4096};
+    one.send(wanted);
+    zero.pass(11, bytes);
+    zero.turn();  // the socket takes a part of it
+    zero.send(message(1));
+    std::vector<std::byte> got;
+    std::size_t before_message = 0;
+    for (int i = 0; i < 100 && (got.size() < bytes.size() || before_message == 0); ++i) {
+        both.talk();
+        while (const auto word = one.next()) {
+            if (const auto* const part = std::get_if<wire::Part>(&*word)) {
+                EXPECT_EQ(part->number, 11U);
+                EXPECT_EQ(part->whole, bytes.size());
+                EXPECT_EQ(part->begin, got.size());
+                got.insert(got.end(), part->bytes.begin(), part->bytes.end());
+            } else {
+                EXPECT_EQ(*word, message(1));
+                before_message = got.size();
+            }
+        }
+    }
+    EXPECT_EQ(got, bytes);
+    EXPECT_LT(before_message, bytes.size());
+    EXPECT_FALSE(zero.blocked());
+    EXPECT_EQ(zero.next(), wire::PeerWord{wanted});
+}
+
+TEST(Link, WhatNobodyWaitsForGoesWithWhatIsSaidNext) {
+    Talkers both;
+    auto& [zero, one] = both;
+    both.talk();
+    zero.send(message(1), Link::Haste::none);
+    both.talk();
+    EXPECT_FALSE(one.next());
+    zero.send(message(2));
+    both.talk();
+    EXPECT_EQ(one.next(), message(1));
+    EXPECT_EQ(one.next(), message(2));
+    zero.send(message(3), Link::Haste::none);
+    zero.hasten();
+    both.talk();
+    EXPECT_EQ(one.next(), message(3));
+    zero.hasten();  // there is nothing
+    zero.send(message(4), Link::Haste::none);
+    both.talk();
+    EXPECT_FALSE(one.next());
+}
+
+// A daemon may forget all of its files at once: so much would be taken for a side that reads
+// nothing.
+TEST(Link, WhatNobodyWaitsForIsSentWhenItIsMuch) {
+    Talkers both;
+    auto& [zero, one] = both;
+    both.talk();
+    constexpr std::uint64_t many = 20'000;
+    std::uint64_t heard = 0;
+    for (std::uint64_t number = 1; number <= many; ++number) {
+        zero.send(message(number), Link::Haste::none);
+        zero.turn();
+        one.stir();
+        one.turn();
+        while (const auto word = one.next()) {
+            EXPECT_EQ(*word, message(++heard));
+        }
+    }
+    EXPECT_EQ(zero.state(), Link::State::established);
+    EXPECT_GT(heard, many - 2000);
+    EXPECT_LT(heard, many);
+}
+
+TEST(Link, GarbageIsSentAway) {
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    write_all(right, std::vector<std::byte>(4096, std::byte{0x5A}));
+    zero.turn();
+    EXPECT_EQ(zero.state(), Link::State::refused);
+}
+
+TEST(Link, AnEndIsSeenAfterWhatWasSaidBefore) {
+    auto [left, right] = connected();
+    Link zero{std::move(left), {0, 2}, secret(1)};
+    {
+        Link one{std::move(right), {1, 2}, secret(1)};
+        let_talk(zero, one);
+        one.send(message(9));
+        one.turn();
+    }
+    zero.stir();
+    zero.turn();
+    EXPECT_EQ(zero.state(), Link::State::ended);
+    EXPECT_EQ(zero.next(), message(9));
+}
+
+}  // namespace
+}  // namespace forebay::server

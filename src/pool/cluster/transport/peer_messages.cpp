@@ -1,0 +1,187 @@
+#include "pool/cluster/transport/peer_messages.hpp"
+
+#include "pool/protocol/limits.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace forebay::wire {
+
+namespace {
+
+using registry::Message;
+using registry::Token;
+
+constexpr std::uint16_t wanted_kind = 64;  // a message's are below
+constexpr std::uint16_t part_kind = 65;
+
+struct Head {
+    std::uint32_t format = peer_format;
+    std::uint16_t kind = 0;
+    std::uint16_t token = 0;  // of a message; of a part: whether it is refused
+};
+
+struct PackedMessage {
+    Head head;
+    std::uint64_t inode = 0;
+    std::uint64_t number = 0;
+    std::uint64_t grant = 0;
+    std::uint64_t parent = 0;
+    std::uint64_t parents_grant = 0;
+};
+static_assert(sizeof(PackedMessage) == 48);
+
+struct PackedWanted {
+    Head head;
+    std::uint64_t inode = 0;
+    std::uint64_t grant = 0;
+    std::uint64_t number = 0;
+    std::int64_t at = 0;
+    std::uint64_t bytes = 0;
+    std::int64_t file_bytes = 0;
+    std::int64_t modified_ns = 0;
+    std::int64_t changed_ns = 0;
+};
+static_assert(sizeof(PackedWanted) == 72);
+
+struct PackedPart {  // and its bytes
+    Head head;
+    std::uint64_t number = 0;
+    std::uint32_t whole = 0;
+    std::uint32_t begin = 0;
+};
+static_assert(sizeof(PackedPart) == 24);
+static_assert(sizeof(PackedPart) + part_bytes_max <= peer_bytes_max);
+
+template <class Packed>
+std::vector<std::byte> as_bytes(const Packed& packed, std::span<const std::byte> more = {}) {
+    std::vector<std::byte> bytes(sizeof packed + more.size());
+    std::memcpy(bytes.data(), &packed, sizeof packed);
+    if (!more.empty()) {
+        std::memcpy(bytes.data() + sizeof packed, more.data(), more.size());
+    }
+    return bytes;
+}
+
+std::vector<std::byte> packed(const Message& message) {
+    return as_bytes(PackedMessage{.head = {.kind = static_cast<std::uint16_t>(message.kind),
+                                           .token = static_cast<std::uint16_t>(message.token)},
+                                  .inode = message.file.inode,
+                                  .number = message.number,
+                                  .grant = message.grant,
+                                  .parent = message.parent.node,
+                                  .parents_grant = message.parent.grant});
+}
+
+std::vector<std::byte> packed(const Wanted& wanted) {
+    return as_bytes(PackedWanted{.head = {.kind = wanted_kind},
+                                 .inode = wanted.file.inode,
+                                 .grant = wanted.grant,
+                                 .number = wanted.number,
+                                 .at = wanted.at,
+                                 .bytes = wanted.bytes,
+                                 .file_bytes = wanted.file_bytes,
+                                 .modified_ns = wanted.modified_ns,
+                                 .changed_ns = wanted.changed_ns});
+}
+
+std::vector<std::byte> packed(const Part& part) {
+    return as_bytes(PackedPart{.head = {.kind = part_kind,
+                                        .token = static_cast<std::uint16_t>(part.refused ? 1 : 0)},
+                               .number = part.number,
+                               .whole = part.whole,
+                               .begin = part.begin},
+                    part.bytes);
+}
+
+// nullopt: not so many bytes.
+template <class Packed>
+std::optional<Packed> unpacked(std::span<const std::byte> bytes) {
+    Packed packed;
+    if (bytes.size() != sizeof packed) {
+        return std::nullopt;
+    }
+    std::memcpy(&packed, bytes.data(), sizeof packed);
+    return packed;
+}
+
+std::optional<PeerWord> message_of(std::span<const std::byte> bytes) {
+    const auto packed = unpacked<PackedMessage>(bytes);
+    const bool known = packed &&
+                       packed->head.kind >= static_cast<std::uint16_t>(Message::Kind::ask) &&
+                       packed->head.kind <= static_cast<std::uint16_t>(Message::Kind::farewell) &&
+                       packed->head.token <= static_cast<std::uint16_t>(Token::settled) &&
+                       packed->parent <= UINT32_MAX;
+    if (!known) {
+        return std::nullopt;
+    }
+    return Message{.kind = static_cast<Message::Kind>(packed->head.kind),
+                   .token = static_cast<Token>(packed->head.token),
+                   .file = {packed->inode},
+                   .number = packed->number,
+                   .grant = packed->grant,
+                   .parent = {static_cast<registry::Node>(packed->parent), packed->parents_grant}};
+}
+
+std::optional<PeerWord> wanted_of(std::span<const std::byte> bytes) {
+    constexpr auto block = static_cast<std::int64_t>(pool::block_bytes);
+    const auto packed = unpacked<PackedWanted>(bytes);
+    if (!packed || packed->head.token != 0 || packed->at < 0 || packed->bytes == 0 ||
+        packed->bytes > pool::block_bytes - static_cast<std::uint64_t>(packed->at % block)) {
+        return std::nullopt;
+    }
+    return Wanted{.file = {packed->inode},
+                  .grant = packed->grant,
+                  .number = packed->number,
+                  .at = packed->at,
+                  .bytes = static_cast<std::uint32_t>(packed->bytes),
+                  .file_bytes = packed->file_bytes,
+                  .modified_ns = packed->modified_ns,
+                  .changed_ns = packed->changed_ns};
+}
+
+std::optional<PeerWord> part_of(std::span<const std::byte> bytes) {
+    if (bytes.size() < sizeof(PackedPart)) {
+        return std::nullopt;
+    }
+    const auto packed = unpacked<PackedPart>(bytes.first(sizeof(PackedPart)));
+    const std::span<const std::byte> rest = bytes.subspan(sizeof(PackedPart));
+    const bool refused = packed->head.token == 1;
+    const bool fits = refused ? packed->whole == 0 && packed->begin == 0 && rest.empty()
+                              : packed->head.token == 0 && packed->whole <= pool::block_bytes &&
+                                    packed->begin <= packed->whole &&
+                                    rest.size() <= packed->whole - packed->begin &&
+                                    rest.size() <= part_bytes_max;
+    if (!fits) {
+        return std::nullopt;
+    }
+    return Part{.number = packed->number,
+                .refused = refused,
+                .whole = packed->whole,
+                .begin = packed->begin,
+                .bytes = {rest.begin(), rest.end()}};
+}
+
+}  // namespace
+
+std::vector<std::byte> bytes_of(const PeerWord& word) {
+    return std::visit([](const auto& one) { return packed(one); }, word);
+}
+
+std::optional<PeerWord> peer_word_of(std::span<const std::byte> bytes) {
+    Head head;
+    if (bytes.size() < sizeof head) {
+        return std::nullopt;
+    }
+    std::memcpy(&head, bytes.data(), sizeof head);
+    if (head.format != peer_format) {
+        return std::nullopt;
+    }
+    switch (head.kind) {
+        case wanted_kind: return wanted_of(bytes);
+        case part_kind: return part_of(bytes);
+        default: return message_of(bytes);
+    }
+}
+
+}  // namespace forebay::wire

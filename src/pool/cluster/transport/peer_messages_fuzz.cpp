@@ -1,0 +1,16 @@
+// Arbitrary bytes from another daemon: no message, or one that says the same again.
+#include "foundation/base/must_check.hpp"
+#include "pool/cluster/transport/peer_messages.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+using namespace forebay;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::span bytes{reinterpret_cast<const std::byte*>(data), size};
+    if (const auto word = wire::peer_word_of(bytes)) {
+        must(std::ranges::equal(wire::bytes_of(*word), bytes), "it is the same again");
+    }
+    return 0;
+}

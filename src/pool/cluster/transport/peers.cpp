@@ -1,0 +1,518 @@
+// See peers.hpp.
+#include "pool/cluster/transport/peers.hpp"
+
+#include "pool/cluster/transport/peer_address.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <sodium.h>
+#include <string_view>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr std::size_t accepted_at_once = 64;
+constexpr std::string_view peers_schema = "forebay.pool.peers/1";
+
+tl::unexpected<Error> cannot(const std::string& what, std::string_view why, std::string_view next) {
+    return failure(
+        Error{ErrorCode::argument, 0, fmt::format("cannot {} ({}). {}", what, why, next)});
+}
+
+struct Freed {
+    void operator()(addrinfo* list) const noexcept { ::freeaddrinfo(list); }
+};
+using Addresses = std::unique_ptr<addrinfo, Freed>;
+
+// "host:port"; the host may have colons of its own.
+Result<Addresses> addresses_of(const std::string& address) {
+    const std::size_t colon = address.rfind(':');
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const std::string host = address.substr(0, colon);
+    const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
+    const int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
+    if (error != 0) {
+        return cannot("reach the daemon at " + address, ::gai_strerror(error),
+                      "See whether this node knows that name.");
+    }
+    return Addresses{found};
+}
+
+void set_up(int socket) {
+    const int on = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+Result<OwnFd> connect_to(const std::string& address) {
+    auto found = addresses_of(address);
+    if (!found) {
+        return failure(std::move(found.error()));
+    }
+    for (const addrinfo* one = found->get(); one != nullptr; one = one->ai_next) {
+        OwnFd socket{::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+        if (!socket.valid()) {
+            continue;
+        }
+        if (::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0 || errno == EINPROGRESS) {
+            set_up(socket.get());
+            return socket;
+        }
+    }
+    return failure(system_error(errno, "reach the daemon at " + address));
+}
+
+// As text, without the port.
+std::string source_of(const sockaddr_storage& name, socklen_t bytes) {
+    std::array<char, NI_MAXHOST> host{};
+    const int error = ::getnameinfo(reinterpret_cast<const sockaddr*>(&name), bytes, host.data(),
+                                    host.size(), nullptr, 0, NI_NUMERICHOST);
+    return error == 0 ? host.data() : "";
+}
+
+}  // namespace
+
+Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes) {
+    constexpr std::string_view next = "`forebay pool` says it as it has to be.";
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    const auto text = [&](const char* name) {
+        const bool there = json.is_object() && json.contains(name) && json[name].is_string();
+        return there ? json[name].get<std::string>() : std::string{};
+    };
+    if (text("schema") != peers_schema || !json.contains("addresses") ||
+        !json["addresses"].is_array()) {
+        return cannot("take part in the job", "standard input does not say who else does", next);
+    }
+    PeerList list;
+    for (const auto& one : json["addresses"]) {
+        if (one.is_string()) {
+            list.addresses.push_back(one.get<std::string>());
+        }
+    }
+    if (list.addresses.size() != nodes) {
+        return cannot("take part in the job",
+                      fmt::format("standard input names {} daemons, --nodes says {}",
+                                  list.addresses.size(), nodes),
+                      next);
+    }
+    const std::string digits = text("secret");
+    std::size_t bytes = 0;
+    if (sodium_hex2bin(list.secret.data(), list.secret.size(), digits.data(), digits.size(),
+                       nullptr, &bytes, nullptr) != 0 ||
+        bytes != secret_bytes) {
+        return cannot("take part in the job",
+                      fmt::format("its secret is not of {} hexadecimal digits", 2 * secret_bytes),
+                      next);
+    }
+    return list;
+}
+
+Result<std::unique_ptr<Peers>> Peers::listen(const std::string& host, const Seat& seat,
+                                             const ports::Clock& clock) {
+    if (sodium_init() < 0) {
+        return cannot("talk to the other daemons of the job", "the kernel gives no random numbers",
+                      "Use the pool on one node.");
+    }
+    Result<Listening> door = listen_for_peers(host);
+    if (!door) {
+        return failure(std::move(door.error()));
+    }
+    OwnFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = nullptr;
+    if (!epoll.valid() ||
+        ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, door->socket.get(), &event) != 0) {
+        return failure(system_error(errno, "wait for the other daemons of the job"));
+    }
+    std::unique_ptr<Peers> made{new Peers{std::move(door->socket), std::move(epoll),
+                                          std::move(door->address), seat, clock}};
+    if (!door->everywhere.empty()) {
+        made->complaints_.push_back("waits for the other daemons at all interfaces (" +
+                                    door->everywhere + ")");
+    }
+    return made;
+}
+
+Peers::Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
+             const ports::Clock& clock)
+    : door_{std::move(door)},
+      epoll_{std::move(epoll)},
+      address_{std::move(address)},
+      seat_{seat},
+      clock_{clock},
+      peers_(seat.nodes) {}
+
+Peers::~Peers() { sodium_memzero(secret_.data(), secret_.size()); }
+
+// Edge-triggered: what is not read at once is read before the next event.
+void Peers::meet(OwnFd socket, Whence whence) {
+    strangers_.push_back({std::make_unique<Link>(std::move(socket), seat_, secret_),
+                          std::move(whence), clock_.now_ns()});
+    const Link& link = *strangers_.back().link;
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    event.data.ptr = strangers_.back().link.get();
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link.socket(), &event);
+}
+
+bool Peers::complete() const {
+    for (registry::Node node = 0; node < peers_.size(); ++node) {
+        if (node != seat_.self && !peers_[node].link) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Result<void> Peers::join(const PeerList& list) {
+    secret_ = list.secret;
+    for (registry::Node node = 0; node < seat_.self; ++node) {
+        if (auto begun = reach(list.addresses[node]); !begun) {
+            return begun;
+        }
+    }
+    const std::int64_t until = clock_.now_ns() + join_ns;
+    while (!complete()) {
+        if (auto tried = reach_again(); !tried) {
+            return tried;
+        }
+        if (!unmet_.empty()) {
+            return cannot("take part in the job", unmet_,
+                          "See what that daemon says; all of a job must be given one secret.");
+        }
+        if (clock_.now_ns() > until) {
+            std::string missing;
+            for (registry::Node node = 0; node < peers_.size(); ++node) {
+                if (node != seat_.self && !peers_[node].link) {
+                    missing += (missing.empty() ? "" : ", ") + list.addresses[node];
+                }
+            }
+            return cannot("take part in the job",
+                          fmt::format("no answer from {}{}", missing,
+                                      complaints_.empty() ? "" : "; " + complaints_.front()),
+                          "See whether the nodes reach each other by TCP, or use one node.");
+        }
+        pollfd news{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
+        constexpr int tick_ms = 100;
+        ::poll(&news, 1, tick_ms);
+        turn();
+    }
+    // All are there, and none comes twice: who connects from now on is none of the job.
+    door_ = OwnFd{};
+    strangers_.clear();
+    return {};
+}
+
+Result<void> Peers::reach(const std::string& address) {
+    auto socket = connect_to(address);
+    if (!socket) {
+        return failure(std::move(socket.error()));
+    }
+    meet(std::move(*socket), {.address = address});
+    return {};
+}
+
+// A daemon to which many come at once may have taken this one for a stranger that proves nothing.
+Result<void> Peers::reach_again() {
+    const std::int64_t now = clock_.now_ns();
+    std::vector<Again> due;
+    std::erase_if(again_, [&](const Again& one) {
+        const bool is_due = now >= one.at_ns;
+        if (is_due) {
+            due.push_back(one);
+        }
+        return is_due;
+    });
+    for (const Again& one : due) {
+        if (auto begun = reach(one.address); !begun) {
+            return begun;
+        }
+    }
+    return {};
+}
+
+// So many at a time that those who are there prove who they are between.
+void Peers::let_in() {
+    for (std::size_t i = 0; i < accepted_at_once; ++i) {
+        sockaddr_storage name{};
+        socklen_t bytes = sizeof name;
+        OwnFd socket{::accept4(door_.get(), reinterpret_cast<sockaddr*>(&name), &bytes,
+                               SOCK_CLOEXEC | SOCK_NONBLOCK)};
+        if (!socket.valid() && (errno == EMFILE || errno == ENFILE) && send_one_away()) {
+            continue;
+        }
+        if (!socket.valid()) {
+            return;
+        }
+        const auto came = std::ranges::count_if(
+            strangers_, [](const Stranger& one) { return one.whence.address.empty(); });
+        if (static_cast<std::size_t>(came) >= strangers_max) {
+            static_cast<void>(send_one_away());
+        }
+        set_up(socket.get());
+        meet(std::move(socket), {.source = source_of(name, bytes)});
+    }
+}
+
+// Of those who have come and proved nothing, the oldest one from where most have come: a daemon of
+// the job proves who it is as soon as it is asked, and comes from where few others do.
+bool Peers::send_one_away() {
+    std::map<std::string, std::size_t> count;
+    for (const Stranger& one : strangers_) {
+        if (one.whence.address.empty()) {
+            ++count[one.whence.source];
+        }
+    }
+    const auto most =
+        std::ranges::max_element(count, {}, [](const auto& one) { return one.second; });
+    if (most == count.end()) {
+        return false;
+    }
+    const auto oldest = std::ranges::find_if(strangers_, [&](const Stranger& one) {
+        return one.whence.address.empty() && one.whence.source == most->first;
+    });
+    complain_of_strangers(most->first);
+    strangers_.erase(oldest);
+    return true;
+}
+
+// Once: there may be thousands.
+void Peers::complain_of_strangers(const std::string& source) {
+    if (!std::exchange(told_of_strangers_, true)) {
+        complaints_.push_back("ended connections of strangers, from " + source +
+                              " among others (they did not prove that they belong to the job)");
+    }
+}
+
+void Peers::turn() {
+    std::array<epoll_event, 64> events;
+    int got = 0;
+    do {
+        bool somebody_comes = false;
+        got = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+        for (int i = 0; i < got; ++i) {
+            const epoll_event& event = events.at(static_cast<std::size_t>(i));
+            if (auto* const link = static_cast<Link*>(event.data.ptr)) {
+                link->stir((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
+            } else {
+                somebody_comes = true;
+            }
+        }
+        if (somebody_comes) {  // now that no event is left of those who may be sent away
+            let_in();
+        }
+    } while (got == static_cast<int>(events.size()));
+    look_at_strangers();
+    const std::int64_t now = clock_.now_ns();
+    const bool hastens = later_since_ns_ && now - *later_since_ns_ >= later_ns;
+    if (hastens) {
+        later_since_ns_.reset();
+    }
+    const bool beats = now - said_alive_ns_ >= heartbeat_ns;
+    for (registry::Node node = 0; node < peers_.size(); ++node) {
+        Peer& peer = peers_[node];
+        if (peer.link) {
+            if (beats) {
+                peer.link->send(registry::Message{});
+            }
+            if (hastens) {
+                peer.link->hasten();
+            }
+            look_at(peer, node);
+        }
+    }
+    said_alive_ns_ = beats ? now : said_alive_ns_;
+}
+
+void Peers::look_at_strangers() {
+    const std::int64_t now = clock_.now_ns();
+    for (auto& [link, whence, since_ns] : strangers_) {
+        link->turn();
+        const Link::State state = link->state();
+        if (state == Link::State::established) {
+            adopt(std::move(link));
+            continue;
+        }
+        const bool is_ours = !whence.address.empty();
+        if (state == Link::State::greeting) {
+            if (!is_ours && now - since_ns > proof_ns) {
+                complain_of_strangers(whence.source);
+                link.reset();
+            }
+            continue;
+        }
+        if (is_ours) {
+            fail_to_reach(*link, whence.address, now);
+        } else if (state == Link::State::refused) {
+            complaints_.push_back("sent another daemon away (" + link->why() + ")");
+        }
+        link.reset();
+    }
+    std::erase_if(strangers_, [](const Stranger& one) { return one.link == nullptr; });
+}
+
+// `link`: to a daemon with a lower number, and ended before that had proved who it is.
+void Peers::fail_to_reach(const Link& link, const std::string& address, std::int64_t now) {
+    const bool hung_up = link.state() == Link::State::ended && link.error() != ECONNREFUSED;
+    if (hung_up && now < hung_up_since_ns_.value_or(now) + hung_up_ns) {
+        hung_up_since_ns_ = hung_up_since_ns_.value_or(now);
+        again_.push_back({address, now + again_ns});
+        return;
+    }
+    unmet_ = address + ": " + link.why();
+}
+
+// Who has proved to be a daemon of the job.
+void Peers::adopt(std::unique_ptr<Link> link) {
+    Peer& peer = peers_[link->other()];
+    if (peer.link) {
+        complaints_.push_back("sent another daemon away (one with its number is there already)");
+        return;
+    }
+    peer.link = std::move(link);
+    peer.heard_ns = clock_.now_ns();
+}
+
+void Peers::look_at(Peer& peer, registry::Node node) {
+    peer.link->turn();
+    while (auto word = peer.link->next()) {
+        peer.heard_ns = clock_.now_ns();
+        take(node, std::move(*word));
+    }
+    const Link::State state = peer.link->state();
+    const bool over = state == Link::State::ended || state == Link::State::refused;
+    if (over && !peer.told_gone) {
+        peer.told_gone = true;
+        gone_.push_back(node);
+        if (state == Link::State::refused) {
+            complaints_.push_back("a daemon of the job talks nonsense (" + peer.link->why() + ")");
+        }
+    }
+}
+
+void Peers::take(registry::Node from, wire::PeerWord word) {
+    if (auto* const wanted = std::get_if<wire::Wanted>(&word)) {
+        requests_.push_back({from, *wanted});
+    } else if (auto* const part = std::get_if<wire::Part>(&word)) {
+        passed_.push_back({from, std::move(*part)});
+    } else if (const auto& message = std::get<registry::Message>(word);
+               message.kind != registry::Message::Kind::alive) {
+        if (message.kind == registry::Message::Kind::grant) {
+            asked_ns_.reset();
+        }
+        letters_.push_back({from, message});
+    }
+}
+
+void Peers::flush() {
+    const std::int64_t until = clock_.now_ns() + heartbeat_ns;
+    const auto waiting = [&] {
+        return std::ranges::any_of(peers_, [](const Peer& one) {
+            return one.link && one.link->state() == Link::State::established && one.link->blocked();
+        });
+    };
+    for (Peer& peer : peers_) {
+        if (peer.link) {
+            peer.link->hasten();
+        }
+    }
+    turn();
+    while (waiting() && clock_.now_ns() < until) {
+        pollfd news{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
+        constexpr int tick_ms = 10;
+        ::poll(&news, 1, tick_ms);
+        turn();
+    }
+}
+
+// Null: it has gone.
+Link* Peers::link_to(registry::Node node) {
+    Peer& peer = peers_[node];
+    const bool there = peer.link && peer.link->state() == Link::State::established;
+    return there ? peer.link.get() : nullptr;
+}
+
+void Peers::say(registry::Node to, const wire::PeerWord& word) {
+    if (Link* const link = link_to(to)) {
+        link->send(word);
+        link->turn();
+    }
+}
+
+// Nobody waits for `forgotten`: what is said next to that daemon takes it along.
+void Peers::send(registry::Node to, const registry::Message& message) {
+    if (message.kind == registry::Message::Kind::ask) {
+        asked_ns_ = clock_.now_ns();
+    }
+    if (message.kind != registry::Message::Kind::forgotten) {
+        say(to, message);
+    } else if (Link* const link = link_to(to)) {
+        link->send(message, Link::Haste::none);
+        link->turn();  // as soon as there are many
+        later_since_ns_ = later_since_ns_.value_or(clock_.now_ns());
+    }
+}
+
+void Peers::ask(registry::Node of, const wire::Wanted& wanted) { say(of, wanted); }
+
+void Peers::refuse(registry::Node to, std::uint64_t number) {
+    say(to, wire::Part{.number = number, .refused = true});
+}
+
+void Peers::pass(registry::Node to, std::uint64_t number, std::vector<std::byte> bytes) {
+    if (Link* const link = link_to(to)) {
+        link->pass(number, std::move(bytes));
+        link->turn();
+    }
+}
+
+bool Peers::takes_more(registry::Node node) {
+    const Link* const link = link_to(node);
+    return link == nullptr || link->bytes_to_pass() < passing_max;
+}
+
+std::vector<Post::Request> Peers::requests() { return std::exchange(requests_, {}); }
+
+std::vector<Post::Passed> Peers::passed() { return std::exchange(passed_, {}); }
+
+std::vector<Post::Letter> Peers::arrived() { return std::exchange(letters_, {}); }
+
+std::vector<registry::Node> Peers::gone() { return std::exchange(gone_, {}); }
+
+bool Peers::answer_may_be_near() const {
+    return asked_ns_ && clock_.now_ns() - *asked_ns_ < near_ns;
+}
+
+bool Peers::anybody_silent() {
+    const std::int64_t now = clock_.now_ns();
+    return std::ranges::any_of(peers_, [&](const Peer& one) { return silent(one, now); });
+}
+
+bool Peers::silent(const Peer& peer, std::int64_t now_ns) const {
+    return peer.link && !peer.told_gone &&
+           (peer.link->state() == Link::State::cut || now_ns - peer.heard_ns > silent_ns);
+}
+
+bool Peers::reachable(registry::Node node) {
+    return node < peers_.size() && link_to(node) != nullptr &&
+           !silent(peers_[node], clock_.now_ns());
+}
+
+std::vector<std::string> Peers::complaints() { return std::exchange(complaints_, {}); }
+
+}  // namespace forebay::server

@@ -1,0 +1,147 @@
+// The daemons of a job, each connected to each other one by TCP. They are told of each other by who
+// started them.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/result.hpp"
+#include "foundation/ports/clock.hpp"
+#include "pool/cluster/transport/peer_link.hpp"
+#include "pool/cluster/transport/peer_transport.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::server {
+
+struct PeerList {
+    std::vector<std::string> addresses;  // "host:port" of each daemon, by its number
+    Secret secret{};
+};
+// {"schema": "forebay.pool.peers/1", "secret": 64 hexadecimal digits, "addresses": […]}
+[[nodiscard]] Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes);
+
+class Peers final : public Post {
+public:
+    static constexpr std::int64_t heartbeat_ns = 2'000'000'000;
+    static constexpr std::int64_t later_ns = 1'000'000;
+    static constexpr std::int64_t near_ns = 100'000;
+    static constexpr std::int64_t silent_ns = 10'000'000'000;
+    static constexpr std::int64_t join_ns = 60'000'000'000;
+    // Within which somebody who connects proves that he belongs to the job, and how many may be
+    // about to: those who have proved it do not count, nor those that this daemon connects to.
+    static constexpr std::int64_t proof_ns = 5'000'000'000;
+    static constexpr std::size_t strangers_max = 256;
+    // How long a daemon that hangs up before it has proved anything is tried again, and how often.
+    static constexpr std::int64_t hung_up_ns = 10'000'000'000;
+    static constexpr std::int64_t again_ns = 100'000'000;
+    static constexpr std::size_t passing_max = std::size_t{4} << 20;  // bytes on their way to one
+
+    // Listens at a port that the kernel chooses (listen_for_peers), until all have met. `host`:
+    // this node's name or address, as the others know it. The clock outlives it.
+    [[nodiscard]] static Result<std::unique_ptr<Peers>> listen(const std::string& host,
+                                                               const Seat& seat,
+                                                               const ports::Clock& clock);
+    ~Peers() override;
+    Peers(const Peers&) = delete;
+    Peers& operator=(const Peers&) = delete;
+
+    [[nodiscard]] const std::string& address() const noexcept { return address_; }
+    // Connects to those with lower numbers, and waits until all are there.
+    [[nodiscard]] Result<void> join(const PeerList& list);
+
+    // To be waited for; then turn().
+    [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
+    void turn();
+    // Something was said that nobody waits for: the first turn() that comes `later_ns` after it, or
+    // later, sends it.
+    [[nodiscard]] bool has_something_for_later() const noexcept {
+        return later_since_ns_.has_value();
+    }
+    // A home was asked so short a time ago that its answer may come before this thread would wake.
+    [[nodiscard]] bool answer_may_be_near() const;
+    // Waits, for a moment at most, until what was said has been sent.
+    void flush();
+    // Why connections were refused since the last call.
+    [[nodiscard]] std::vector<std::string> complaints();
+
+    void send(registry::Node to, const registry::Message& message) override;
+    [[nodiscard]] std::vector<Letter> arrived() override;
+    [[nodiscard]] std::vector<registry::Node> gone() override;
+    [[nodiscard]] bool anybody_silent() override;
+    void ask(registry::Node of, const wire::Wanted& wanted) override;
+    [[nodiscard]] std::vector<Request> requests() override;
+    void pass(registry::Node to, std::uint64_t number, std::vector<std::byte> bytes) override;
+    [[nodiscard]] bool takes_more(registry::Node node) override;
+    void refuse(registry::Node to, std::uint64_t number) override;
+    [[nodiscard]] std::vector<Passed> passed() override;
+    [[nodiscard]] bool reachable(registry::Node node) override;
+
+private:
+    struct Peer {
+        std::unique_ptr<Link> link;
+        std::int64_t heard_ns = 0;
+        bool told_gone = false;
+    };
+
+    Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
+          const ports::Clock& clock);
+    // Of one that this daemon connects to, its address; of one that came by itself, from where.
+    struct Whence {
+        std::string address = {};
+        std::string source = {};
+    };
+    // One that is connected to anew.
+    struct Again {
+        std::string address;
+        std::int64_t at_ns = 0;
+    };
+    [[nodiscard]] Result<void> reach(const std::string& address);
+    [[nodiscard]] Result<void> reach_again();
+    void let_in();
+    [[nodiscard]] bool send_one_away();
+    void complain_of_strangers(const std::string& source);
+    void meet(OwnFd socket, Whence whence);
+    void adopt(std::unique_ptr<Link> link);
+    void look_at_strangers();
+    void fail_to_reach(const Link& link, const std::string& address, std::int64_t now);
+    void look_at(Peer& peer, registry::Node node);
+    void take(registry::Node from, wire::PeerWord word);
+    void say(registry::Node to, const wire::PeerWord& word);
+    [[nodiscard]] Link* link_to(registry::Node node);
+    [[nodiscard]] bool silent(const Peer& peer, std::int64_t now_ns) const;
+    [[nodiscard]] bool complete() const;
+
+    OwnFd door_;
+    OwnFd epoll_;
+    std::string address_;
+    Seat seat_;
+    const ports::Clock& clock_;
+    Secret secret_{};
+    std::vector<Peer> peers_;  // by number; the own one is empty
+    // Who has not proved yet who it is.
+    struct Stranger {
+        std::unique_ptr<Link> link;
+        Whence whence;
+        std::int64_t since_ns = 0;
+    };
+    std::vector<Stranger> strangers_;  // the oldest first
+    bool told_of_strangers_ = false;
+    std::vector<Again> again_;
+    std::optional<std::int64_t> hung_up_since_ns_;
+    std::string unmet_;  // why one that this daemon connected to is not met
+    std::vector<Letter> letters_;
+    std::vector<Request> requests_;
+    std::vector<Passed> passed_;
+    std::vector<registry::Node> gone_;
+    std::vector<std::string> complaints_;
+    std::int64_t said_alive_ns_ = 0;
+    std::optional<std::int64_t> later_since_ns_;
+    std::optional<std::int64_t> asked_ns_;  // a home, and no grant of any has come since
+};
+
+}  // namespace forebay::server

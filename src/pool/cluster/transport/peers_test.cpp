@@ -1,0 +1,155 @@
+// Two daemons that know each other, over TCP on this machine.
+#include "pool/cluster/transport/peers.hpp"
+
+#include "storage/posix/clock.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cerrno>
+#include <future>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace forebay::server {
+namespace {
+
+using registry::Message;
+
+class SetClock final : public ports::Clock {
+public:
+    [[nodiscard]] std::int64_t now_ns() const noexcept override { return now; }
+    std::int64_t now = 0;
+};
+
+struct Pair {
+    Pair() {
+        auto left = Peers::listen("127.0.0.1", {0, 2}, clock);
+        auto right = Peers::listen("127.0.0.1", {1, 2}, clock);
+        EXPECT_TRUE(left && right);
+        zero = std::move(*left);
+        one = std::move(*right);
+        PeerList list;
+        list.addresses = {zero->address(), one->address()};
+        auto joined = std::async(std::launch::async, [&] { return bool{zero->join(list)}; });
+        EXPECT_TRUE(one->join(list));
+        EXPECT_TRUE(joined.get());
+    }
+
+    // What has come within this time.
+    std::vector<Message> heard_by_one(int wait_ms) const {
+        pollfd news{.fd = one->descriptor(), .events = POLLIN, .revents = 0};
+        ::poll(&news, 1, wait_ms);
+        one->turn();
+        std::vector<Message> heard;
+        for (const Post::Letter& letter : one->arrived()) {
+            heard.push_back(letter.message);
+        }
+        return heard;
+    }
+
+    SetClock clock;
+    std::unique_ptr<Peers> zero;
+    std::unique_ptr<Peers> one;
+};
+
+Message of_kind(Message::Kind kind) {
+    return {.kind = kind, .token = registry::Token::read, .file = {7}, .number = 0};
+}
+
+constexpr int soon_ms = 10'000;
+constexpr int not_at_all_ms = 20;
+
+TEST(Peers, WhatNobodyWaitsForIsSentALittleLater) {
+    Pair both;
+    const Message forgotten = of_kind(Message::Kind::forgotten);
+    both.zero->send(1, forgotten);
+    both.zero->turn();
+    EXPECT_TRUE(both.zero->has_something_for_later());
+    EXPECT_TRUE(both.heard_by_one(not_at_all_ms).empty());
+    both.clock.now += Peers::later_ns;
+    both.zero->turn();
+    EXPECT_FALSE(both.zero->has_something_for_later());
+    EXPECT_EQ(both.heard_by_one(soon_ms), std::vector{forgotten});
+}
+
+TEST(Peers, WhatIsAskedTakesAlongWhatNobodyWaitsFor) {
+    Pair both;
+    const Message forgotten = of_kind(Message::Kind::forgotten);
+    const Message asked = of_kind(Message::Kind::ask);
+    both.zero->send(1, forgotten);
+    both.zero->send(1, asked);
+    EXPECT_EQ(both.heard_by_one(soon_ms), (std::vector{forgotten, asked}));
+}
+
+TEST(Peers, AnAnswerIsNearOnlyWhileAHomeHasNotSaidIt) {
+    Pair both;
+    EXPECT_FALSE(both.one->answer_may_be_near());
+    both.one->send(0, of_kind(Message::Kind::ask));
+    EXPECT_TRUE(both.one->answer_may_be_near());
+    both.zero->send(1, of_kind(Message::Kind::grant));
+    EXPECT_EQ(both.heard_by_one(soon_ms).size(), 1U);
+    EXPECT_FALSE(both.one->answer_may_be_near());
+    both.one->send(0, of_kind(Message::Kind::ask));
+    both.clock.now += Peers::near_ns;
+    EXPECT_FALSE(both.one->answer_may_be_near());
+}
+
+// A stranger's connection to a daemon at this address, over which nothing is said.
+OwnFd stranger_at(const std::string& address) {
+    const std::size_t colon = address.rfind(':');
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
+    EXPECT_EQ(::inet_pton(AF_INET, address.substr(0, colon).c_str(), &name.sin_addr), 1);
+    OwnFd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const int done = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name);
+    return done == 0 ? std::move(socket) : OwnFd{};
+}
+
+bool is_closed(const OwnFd& socket) {
+    constexpr int flags = 0;
+    std::array<char, 256> words{};
+    ssize_t got = 0;
+    do {
+        got = ::recv(socket.get(), words.data(), words.size(), flags);
+    } while (got > 0);
+    return got == 0 || errno == ECONNRESET;
+}
+
+TEST(Peers, StrangersThatSayNothingKeepNobodyFromMeeting) {
+    const adapters::SteadyClock clock;
+    auto zero = Peers::listen("127.0.0.1", {0, 2}, clock);
+    auto one = Peers::listen("127.0.0.1", {1, 2}, clock);
+    ASSERT_TRUE(zero && one);
+    std::vector<OwnFd> strangers;
+    for (std::size_t i = 0; i < Peers::strangers_max + 50; ++i) {
+        strangers.push_back(stranger_at((*zero)->address()));
+        ASSERT_TRUE(strangers.back().valid());
+    }
+    PeerList list;
+    list.addresses = {(*zero)->address(), (*one)->address()};
+    auto joined = std::async(std::launch::async, [&] { return bool{(*zero)->join(list)}; });
+    const auto met = (*one)->join(list);
+    EXPECT_TRUE(met) << met.error().message;
+    EXPECT_TRUE(joined.get());
+    EXPECT_TRUE(std::ranges::all_of(strangers, is_closed)) << "when all have met, they are ended";
+    EXPECT_FALSE(stranger_at((*zero)->address()).valid()) << "and nobody listens any more";
+    EXPECT_EQ((*zero)->complaints().size(), 1U) << "which is said once";
+}
+
+TEST(Peers, ListenAtTheAddressThatTheyTell) {
+    const SetClock clock;
+    const auto one = Peers::listen("127.0.0.2", {0, 2}, clock);
+    ASSERT_TRUE(one);
+    EXPECT_TRUE((*one)->address().starts_with("127.0.0.2:"));
+    std::string elsewhere = (*one)->address();
+    elsewhere.replace(0, elsewhere.rfind(':'), "127.0.0.1");
+    EXPECT_TRUE(stranger_at((*one)->address()).valid());
+    EXPECT_FALSE(stranger_at(elsewhere).valid());
+}
+
+}  // namespace
+}  // namespace forebay::server

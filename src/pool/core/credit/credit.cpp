@@ -1,0 +1,248 @@
+// A block at a time goes round the clients, so that nobody gets all of what is left.
+#include "pool/core/credit/credit.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "pool/core/flush/drain.hpp"
+
+#include <algorithm>
+
+namespace forebay::pool {
+
+namespace {
+
+// Who waits so long for memory that nobody will give back writes without it.
+constexpr std::int64_t dry_ns = 100'000'000;
+// Who has closed its last file opens another one within this time, perhaps. Memory that is given
+// and taken with each file costs a hundred times what opening it does.
+constexpr std::int64_t between_files_ns = 1'000'000'000;
+
+std::uint64_t blocks_of(std::uint64_t positions) noexcept {
+    return (positions + block_bytes - 1) / block_bytes;
+}
+
+// What the client says that it has reserved, as far as it makes sense.
+std::uint64_t reserved(const Client& client) noexcept {
+    const std::uint64_t most = client.blocks.credit() + blocks_max * block_bytes;
+    return std::min(client.log.header().reserved.load(relaxed), most);
+}
+
+bool writes(const Client& client) noexcept {
+    return client.writes > 0 && client.standing == Client::Standing::here;
+}
+
+std::int64_t held_by(const Client& client) noexcept {
+    return static_cast<std::int64_t>(client.blocks.provided());
+}
+
+// Blocks that hold something, or soon will.
+std::int64_t used_by(const Client& client) noexcept {
+    auto blocks = held_by(client) - static_cast<std::int64_t>(client.blocks.idle());
+    const std::uint64_t begun = blocks_of(reserved(client));
+    if (client.standing == Client::Standing::here && begun < client.blocks.leased_end()) {
+        blocks -= static_cast<std::int64_t>(client.blocks.leased_end() - begun);
+    }
+    return std::max<std::int64_t>(blocks, 0);
+}
+
+}  // namespace
+
+bool Credit::round() {
+    Lending lending = survey();
+    touches_left_ = ledger_.journal.waited_for()
+                        ? touched_least
+                        : std::clamp(lending.writers, touched_least, touched_most);
+    look_at_demand(lending);
+    for (const std::uint32_t number : ledger_.admitted) {
+        release(number, *ledger_.clients[number], lending);
+    }
+    bool any = false;
+    const std::vector<std::uint32_t>& all = ledger_.admitted;
+    turn_ = all.empty() ? 0 : (turn_ + 1) % all.size();
+    for (bool more = !all.empty(); more;) {
+        more = false;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::uint32_t number = all[(turn_ + i) % all.size()];
+            more = lend(number, *ledger_.clients[number], lending) || more;
+        }
+        any = any || more;
+    }
+    publish(lending);
+    let_waiting_files_leave();
+    return any;
+}
+
+Lending Credit::survey() {
+    Lending lending;
+    const std::int64_t now = ledger_.now_ns();
+    lending.cap = (ledger_.options.cap_bytes - ledger_.clean.bytes()) /
+                  static_cast<std::int64_t>(block_bytes);
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        lending.held += held_by(client);
+        client.wrote_ns = writes(client) ? std::optional{now} : client.wrote_ns;
+        if (writes(client)) {
+            ++lending.writers;
+            lending.missing += std::max<std::int64_t>(0, minimum_blocks - held_by(client));
+        }
+    }
+    for (const std::uint32_t number : ledger_.admitted) {
+        const Client& client = *ledger_.clients[number];
+        const bool waits = writes(client) && reserved(client) > client.blocks.credit();
+        lending.others_wait =
+            lending.others_wait || (waits && held_by(client) < fair_share(lending));
+    }
+    return lending;
+}
+
+void Credit::look_at_demand(Lending& lending) {
+    const std::int64_t now = ledger_.now_ns();
+    if (now - looked_ns_ < look_ns) {
+        return;
+    }
+    looked_ns_ = now;
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        const std::uint64_t before = std::min(client.reserved_before, reserved(client));
+        const std::uint64_t used = (reserved(client) - before) / block_bytes;
+        client.reserved_before = reserved(client);
+        client.demand =
+            next_demand(client.demand, static_cast<std::int64_t>(used), used_by(client));
+        warm(number, client, lending);
+    }
+}
+
+// One block at a time, so that whoever opens a file and ends costs little.
+void Credit::warm(std::uint32_t number, Client& client, Lending& lending) {
+    if (ledger_.journal.waited_for()) {
+        return;
+    }
+    const std::int64_t wanted = used_by(client) + warmed(client.demand, used_by(client), lending);
+    if (writes(client) && held_by(client) < wanted && may_be_warmed(held_by(client), lending)) {
+        static_cast<void>(provide(number, client, lending));
+    }
+}
+
+// The number of the block that the client's credit is to end before.
+std::uint64_t Credit::wanted_end(const Client& client, std::int64_t ahead) const {
+    return writes(client) ? blocks_of(reserved(client)) + static_cast<std::uint64_t>(ahead) : 0;
+}
+
+// One block. False: it wants none, or there is none.
+bool Credit::lend(std::uint32_t number, Client& client, Lending& lending) {
+    Blocks& blocks = client.blocks;
+    if (blocks.leased_end() >= wanted_end(client, ahead(client.demand, lending)) ||
+        !blocks.may_lease()) {
+        return false;
+    }
+    if (!blocks.next_needs_memory()) {
+        blocks.lease({});
+        return true;
+    }
+    if (blocks.idle() == 0 &&
+        (blocks.leased_end() >= wanted_end(client, touched_ahead(client.demand, lending)) ||
+         !provide(number, client, lending))) {
+        return false;
+    }
+    const std::uint32_t physical = blocks.take_idle();
+    const std::uint32_t lease = physical | (blocks.take_newness(physical) ? new_memory : 0);
+    ledger_.directory.leases[number][blocks.leased_end() % blocks_max].store(lease, relaxed);
+    blocks.lease(physical);
+    return true;
+}
+
+bool Credit::provide(std::uint32_t number, Client& client, Lending& lending) {
+    const std::int64_t holds = held_by(client);
+    const auto physical = client.blocks.absent();
+    if (!physical || touches_left_ == 0 || !may_have_more(holds, lending) ||
+        !ledger_.ports.memory.provide(number, *physical)) {
+        return false;
+    }
+    client.blocks.provide(*physical);
+    --touches_left_;
+    ++lending.held;
+    lending.missing -= holds < minimum_blocks ? 1 : 0;
+    return true;
+}
+
+// It has no file open for writing, but had one just now, and nobody else needs its memory.
+bool Credit::between_files(const Client& client, const Lending& lending) const {
+    return client.writes == 0 && client.standing == Client::Standing::here &&
+           !lending.others_wait && client.wrote_ns &&
+           ledger_.now_ns() - *client.wrote_ns < between_files_ns;
+}
+
+// Idle memory beyond what the client will soon use, or that others wait for.
+void Credit::release(std::uint32_t number, Client& client, Lending& lending) {
+    const bool may_write = writes(client) || between_files(client, lending);
+    if (client.writes == 0 && client.open.empty() && !may_write) {
+        // Nobody can be about to write beyond what is reserved.
+        client.blocks.revoke(blocks_of(reserved(client)));
+    }
+    const auto keeps = [&]() -> std::int64_t {
+        const bool others = lending.others_wait && held_by(client) > fair_share(lending);
+        return !may_write || others ? 0 : kept(client.demand, used_by(client), lending);
+    };
+    while (client.blocks.idle() > 0 && static_cast<std::int64_t>(client.blocks.idle()) > keeps()) {
+        ledger_.ports.memory.release(number, client.blocks.take_coldest());
+        --lending.held;
+    }
+}
+
+void Credit::publish(const Lending& lending) {
+    wanting_ = false;
+    in_use_ = 0;
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        ClientSlot& slot = ledger_.directory.clients[number];
+        wanting_ = wanting_ || (writes(client) && reserved(client) > client.blocks.credit());
+        in_use_ += used_by(client);
+        if (client.blocks.credit() != slot.credit.load(relaxed)) {
+            slot.credit.store(client.blocks.credit(), std::memory_order_release);
+            client.news = true;
+        }
+    }
+    DirectoryHeader& header = ledger_.directory.header;
+    const std::int64_t leased = lending.held * static_cast<std::int64_t>(block_bytes);
+    header.leased.store(leased, relaxed);
+    header.high.store(std::max(header.high.load(relaxed), leased), relaxed);
+    const auto processors = static_cast<std::int64_t>(ledger_.options.processors);
+    const bool crowded = processors > 0 && lending.writers >= processors;
+    header.crowded.store(crowded ? 1 : 0, relaxed);
+}
+
+// Something that is deposited can be drained.
+bool Credit::any_comes_free() const {
+    const std::int64_t now = ledger_.now_ns();
+    return std::ranges::any_of(ledger_.busy, [&](std::uint32_t number) {
+        const File* const file = ledger_.files[number].get();
+        if (file == nullptr || (file->held_bytes == 0 && !file->job)) {
+            return false;
+        }
+        const bool stalled = file->job && now - file->job->news_ns >= stalled_ns;
+        return !stalled && ledger_.slot_of(*file).error.load(relaxed) == 0;
+    });
+}
+
+// Where all memory is full of what cannot be drained, or where there is none, the files that others
+// write to leave the pool: these are not to wait until some other file's storage heals.
+void Credit::let_waiting_files_leave() {
+    const std::int64_t now = ledger_.now_ns();
+    if (!wanting_ || any_comes_free()) {
+        dry_since_ns_ = never_ns;
+        return;
+    }
+    if (dry_since_ns_ == never_ns) {
+        dry_since_ns_ = now;
+    }
+    if (now - dry_since_ns_ < dry_ns) {
+        return;
+    }
+    dry_since_ns_ = never_ns;
+    for (const auto& [identity, number] : ledger_.slots) {
+        if (ledger_.files[number]->reserved_in == ledger_.round) {
+            ledger_.leave(*ledger_.files[number], Reason::no_memory);
+        }
+    }
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,40 @@
+// Writes deposits to the file system: one job at a time for a file, a few files at once. Which file
+// is next is decided in pool/policy/drain_order.hpp, and what of it in
+// pool/core/flush/drain_policy.hpp.
+#pragma once
+
+#include "pool/core/flush/drain_policy.hpp"
+#include "pool/core/state/pool_state.hpp"
+#include "pool/policy/drain_order.hpp"
+#include "pool/policy/effort.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace forebay::pool {
+
+// A job of which nothing is heard for so long does not keep others from beginning.
+inline constexpr std::int64_t stalled_ns = 2'000'000'000;
+
+class Drain {
+public:
+    explicit Drain(Ledger& ledger) : ledger_{ledger}, queue_{make_queue(ledger)} {}
+
+    // Takes completions, ends jobs.
+    bool collect();
+    // Starts jobs. `pressed`: memory or lists are getting short.
+    bool start(bool pressed);
+
+private:
+    void finish(File& file);
+    bool start_job(File& file, Why why);
+    void end_pass(File& file);
+    void submit(File& file, std::vector<Deposit> deposits);
+    [[nodiscard]] Candidate candidate(const File& file);
+
+    Ledger& ledger_;
+    std::unique_ptr<const Queue> queue_;
+    Effort effort_;
+};
+
+}  // namespace forebay::pool

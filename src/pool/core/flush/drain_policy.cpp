@@ -1,0 +1,253 @@
+// By offset: requests get large and end where stripes end. First in, first out: the block cache of
+// 2022 (docs/decisions/0020-the-papers-cache-is-a-mode.md).
+#include "pool/core/flush/drain_policy.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "storage/transfer/cut_limits.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace forebay::pool {
+
+namespace {
+
+// The full stripes of a run of deposits that follow one another.
+Extent full_stripes(const Extent& run, std::int64_t stripe_bytes) {
+    const std::int64_t begin = (run.begin.bytes() + stripe_bytes - 1) / stripe_bytes * stripe_bytes;
+    const std::int64_t end = run.end().bytes() / stripe_bytes * stripe_bytes;
+    return {Offset{begin}, Length{std::max<std::int64_t>(end - begin, 0)}};
+}
+
+std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
+                                       std::int64_t stripe_bytes) {
+    std::vector<Deposit> kept;
+    for (std::size_t begin = 0; begin < deposits.size();) {
+        std::size_t end = begin + 1;
+        while (end < deposits.size() &&
+               deposits[end].extent.begin == deposits[end - 1].extent.end()) {
+            ++end;
+        }
+        const Offset from = deposits[begin].extent.begin;
+        const Extent full =
+            full_stripes({from, deposits[end - 1].extent.end() - from}, stripe_bytes);
+        for (; begin < end; ++begin) {
+            const Deposit part = part_of(deposits[begin], full);
+            if (!part.extent.empty()) {
+                kept.push_back(part);
+            }
+        }
+    }
+    return kept;
+}
+
+// What failed is tried again in pieces of this length.
+constexpr Length narrow_length{std::int64_t{64} << 10};
+
+// So many bytes, but no more than half of the window, nor than what leaves room for a writer that
+// has to wait otherwise.
+std::int64_t within(std::int64_t window_bytes, std::int64_t bytes) {
+    const auto write = static_cast<std::int64_t>(reservation_max);
+    const std::int64_t most = std::min(window_bytes / 2, window_bytes - write);
+    return std::max<std::int64_t>(std::min(most, bytes), 1);
+}
+
+class ByOffset final : public Queue {
+public:
+    using Queue::Queue;
+
+    [[nodiscard]] std::int64_t pressing_bytes(std::int64_t window_bytes) const override {
+        return within(window_bytes, worthwhile_bytes(window_bytes));
+    }
+
+    void begin(File& file, Why why) const override {
+        file.pass = {.under_way = true,
+                     .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
+                     .from_start = file.resumes_at == Offset{0},
+                     .began_at = file.resumes_at,
+                     .at = file.resumes_at,
+                     .end = Offset{ledger_.slot_of(file).size.load(relaxed)},
+                     .began_ns = ledger_.taken_until_ns};
+    }
+
+    [[nodiscard]] std::vector<Deposit> next(File& file) const override {
+        std::vector<Deposit> deposits = some(file);
+        if (deposits.empty() && !file.pass.whole && file.pass.drained_bytes == 0 &&
+            file.pass.failures == 0) {
+            file.pass.whole = true;  // no stripe is complete
+            file.pass.at = file.pass.began_at;
+            deposits = some(file);
+        }
+        return deposits;
+    }
+
+    // A file system may refuse a request as a whole because of one bad block.
+    void failed(File& file, const Deposit& deposit, bool alone) const override {
+        Pass& pass = file.pass;
+        if (alone && deposit.extent.length <= narrow_length) {
+            pass.at = deposit.extent.end();
+            return;
+        }
+        pass.at = deposit.extent.begin;
+        pass.narrow_until =
+            std::max(pass.narrow_until, pass.at + Length{ledger_.options.request_bytes_max});
+    }
+
+    [[nodiscard]] bool over(File& file) const override {
+        const auto next = ledger_.extents.next(ledger_.slot_of(file), file.pass.at);
+        return !next || next->extent.begin >= file.pass.end;
+    }
+
+    void end(File& file, bool early) const override {
+        file.resumes_at = early ? file.pass.at : Offset{0};
+    }
+
+private:
+    [[nodiscard]] std::vector<Deposit> little(File& file, const FileSlot& slot) const {
+        const auto next = ledger_.extents.next(slot, file.pass.at);
+        if (!next || next->extent.begin >= file.pass.end) {
+            file.pass.at = file.pass.end;
+            return {};
+        }
+        const Offset begin = std::max(next->extent.begin, file.pass.at);
+        const Deposit part = part_of(*next, {begin, narrow_length});
+        file.pass.at = part.extent.end();
+        return {part};
+    }
+
+    // The pass goes on behind them.
+    [[nodiscard]] std::vector<Deposit> some(File& file) const {
+        const FileSlot& slot = ledger_.slot_of(file);
+        if (file.pass.at < file.pass.narrow_until) {
+            return little(file, slot);
+        }
+        const std::int64_t most = job_bytes(slot.window.load(relaxed), ledger_.options.cap_bytes,
+                                            ledger_.options.request_bytes_max);
+        std::vector<Deposit> deposits;
+        while (deposits.empty() && file.pass.at < file.pass.end) {
+            std::int64_t bytes = 0;
+            while (bytes < most && file.pass.at < file.pass.end) {
+                const auto next = ledger_.extents.next(slot, file.pass.at);
+                if (!next || next->extent.begin >= file.pass.end) {
+                    file.pass.at = file.pass.end;
+                    break;
+                }
+                deposits.push_back(*next);
+                bytes += next->extent.length.bytes();
+                file.pass.at = next->extent.end();
+            }
+            if (!file.pass.whole) {
+                deposits = only_full_stripes(deposits, file.open->stripes.stripe_bytes);
+            }
+        }
+        return deposits;
+    }
+};
+
+Turn turn_of(const Deposit& deposit) noexcept {
+    return {deposit.time_ns, deposit.client, deposit.position};
+}
+
+// A job is a block: deposits that came one after the other and lie one behind the other.
+class FirstInFirstOut final : public Queue {
+public:
+    using Queue::Queue;
+
+    [[nodiscard]] std::int64_t pressing_bytes(std::int64_t window_bytes) const override {
+        return within(window_bytes, static_cast<std::int64_t>(block_bytes));
+    }
+
+    void begin(File& file, Why /*why*/) const override {
+        const bool resumes = std::exchange(file.line.resumes, false);
+        file.pass = {};
+        file.pass.under_way = true;
+        file.pass.from_start = !resumes;
+        file.pass.began_ns = ledger_.taken_until_ns;
+        if (!resumes) {
+            line_up(file);
+        }
+    }
+
+    [[nodiscard]] std::vector<Deposit> next(File& file) const override {
+        FifoBlock block{{.bytes = ledger_.options.request_bytes_max,
+                         // What failed is tried one by one: it must not keep others back.
+                         .pieces = file.patience_ns > 0 || file.pass.failures > 0
+                                       ? 1
+                                       : transfer::CutLimits::pieces_max}};
+        std::vector<Deposit> deposits;
+        while (const auto first = front(file)) {
+            const Length length = block.add(first->extent);
+            if (length == Length{0}) {
+                break;
+            }
+            deposits.push_back(part_of(*first, {first->extent.begin, length}));
+            go_on_behind(file, deposits.back());
+        }
+        return deposits;
+    }
+
+    void failed(File& /*file*/, const Deposit& /*deposit*/, bool /*alone*/) const override {}
+
+    [[nodiscard]] bool over(File& file) const override { return !front(file); }
+
+    void end(File& file, bool early) const override {
+        file.line.resumes = early && front(file).has_value();
+        if (!file.line.resumes) {
+            file.line = {};
+        }
+    }
+
+private:
+    void line_up(File& file) const {
+        const FileSlot& slot = ledger_.slot_of(file);
+        file.line = {};
+        file.line.deposits.reserve(slot.extents.load(relaxed));
+        Offset at{0};
+        while (const auto next = ledger_.extents.next(slot, at)) {
+            file.line.deposits.push_back(*next);
+            at = next->extent.end();
+        }
+        std::ranges::sort(file.line.deposits, {}, turn_of);
+    }
+
+    // The first of the line, as far as nobody has overwritten or cut it off since.
+    [[nodiscard]] std::optional<Deposit> front(File& file) const {
+        Line& line = file.line;
+        while (line.next < line.deposits.size()) {
+            const Deposit& first = line.deposits[line.next];
+            const auto found = ledger_.extents.next(ledger_.slot_of(file), first.extent.begin);
+            const Deposit there = found ? part_of(*found, first.extent) : Deposit{};
+            if (there.extent.empty()) {
+                ++line.next;
+            } else if (there.client == first.client &&
+                       there.position == part_of(first, there.extent).position) {
+                return there;
+            } else {
+                go_on_behind(file, there);
+            }
+        }
+        return std::nullopt;
+    }
+
+    static void go_on_behind(File& file, const Deposit& part) {
+        Deposit& first = file.line.deposits[file.line.next];
+        const Offset end = part.extent.end();
+        if (end >= first.extent.end()) {
+            ++file.line.next;
+        } else {
+            first = part_of(first, {end, first.extent.end() - end});
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<const Queue> make_queue(Ledger& ledger) {
+    if (ledger.options.consistency == Consistency::paper) {
+        return std::make_unique<FirstInFirstOut>(ledger);
+    }
+    return std::make_unique<ByOffset>(ledger);
+}
+
+}  // namespace forebay::pool

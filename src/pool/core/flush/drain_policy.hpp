@@ -1,0 +1,40 @@
+// In which order a file's deposits are drained. Which way, PoolOptions::consistency says, once for
+// all files. A pass is once over all that was there when it began; a job takes a part of it.
+#pragma once
+
+#include "pool/core/state/pool_state.hpp"
+#include "pool/policy/drain_order.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace forebay::pool {
+
+class Queue {
+public:
+    explicit Queue(Ledger& ledger) noexcept : ledger_{ledger} {}
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+    virtual ~Queue() = default;
+
+    // So many deposited bytes ask to be drained while the file is written to.
+    [[nodiscard]] virtual std::int64_t pressing_bytes(std::int64_t window_bytes) const = 0;
+    // Fills in the file's pass.
+    virtual void begin(File& file, Why why) const = 0;
+    // The next job's deposits, in the order of offsets; none: nothing of the pass is left.
+    [[nodiscard]] virtual std::vector<Deposit> next(File& file) const = 0;
+    // This one could not be written, `alone` or with others. What is behind it comes next, or a
+    // smaller part.
+    virtual void failed(File& file, const Deposit& deposit, bool alone) const = 0;
+    [[nodiscard]] virtual bool over(File& file) const = 0;
+    // The pass has ended; `early`: after too many failures. The next one begins behind them.
+    virtual void end(File& file, bool early) const = 0;
+
+protected:
+    Ledger& ledger_;
+};
+
+[[nodiscard]] std::unique_ptr<const Queue> make_queue(Ledger& ledger);
+
+}  // namespace forebay::pool

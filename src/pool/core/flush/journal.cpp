@@ -1,0 +1,471 @@
+#include "pool/core/flush/journal.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "pool/core/state/pool_state.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace forebay::pool {
+
+namespace {
+
+using journal::Kind;
+
+std::size_t intro_bytes(const File& file) {
+    return sizeof(journal::FileFacts) + std::min(file.open->place.size(), journal::path_bytes_max);
+}
+
+}  // namespace
+
+void Journal::put(File& file, const Deposit& deposit) {
+    if (!asked()) {
+        return;
+    }
+    file.journaled.unsynced = true;
+    if (!kept()) {
+        return;
+    }
+    ledger_.clients[deposit.client]->blocks.pin(deposit.position);
+    queue_.push_back({.slot = file.slot, .deposit = deposit});
+    ++file.journaled.waiting;
+    ++entered_;
+}
+
+// Also where it has nothing else of the file: what comes next is replayed over a file that may not
+// have been cut on its disk.
+void Journal::cut(File& file, Length bytes) {
+    if (!kept()) {
+        return;
+    }
+    queue_.push_back({.slot = file.slot, .cuts = true, .deposit = {}, .length = bytes});
+    ++file.journaled.waiting;
+    ++entered_;
+    Offset at{bytes.bytes()};
+    while (const auto next = ledger_.extents.next(ledger_.slot_of(file), at)) {
+        const Extent behind{at, Offset::none() - at};
+        put(file, part_of(*next, behind));
+        at = next->extent.end();
+    }
+}
+
+void Journal::seen(File& file, const Stamp& stamp) {
+    Journaled& now = file.journaled;
+    if (!kept() || !now.stamp || *now.stamp == stamp) {
+        return;
+    }
+    now.stamp = stamp;
+    if (now.number != 0 && room_for_mark(intro_bytes(file))) {
+        introduce(file, now.number);
+    }
+}
+
+// A replay must not take what the pool itself did for somebody else's change: it is told before.
+bool Journal::may_change(File& file) {
+    Journaled& now = file.journaled;
+    if (!kept()) {
+        return !asked() || outlived();
+    }
+    now.stamp.reset();
+    if (now.number == 0) {
+        return true;  // it says nothing of the file
+    }
+    if (now.changing == 0) {
+        if (!room_for_mark(0)) {
+            return false;
+        }
+        now.changing = writer_->add({.kind = Kind::changing, .file = now.number}).at;
+        ++changing_;
+    }
+    return now.changing < writer_->durable() && fresh();
+}
+
+bool Journal::fresh() const {
+    return ledger_.ports.calendar.now_ns() - writer_->lived_ns() <= fresh_ns;
+}
+
+// What a journal that has failed says last cannot be taken back: a replay would write it over what
+// came later, but where the file was changed later than this daemon seems to have lived.
+bool Journal::outlived() const { return ledger_.ports.calendar.now_ns() > refused_from_ns_; }
+
+bool Journal::room_for_mark(std::size_t payload) const { return writer_->fits(payload); }
+
+bool Journal::whole(const File& file) const {
+    const FileSlot& slot = ledger_.directory.files[file.slot];
+    return file.held_bytes == 0 && slot.modified_ns.load(relaxed) == 0;
+}
+
+bool Journal::wants_sync(const File& file) const {
+    const Journaled& now = file.journaled;
+    if (!asked() || now.lost || file.job || file.errand || !file.open->storage) {
+        return false;
+    }
+    if (!kept()) {
+        return now.unsynced && whole(file);
+    }
+    const bool nothing_waits = now.waiting == 0 || full_;
+    const std::uint64_t first = needs_.first_of(now.number);
+    const bool all = whole(file) && nothing_waits;
+    const bool some = now.waiting == 0 && now.drained >= first;
+    const bool said = now.settled_by < writer_->durable();
+    if (now.number == 0 || first == 0 || !said || !(all || some)) {
+        return false;
+    }
+    const FileState state = ledger_.directory.files[file.slot].state.load(relaxed);
+    const bool quiet = all && ledger_.now_ns() - file.written_ns >= quiet_ns;
+    return full_ || quiet || (all && (state != FileState::pooled || file.clients.empty())) ||
+           !writer_->segments().in_the_last(first);
+}
+
+std::uint64_t Journal::begin_sync(File& file) {
+    Journaled& now = file.journaled;
+    const bool all = file.held_bytes == 0;
+    now.unsynced = asked() && !all;
+    return all ? now.last : std::min(now.drained, now.last);
+}
+
+// What replay has to know of a file that is settled in part is said once more: the records that
+// said it before may be let go.
+void Journal::synced(File& file, std::uint64_t through, const std::optional<Stamp>& stamp) {
+    Journaled& now = file.journaled;
+    if (!kept()) {
+        return;
+    }
+    now.stamp = stamp;
+    if (now.number == 0 || through < needs_.first_of(now.number)) {
+        return;
+    }
+    if (!writer_->fits(intro_bytes(file) + mark_bytes / 2)) {
+        now.stamp.reset();
+        return;  // once more, later
+    }
+    if (stamp) {
+        changing_ -= now.changing != 0 ? 1 : 0;
+        now.changing = 0;
+    }
+    const bool all = through >= now.last;
+    if (!all) {
+        introduce(file, now.number);
+    }
+    settle(file, through, stamp);
+    now.number = all ? 0 : now.number;
+}
+
+void Journal::settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp) {
+    Journaled& now = file.journaled;
+    const std::uint32_t length = stamp ? sizeof *stamp : 0;
+    const auto mark = writer_->add({.kind = Kind::settled,
+                                    .length = length,
+                                    .file = now.number,
+                                    .number = static_cast<std::int64_t>(through)});
+    if (stamp) {
+        std::memcpy(mark.payload.data(), &*stamp, length);
+    }
+    needs_.settled(now.number, through, mark.at);
+    now.settled_by = mark.at;
+}
+
+// Whether the bytes are there, nobody knows: the journal keeps them for the next daemon.
+void Journal::sync_failed(File& file) {
+    file.journaled.unsynced = asked();
+    file.journaled.lost = asked();
+}
+
+void Journal::drop(File& file) {
+    Journaled& now = file.journaled;
+    now.unsynced = false;
+    now.lost = false;
+    if (!kept()) {
+        return;
+    }
+    for (Entry& entry : queue_) {
+        if (entry.slot == file.slot) {
+            if (!entry.cuts) {
+                ledger_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+            }
+            entry.slot = files_max;
+        }
+    }
+    now.waiting = 0;
+    if (now.number != 0 && room_for_mark(0)) {
+        settle(file, now.last, {});
+    } else if (now.number != 0) {
+        needs_.settled(now.number, now.last, writer_->next_record());
+    }
+    changing_ -= now.changing != 0 ? 1 : 0;
+    now.changing = 0;
+    now.number = 0;
+}
+
+bool Journal::nothing_of(const File& file) const {
+    const Journaled& now = file.journaled;
+    if (!kept()) {
+        return !now.unsynced && !now.lost && (!asked() || outlived());
+    }
+    return now.number == 0 && now.waiting == 0 && now.settled_by < writer_->durable();
+}
+
+void Journal::note_commits(std::uint32_t client, std::uint64_t commits) {
+    if (!asked()) {
+        return;
+    }
+    std::deque<Awaited>& awaited = ledger_.clients[client]->awaited;
+    if (!awaited.empty() && awaited.back().entered == entered_) {
+        awaited.back().commits = commits;
+    } else {
+        awaited.push_back({.commits = commits, .entered = entered_});
+    }
+}
+
+bool Journal::round() {
+    if (!asked()) {
+        return false;
+    }
+    const bool ended = collect();
+    if (!kept()) {
+        release();
+        return ended;
+    }
+    publish();
+    const bool gathered = gather();
+    count_who_waits();
+    if (writer_->wants_to_grow()) {
+        static_cast<void>(writer_->grow());
+    }
+    // Where all wait, nobody is left who could make the group larger before the one under way is
+    // durable. How many write is not known: as many as lately waited at a time.
+    const bool all_wait = queue_.empty() && waiting_ >= crowd_;
+    if (writer_->idle() || (writer_->may_begin() && writer_->filled() && all_wait)) {
+        start();
+    }
+    tend_head();
+    return ended || gathered;
+}
+
+// Behind the last group for a while, so that it holds up no write; and from time to time where
+// groups come one after the other.
+void Journal::tend_head() {
+    const std::int64_t now = ledger_.now_ns();
+    const bool old = now - head_ns_ >= head_age_ns;
+    const bool quiet = kept() && writer_->idle() && now - group_ns_ >= head_quiet_ns;
+    if (kept()) {
+        writer_->tend_head(quiet || old);
+    }
+    head_ns_ = quiet || old ? now : head_ns_;
+}
+
+// What the device has done.
+bool Journal::collect() {
+    const auto grown = writer_->grown();
+    int error = grown.value_or(0);
+    bool any = grown.has_value();
+    while (const auto ended = writer_->ended()) {
+        any = true;
+        error = error == 0 ? *ended : error;
+        if (error == 0 && kept()) {
+            durable_ = std::max(durable_, written_.front());
+            needs_.durable(writer_->durable() - 1);
+            writer_->segments().need(needs_.first(writer_->next_record()));
+            crowd_ = std::max(crowd_ - 1, std::int64_t{0});
+            group_ns_ = ledger_.now_ns();
+        }
+        written_.pop_front();
+    }
+    error = error == 0 ? writer_->head_error() : error;
+    if (error != 0 && kept()) {
+        fail(error);
+    }
+    return any;
+}
+
+void Journal::start() {
+    const std::int64_t silent = ledger_.ports.calendar.now_ns() - writer_->lived_ns();
+    const bool lets_go = full_ && writer_->segments().lets_go();
+    const bool moves_on = full_ && !lets_go && writer_->may_move_on();
+    if (full_ && !lets_go && !moves_on && !writer_->filled() && stuck()) {
+        fail(ENOSPC);
+        return;
+    }
+    if (moves_on) {
+        writer_->move_on();
+    }
+    if (!writer_->filled() && !lets_go && !moves_on &&
+        (changing_ == 0 || silent < sign_of_life_ns)) {
+        return;
+    }
+    if (writer_->begin()) {
+        written_.push_back(grouped_);
+    } else if (writer_->idle() && !writer_->growing() && !writer_->grow()) {
+        fail(ENOSPC);  // not even its reserve is left
+    }
+}
+
+void Journal::count_who_waits() {
+    waiting_ = std::ranges::count_if(ledger_.admitted, [&](std::uint32_t number) {
+        return !ledger_.clients[number]->awaited.empty();
+    });
+    crowd_ = std::max(crowd_, waiting_);
+}
+
+// All that it has is of files that cannot be drained, or made durable.
+bool Journal::stuck() const {
+    return std::ranges::all_of(ledger_.busy, [&](std::uint32_t slot) {
+        const File* const file = ledger_.files[slot].get();
+        return file == nullptr || file->journaled.number == 0 ||
+               ledger_.directory.files[slot].error.load(relaxed) != 0;
+    });
+}
+
+// As much as has room. What is taken later must not come before.
+bool Journal::gather() {
+    bool any = false;
+    full_ = false;
+    while (!queue_.empty()) {
+        if (!enter(queue_.front())) {
+            break;
+        }
+        queue_.pop_front();
+        ++grouped_;
+        any = true;
+    }
+    return any;
+}
+
+bool Journal::enter(const Entry& entry) {
+    if (entry.slot == files_max) {
+        return true;
+    }
+    File& file = *ledger_.files[entry.slot];
+    const std::size_t payload = entry.cuts ? 0 : entry.deposit.extent.length.size();
+    const std::size_t all = payload + intro_bytes(file) + mark_bytes;
+    if (!writer_->fits(all)) {
+        return false;
+    }
+    if (!writer_->has_room(all)) {
+        const bool grows =
+            writer_->growing() || (!writer_->segments().lets_go() && writer_->grow());
+        full_ = !grows;
+        return false;
+    }
+    Journaled& now = file.journaled;
+    if (now.number == 0) {
+        introduce(file, 0);
+    }
+    journal::RecordHeader header{.kind = entry.cuts ? Kind::cut : Kind::deposit,
+                                 .length = static_cast<std::uint32_t>(payload),
+                                 .file = now.number,
+                                 .number = entry.length.bytes()};
+    if (!entry.cuts) {
+        header.number = entry.deposit.extent.begin.bytes();
+    }
+    const JournalWriter::Added added = writer_->add(header);
+    if (!entry.cuts) {
+        std::memcpy(added.payload.data(), ledger_.memory_of(entry.deposit), payload);
+        ledger_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+    }
+    needs_.recorded(now.number, added.at);
+    now.last = added.at;
+    --now.waiting;
+    ledger_.stir(file);
+    return true;
+}
+
+// `number`: that it has in the journal; 0: none yet.
+void Journal::introduce(File& file, std::uint64_t number) {
+    Journaled& now = file.journaled;
+    const OpenFile& open = *file.open;
+    const std::span<const char> path =
+        std::span{open.place}.first(std::min(open.place.size(), journal::path_bytes_max));
+    journal::FileFacts facts{.device = open.identity.device,
+                             .inode = open.identity.inode,
+                             .generation = open.generation,
+                             .stamped = now.stamp ? 1U : 0U,
+                             .stamp = now.stamp.value_or(Stamp{})};
+    const JournalWriter::Added added =
+        writer_->add({.kind = Kind::file,
+                      .length = static_cast<std::uint32_t>(sizeof facts + path.size()),
+                      .file = number});
+    std::memcpy(added.payload.data(), &facts, sizeof facts);
+    std::memcpy(added.payload.data() + sizeof facts, path.data(), path.size());
+    if (number == 0) {
+        now.number = added.at;
+        now.drained = 0;
+    }
+    if (!now.stamp && now.changing == 0) {
+        now.changing = added.at;
+        ++changing_;
+    }
+}
+
+void Journal::publish() {
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        std::uint64_t commits = 0;
+        while (!client.awaited.empty() && client.awaited.front().entered <= durable_) {
+            commits = client.awaited.front().commits;
+            client.awaited.pop_front();
+        }
+        if (commits != 0) {
+            ledger_.directory.clients[number].durable.store(commits, std::memory_order_release);
+            client.synced = true;
+        }
+    }
+}
+
+// Every file leaves. What is not in the journal is durable when it is in the files.
+void Journal::fail(int error) {
+    error_ = error;
+    full_ = false;
+    ledger_.directory.header.durability.store(Durability::files, std::memory_order_release);
+    refused_from_ns_ = ledger_.ports.calendar.now_ns() + journal::slack_ns;
+    for (const Entry& entry : queue_) {
+        if (entry.slot == files_max) {
+            continue;
+        }
+        ledger_.files[entry.slot]->journaled.waiting = 0;
+        if (!entry.cuts) {
+            ledger_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+        }
+    }
+    queue_.clear();
+    for (const auto& [identity, slot] : ledger_.slots) {
+        ledger_.leave(*ledger_.files[slot], Reason::no_journal);
+        ledger_.stir(*ledger_.files[slot]);
+    }
+}
+
+void Journal::release() {
+    const bool all = std::ranges::all_of(ledger_.slots, [&](const auto& known) {
+        const File& file = *ledger_.files[known.second];
+        const bool wrong = ledger_.slot_of(file).error.load(relaxed) != 0;
+        return wrong ||
+               (!file.journaled.unsynced && file.held_bytes == 0 && !file.job && !file.errand);
+    });
+    if (all) {
+        durable_ = entered_;
+        publish();
+    }
+}
+
+bool Journal::finish() {
+    if (!asked()) {
+        return true;
+    }
+    while (!writer_->idle()) {
+        if (writer_->wait() != 0) {
+            error_ = error_ == 0 ? EIO : error_;
+        }
+    }
+    // Where its device has failed, what it says last may be older than what is in the files since.
+    const bool nothing = std::ranges::all_of(ledger_.slots, [&](const auto& known) {
+        const File& file = *ledger_.files[known.second];
+        const Journaled& one = file.journaled;
+        return kept() ? one.number == 0 && one.waiting == 0
+                      : !one.unsynced && !one.lost && file.held_bytes == 0;
+    });
+    return writer_->finish(nothing) && nothing;
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,129 @@
+// Durability `node`: what is taken is also written to a journal on a device that outlives the node,
+// and acknowledged when it is there. Groups are written one after the other; what comes meanwhile
+// is the next one. Records are let go when what they say is in the files, durably
+// (docs/internals/pool.md, docs/decisions/0022-a-journal-of-deposits.md).
+//
+//   taken ─▶ queue ─▶ group ─▶ device ─▶ durable: clients are told
+//                       ▲
+//   may_change, settled ┘
+#pragma once
+
+#include "pool/core/pool.hpp"
+#include "pool/core/state/client.hpp"
+#include "pool/core/state/file.hpp"
+#include "pool/journal/format/replay_plan.hpp"
+#include "pool/journal/journal_writer.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+namespace forebay::pool {
+
+class Ledger;
+
+class Journal {
+public:
+    // `writer` outlives it; null: none is asked for, and everything is as if all were durable.
+    Journal(Ledger& ledger, JournalWriter* writer) : ledger_{ledger}, writer_{writer} {}
+
+    [[nodiscard]] bool asked() const noexcept { return writer_ != nullptr; }
+    // It is asked for, and its device has not failed.
+    [[nodiscard]] bool kept() const noexcept { return asked() && error_ == 0; }
+    // errno of its device: from then on everything is written through.
+    [[nodiscard]] int error() const noexcept { return error_; }
+    // Its device is nearly full of what is not in the files: these are to be drained.
+    [[nodiscard]] bool pressed() const noexcept { return kept() && full_; }
+    // Somebody waits for a group: what nobody needs yet is not to hold up the next one.
+    [[nodiscard]] bool waited_for() const noexcept { return kept() && waiting_ > 0; }
+
+    // The deposit is the file's newest.
+    void put(File& file, const Deposit& deposit);
+    // The file has this length from now on. What was deposited behind it since is put once more.
+    void cut(File& file, Length bytes);
+    // Somebody has looked at the file.
+    void seen(File& file, const Stamp& stamp);
+    // Whether the pool may change the file on the file system. False: soon.
+    [[nodiscard]] bool may_change(File& file);
+
+    // What it has of the file should be made durable there now, by a sync.
+    [[nodiscard]] bool wants_sync(const File& file) const;
+    // A sync begins: what it will settle. To be given back when it has succeeded.
+    [[nodiscard]] std::uint64_t begin_sync(File& file);
+    // `stamp`: nothing, where the file system did not tell.
+    void synced(File& file, std::uint64_t through, const std::optional<Stamp>& stamp);
+    void sync_failed(File& file);
+    // Nobody will ever want what it has of the file, or it is kept elsewhere, durably.
+    void drop(File& file);
+    // Nothing of the file would be written by a replay.
+    [[nodiscard]] bool nothing_of(const File& file) const;
+
+    // Everything that was put so far: is_durable() says when.
+    [[nodiscard]] std::uint64_t so_far() const noexcept { return entered_; }
+    [[nodiscard]] bool is_durable(std::uint64_t entered) const noexcept {
+        return !kept() || durable_ >= entered;
+    }
+    // So many commits of the client are taken.
+    void note_commits(std::uint32_t client, std::uint64_t commits);
+
+    // True when anything was done.
+    bool round();
+    // At the end, when nothing more is to come. True: nothing is left that a replay would write.
+    bool finish();
+
+private:
+    struct Entry {
+        std::uint32_t slot = files_max;  // no file: it was dropped
+        bool cuts = false;
+        Deposit deposit;
+        Length length{};  // cuts: of the file
+    };
+
+    bool collect();
+    void fail(int error);
+    void release();
+    void publish();
+    bool gather();
+    [[nodiscard]] bool enter(const Entry& entry);
+    void introduce(File& file, std::uint64_t number);
+    void settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp);
+    void start();
+    void tend_head();
+    void count_who_waits();
+    [[nodiscard]] bool fresh() const;
+    [[nodiscard]] bool outlived() const;
+    [[nodiscard]] bool stuck() const;
+    [[nodiscard]] bool room_for_mark(std::size_t payload) const;
+    [[nodiscard]] bool whole(const File& file) const;
+
+    // Kept of a group for marks, which say what need not be kept.
+    static constexpr std::size_t mark_bytes = std::size_t{64} << 10;
+    static constexpr std::int64_t sign_of_life_ns = 250'000'000;
+    // An old sign of life is not enough to go on changing files: see journal::slack_ns.
+    static constexpr std::int64_t fresh_ns = 1'000'000'000;
+    static constexpr std::int64_t quiet_ns = 500'000'000;
+    // The head is written when no group has come for so long, or has been for so long.
+    static constexpr std::int64_t head_quiet_ns = 20'000'000;
+    static constexpr std::int64_t head_age_ns = 1'000'000'000;
+
+    Ledger& ledger_;
+    JournalWriter* writer_;
+    journal::Needs needs_;
+    std::deque<Entry> queue_;
+    // Entries that were ever put into the queue, are in a group, and are durable: each is no more
+    // than the one before.
+    std::uint64_t entered_ = 0;
+    std::uint64_t grouped_ = 0;
+    std::uint64_t durable_ = 0;
+    std::deque<std::uint64_t> written_;  // by the end of each group that is under way
+    std::int64_t waiting_ = 0;           // clients that wait
+    std::int64_t crowd_ = 0;             // that lately waited at a time
+    std::int64_t changing_ = 0;          // files
+    bool full_ = false;
+    int error_ = 0;
+    std::int64_t group_ns_ = 0;         // when the last group was durable, and …
+    std::int64_t head_ns_ = 0;          // … since when the head has not been looked after
+    std::int64_t refused_from_ns_ = 0;  // after an error: who changes a file later, keeps that
+};
+
+}  // namespace forebay::pool

@@ -1,0 +1,62 @@
+#include "pool/core/flush/sync.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace forebay::pool {
+
+namespace {
+
+// A descriptor that may not write makes durable what others have written, too. An errno.
+int sync_open(const OpenFile& open) {
+    if (!open.storage) {
+        return open.control->sync();
+    }
+    const auto synced = open.storage->sync();
+    if (synced) {
+        return 0;
+    }
+    return synced.error().system == 0 ? EIO : synced.error().system;
+}
+
+// After a failed sync nobody knows what of the file is there: it stays an error.
+void note_failure(Ledger& ledger, File& file, int error) {
+    ledger.journal.sync_failed(file);
+    if (ledger.journal.asked()) {
+        ledger.slot_of(file).error.store(error, std::memory_order_relaxed);
+        file.failed_ns = ledger.now_ns();
+        file.told = false;
+        file.healed = false;
+        ledger.tell(file);
+    }
+}
+
+}  // namespace
+
+void begin_sync(Ledger& ledger, File& file, std::function<void(int)> then) {
+    const std::uint64_t through = ledger.journal.begin_sync(file);
+    const bool past = std::exchange(file.past_the_pool, ledger.state_of(file) != FileState::pooled);
+    // Shared by the call, which fills it in, and by what follows it.
+    const auto stamp = std::make_shared<std::optional<Stamp>>();
+    ledger.begin_errand(
+        file, Errand::Company::alone,
+        [open = file.open, stamp]() -> std::int64_t {
+            const int error = sync_open(*open);
+            if (error == 0) {
+                *stamp = open->control->stamp();
+            }
+            return error;
+        },
+        [&ledger, &file, through, stamp, past, then = std::move(then)](std::int64_t error) {
+            file.past_the_pool = file.past_the_pool || (past && error != 0);
+            if (error == 0) {
+                ledger.journal.synced(file, through, *stamp);
+            } else {
+                note_failure(ledger, file, static_cast<int>(error));
+            }
+            then(static_cast<int>(error));
+        });
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,429 @@
+#include "pool/core/ingest/log_ingest.hpp"
+
+#include "foundation/base/atomics.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace forebay::pool {
+
+namespace {
+
+// Numbers that may be given out beyond what is taken: one for each thread that waits.
+constexpr std::uint64_t waiting_max = std::uint64_t{1} << 24;
+// Positions that may be reserved beyond the credit.
+constexpr std::uint64_t reserved_max = std::uint64_t{1} << 48;
+// Extents that draining may need.
+constexpr std::size_t extents_kept = 64;
+// Where a file leaves, or the pool ends, a write that was begun before is waited for so long. A
+// process that is suspended may take any time; one that is only slow copies once more.
+constexpr std::int64_t suspended_ns = 100'000'000;
+// Of those that were given up, so many are told by name.
+constexpr std::size_t given_up_max = 64;
+// Rounds at the end, where there is no room for what was committed.
+constexpr int vain_rounds_max = 3;
+// What one write may say that it waited.
+constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
+
+// How many numbers the client's log has given out; who asks once it is sealed gets none.
+std::uint64_t numbers_of(const Client& client) noexcept {
+    const std::uint64_t numbers =
+        client.log.header().entries.load(std::memory_order_seq_cst) & ~log_sealed;
+    return client.sealed_ns ? std::min(numbers, client.sealed_numbers) : numbers;
+}
+
+// One past the last of them that has a place in the ring.
+std::uint64_t numbers_end(const Client& client) noexcept {
+    return std::clamp(numbers_of(client), client.looked_at,
+                      std::max(client.looked_at, client.entries + entries_max));
+}
+
+// `seen` is what was read of the entry. False: its client has changed it since, and came first.
+bool revoke(Entry& entry, std::uint64_t number, std::uint64_t seen) noexcept {
+    return entry.state.compare_exchange_strong(seen, stated(number, EntryState::revoked),
+                                               std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+void close_file(Ledger& ledger, std::uint32_t client, File& file) {
+    const auto opens = file.clients.find(client);
+    if (opens == file.clients.end()) {
+        return;
+    }
+    if (std::vector<Access>& each = opens->second.each; !each.empty()) {
+        each.erase(each.begin());
+    }
+    if (--opens->second.count > 0) {
+        return;
+    }
+    if (opens->second.writes) {
+        --ledger.clients[client]->writes;
+    }
+    file.clients.erase(opens);
+    if (file.clients.empty() && file.shared_ns == never_ns) {
+        ledger.clean.drop_all(file);
+    }
+    ledger.slot_of(file).writers[client / 64].fetch_and(~(std::uint64_t{1} << client % 64),
+                                                        std::memory_order_release);
+    ledger.stir(file);
+}
+
+bool Intake::round() {
+    ++ledger_.round;
+    DirectoryHeader& header = ledger_.directory.header;
+    const std::uint32_t round = header.round.load(relaxed) + 1;
+    // Before the first look at what is committed: who has seen the round before waits for this one.
+    header.round.store(round, std::memory_order_seq_cst);
+    items_.clear();
+    // Whatever these count was committed before the cutoff.
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        if (client.standing <= Client::Standing::leaving) {
+            client.commits = std::max(client.commits,
+                                      client.log.header().commits.load(std::memory_order_seq_cst));
+            client.behind = false;
+        }
+    }
+    cutoff_ns_ = ledger_.now_ns();
+    ledger_.taken_until_ns = cutoff_ns_;
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        if (client.standing == Client::Standing::here ||
+            client.standing == Client::Standing::leaving) {
+            look_at(number, client);
+        }
+    }
+    calendar_ns_ = items_.empty() ? calendar_ns_ : ledger_.ports.calendar.now_ns();
+    const auto order = [](const Item& item) {
+        return std::tuple{item.time_ns, item.client, item.number};
+    };
+    if (!std::ranges::is_sorted(items_, {}, order)) {
+        std::ranges::sort(items_, {}, order);
+    }
+    ledger_.short_of_extents = false;
+    std::size_t taken = 0;
+    while (taken < items_.size() && take(items_[taken])) {
+        ++taken;
+    }
+    if (taken < items_.size()) {
+        ledger_.short_of_extents = true;
+        ledger_.taken_until_ns = std::min(cutoff_ns_, items_[taken].time_ns);
+        for (std::size_t i = taken; i < items_.size(); ++i) {
+            put_back(items_[i]);
+        }
+    }
+    bool all = true;
+    for (const std::uint32_t number : ledger_.admitted) {
+        Client& client = *ledger_.clients[number];
+        all = all && (!client.behind || client.standing > Client::Standing::leaving);
+        publish(number, client);
+    }
+    if (all) {
+        header.taken_round.store(round, std::memory_order_release);
+        if (ledger_.admitted.size() > 1) {
+            ledger_.ports.sleepers.wake(header.taken_round);
+        }
+    }
+    return taken > 0;
+}
+
+bool Intake::sensible(const Client& client) const {
+    const LogHeader& header = client.log.header();
+    const std::uint64_t entries = numbers_of(client);
+    const std::uint64_t reserved = header.reserved.load(relaxed);
+    return entries >= client.looked_at && entries - client.entries <= waiting_max &&
+           reserved <= client.blocks.credit() + reserved_max;
+}
+
+void Intake::look_at(std::uint32_t number, Client& client) {
+    if (client.standing == Client::Standing::here && !sensible(client)) {
+        ledger_.distrust(number);
+        return;
+    }
+    const std::uint64_t end = numbers_end(client);
+    for (; client.looked_at < end; ++client.looked_at) {
+        client.open.push_back({client.looked_at});
+    }
+    std::erase_if(client.open,
+                  [&](OpenEntry& open) { return look_at_entry(number, client, open); });
+}
+
+Intake::Item Intake::read(const Entry& entry) {
+    return {.time_ns = entry.time_ns.load(relaxed),
+            .slot = entry.file.load(relaxed),
+            .generation = entry.generation.load(relaxed),
+            .offset = entry.offset.load(relaxed),
+            .position = entry.position.load(relaxed),
+            .length = entry.length.load(relaxed),
+            .kind = entry.kind.load(relaxed),
+            .waited_ns = entry.waited_ns.load(relaxed)};
+}
+
+// True when the entry need not be looked at again.
+bool Intake::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open) {
+    const bool leaving = client.standing == Client::Standing::leaving;
+    Entry& entry = client.log.entry(open.number);
+    const std::uint64_t seen = entry.state.load(std::memory_order_seq_cst);
+    const EntryState state = pool::state_of(open.number, seen);
+    if (state == EntryState::none || state == EntryState::revoked) {
+        open.revoked =
+            state == EntryState::revoked || (client.sealed_ns && revoke(entry, open.number, seen));
+        return leaving;
+    }
+    Item item = read(entry);
+    item.client = number;
+    item.number = open.number;
+    if (state == EntryState::reserved) {
+        if (takes_too_long(client, item) && revoke(entry, open.number, seen)) {
+            open.revoked = true;
+            give_up(client, item);
+        } else {
+            note_reserved(number, item);
+        }
+        return leaving;
+    }
+    if (state == EntryState::abandoned) {
+        return abandon(client, item) || leaving;
+    }
+    if (open.time_ns != 0) {
+        item.time_ns = open.time_ns;
+    }
+    if (item.time_ns >= cutoff_ns_ && !leaving) {
+        // It began after the cutoff; or says so.
+        open.time_ns = std::min(item.time_ns, ledger_.now_ns());
+        client.behind = client.behind || open.time_ns <= cutoff_ns_;
+        note_reserved(number, item);
+        return false;
+    }
+    item.time_ns = std::min(item.time_ns, cutoff_ns_ - 1);
+    items_.push_back(item);
+    return true;
+}
+
+// Its client may be suspended, and somebody waits for it. What is revoked was not acknowledged.
+bool Intake::takes_too_long(const Client& client, const Item& item) const {
+    if (client.sealed_ns && cutoff_ns_ - *client.sealed_ns > suspended_ns) {
+        return true;
+    }
+    const File* const file = ledger_.file(item.slot, item.generation);
+    return file != nullptr && ledger_.state_of(*file) == FileState::leaving &&
+           cutoff_ns_ - file->left_ns > suspended_ns;
+}
+
+void Intake::give_up(const Client& client, const Item& item) {
+    ++ledger_.counts.revoked;
+    const File* const file = ledger_.file(item.slot, item.generation);
+    if (ledger_.closing && file != nullptr && ledger_.given_up.size() < given_up_max) {
+        ledger_.given_up.push_back({.process = client.process,
+                                    .path = file->open->path,
+                                    .offset = item.offset,
+                                    .bytes = item.length});
+    }
+}
+
+// What has a place in the ring and was not looked at since the last round was seen by it.
+Intake::Swept Intake::sweep(Client& client) {
+    Swept swept;
+    std::vector<std::uint64_t> numbers;
+    for (const OpenEntry& open : client.open) {
+        numbers.push_back(open.number);
+    }
+    for (std::uint64_t number = client.looked_at; number < numbers_end(client); ++number) {
+        numbers.push_back(number);
+    }
+    for (const std::uint64_t number : numbers) {
+        Entry& entry = client.log.entry(number);
+        std::uint64_t seen = entry.state.load(std::memory_order_seq_cst);
+        while (pool::state_of(number, seen) == EntryState::none ||
+               pool::state_of(number, seen) == EntryState::reserved) {
+            swept.revoked = revoke(entry, number, seen) || swept.revoked;
+            seen = entry.state.load(std::memory_order_seq_cst);
+        }
+        swept.committed = swept.committed || pool::state_of(number, seen) == EntryState::committed;
+    }
+    return swept;
+}
+
+// The sweep comes last: no number that it has not seen is given a place in the ring behind it.
+void Intake::refuse_all() {
+    for (int vain = 0; vain < vain_rounds_max;) {
+        const bool took = round();
+        Swept all;
+        for (const std::uint32_t number : ledger_.admitted) {
+            Client& client = *ledger_.clients[number];
+            if (client.standing == Client::Standing::here) {
+                const Swept swept = sweep(client);
+                all = {.revoked = all.revoked || swept.revoked,
+                       .committed = all.committed || swept.committed};
+            }
+        }
+        if (!all.revoked && !all.committed) {
+            return;
+        }
+        vain = took || all.revoked ? 0 : vain + 1;
+    }
+}
+
+// Who waits until the file has left the pool waits for this entry, too.
+void Intake::note_reserved(std::uint32_t number, const Item& item) {
+    File* const file = ledger_.file(item.slot, item.generation);
+    if (file == nullptr || item.kind != EntryKind::deposit) {
+        return;
+    }
+    const auto opens = file->clients.find(number);
+    if (opens != file->clients.end() && opens->second.writes) {
+        file->reserved_in = ledger_.round;
+    }
+}
+
+namespace {
+
+bool in_one_block(std::uint64_t position, std::uint32_t length) noexcept {
+    return length > 0 && length <= block_bytes && position % block_bytes + length <= block_bytes;
+}
+
+}  // namespace
+
+bool Intake::abandon(Client& client, const Item& item) {
+    auto answer = Blocks::Answer::refused;
+    if (item.kind == EntryKind::deposit && in_one_block(item.position, item.length)) {
+        answer = client.blocks.account(item.position, item.length, Blocks::Use::nothing);
+    }
+    if (answer == Blocks::Answer::refused) {
+        ++ledger_.counts.refused;
+        ledger_.distrust(item.client);
+    }
+    return answer != Blocks::Answer::later;
+}
+
+// False: there is no room for more extents, so that it has to wait.
+bool Intake::take(const Item& item) {
+    if (item.kind == EntryKind::deposit) {
+        return deposit(item);
+    }
+    ++ledger_.counts.entries;
+    File* const file = ledger_.file(item.slot, item.generation);
+    if (item.kind == EntryKind::closed && file != nullptr) {
+        close_file(ledger_, item.client, *file);
+    } else if (item.kind == EntryKind::wanted && file != nullptr) {
+        fetch_.wish(item.client, *file, item.offset, item.length);
+    } else if (item.kind != EntryKind::wanted && item.kind != EntryKind::closed) {
+        ++ledger_.counts.refused;
+        ledger_.distrust(item.client);
+    }
+    return true;
+}
+
+// What no client of ours ever writes is refused, and its client distrusted. A file that is not open
+// for writing (any more) is the program's own mistake.
+bool Intake::deposit(const Item& item) {
+    Client& client = *ledger_.clients[item.client];
+    std::int64_t end = 0;
+    const bool shaped =
+        item.offset >= 0 && in_one_block(item.position, item.length) &&
+        !__builtin_add_overflow(item.offset, static_cast<std::int64_t>(item.length), &end);
+    File* const file = shaped ? ledger_.file(item.slot, item.generation) : nullptr;
+    bool allowed = false;
+    if (file != nullptr) {
+        const auto opens = file->clients.find(item.client);
+        allowed = opens != file->clients.end() && opens->second.writes &&
+                  ledger_.state_of(*file) != FileState::through;
+    }
+    if (allowed && ledger_.extents.room() < extents_kept) {
+        return false;
+    }
+    // Blocks are leased as a whole.
+    const bool makes_sense = shaped && (!allowed || item.position < client.blocks.credit());
+    using Use = Blocks::Use;
+    const auto answer = makes_sense ? client.blocks.account(item.position, item.length,
+                                                            allowed ? Use::deposited : Use::nothing)
+                                    : Blocks::Answer::refused;
+    ++ledger_.counts.entries;
+    if (allowed && answer == Blocks::Answer::done) {
+        put(*file, item);
+        return true;
+    }
+    ++ledger_.counts.refused;
+    if (answer == Blocks::Answer::refused) {
+        ledger_.distrust(item.client);
+    }
+    return true;
+}
+
+// The newest bytes of the file.
+void Intake::put(File& file, const Item& item) {
+    FileSlot& slot = ledger_.slot_of(file);
+    const Extent extent{Offset{item.offset}, Length{item.length}};
+    slot.size.store(std::max(slot.size.load(relaxed), extent.end().bytes()),
+                    std::memory_order_release);
+    slot.modified_ns.store(calendar_ns_, relaxed);
+    slot.taken.fetch_add(item.length, relaxed);
+    slot.waited_ns.fetch_add(std::clamp(item.waited_ns, std::int64_t{0}, waited_ns_max), relaxed);
+    file.oldest_ns = file.held_bytes == 0 ? cutoff_ns_ : file.oldest_ns;
+    file.written_ns = cutoff_ns_;
+    file.held_bytes += item.length;
+    if (file.truncates) {
+        file.kept.push_back(extent);
+    }
+    displaced_.clear();
+    const Deposit deposit{.extent = extent,
+                          .client = item.client,
+                          .position = item.position,
+                          .time_ns = item.time_ns};
+    const bool put = ledger_.extents.put(slot, deposit, displaced_);
+    invariant(put, "there is room for more extents");
+    ledger_.journal.put(file, deposit);
+    ledger_.free(file, displaced_);
+    slot.high.store(std::max(slot.high.load(relaxed), file.held_bytes), relaxed);
+    ledger_.stir(file);
+}
+
+void Intake::put_back(const Item& item) {
+    Client& client = *ledger_.clients[item.client];
+    const auto place = std::ranges::lower_bound(client.open, item.number, {}, &OpenEntry::number);
+    client.open.insert(place, {item.number, item.time_ns});
+    client.behind = true;
+    note_reserved(item.client, item);
+}
+
+void Intake::publish(std::uint32_t number, Client& client) {
+    if (client.standing == Client::Standing::gone) {
+        return;
+    }
+    if (client.standing == Client::Standing::leaving && client.open.empty()) {
+        bury(number, client);
+        return;
+    }
+    ClientSlot& slot = ledger_.directory.clients[number];
+    const std::uint64_t entries = client.open.empty() ? client.looked_at : client.open[0].number;
+    if (entries != client.entries) {
+        client.entries = entries;
+        slot.entries.store(entries, std::memory_order_release);
+        client.news = true;
+    }
+    if (!client.behind && client.commits != slot.commits.load(relaxed)) {
+        slot.commits.store(client.commits, std::memory_order_release);
+        ledger_.journal.note_commits(number, client.commits);
+        client.news = true;
+    }
+}
+
+// Everything that the client committed is taken.
+void Intake::bury(std::uint32_t number, Client& client) {
+    for (const auto& [identity, slot] : ledger_.slots) {
+        File& file = *ledger_.files[slot];
+        const auto opens = file.clients.find(number);
+        if (opens != file.clients.end()) {
+            opens->second.count = 1;
+            close_file(ledger_, number, file);
+        }
+    }
+    client.standing = Client::Standing::gone;
+    client.blocks.close();
+    ledger_.directory.clients[number].commits.store(all_commits, std::memory_order_release);
+    client.news = true;
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,34 @@
+// What files do by themselves: leave the pool where there is no room, go through when nothing of
+// them is left, lose their deposits with their last name, and be forgotten.
+#pragma once
+
+#include "pool/core/state/pool_state.hpp"
+
+namespace forebay::pool {
+
+class FileLife {
+public:
+    explicit FileLife(Ledger& ledger) : ledger_{ledger} {}
+
+    // It was opened once more, where cached writes and read-ahead exclude each other: if it is open
+    // for both, it will leave.
+    static void note_opened(Ledger& ledger, File& file);
+    // True when anything changed. The file may be forgotten then.
+    bool look_at(File& file);
+
+private:
+    void judge_mixed(File& file);
+    void look_at_room(File& file);
+    void judge_room(File& file, std::int64_t room);
+    void look_at_name(File& file);
+    [[nodiscard]] bool stamped(File& file);
+    bool sync_for_journal(File& file);
+    bool go_through(File& file);
+    [[nodiscard]] bool waits_for_room(File& file);
+    bool let_descriptors_go(File& file);
+    bool forget(File& file);
+
+    Ledger& ledger_;
+};
+
+}  // namespace forebay::pool

@@ -1,0 +1,332 @@
+// The order of a round: what has come is taken, and goes to the journal; what has ended frees
+// memory, what is asked for is answered, memory is lent, requests are started, and whoever sleeps
+// on any of it is woken.
+#include "pool/core/pool.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "pool/core/credit/credit.hpp"
+#include "pool/core/flush/drain.hpp"
+#include "pool/core/ingest/log_ingest.hpp"
+#include "pool/core/lifecycle/file_life.hpp"
+#include "pool/core/prefetch/prefetch.hpp"
+#include "pool/core/requests/tasks.hpp"
+#include "pool/core/state/descriptors.hpp"
+#include "pool/core/state/pool_state.hpp"
+#include "pool/core/state/room.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr std::size_t extents_low = extents_max / 4;
+
+}  // namespace
+
+struct Pool::State {
+    State(Directory& directory, const PoolPorts& ports, const PoolOptions& options)
+        : ledger{directory, ports, options} {}
+
+    // Memory, or room in the lists, is getting short.
+    [[nodiscard]] bool pressed() const {
+        const std::int64_t used = credit.in_use() * static_cast<std::int64_t>(block_bytes);
+        return credit.wanting() || used >= ledger.options.cap_bytes / 2 || short_of_clients() ||
+               ledger.short_of_extents || ledger.extents.room() < extents_low;
+    }
+    // A program that has gone stays one until what it left behind is drained.
+    [[nodiscard]] bool short_of_clients() const {
+        return ledger.admitted.size() >= clients_max / 2 &&
+               std::ranges::any_of(ledger.admitted, [this](std::uint32_t number) {
+                   return ledger.clients[number]->standing == Client::Standing::gone;
+               });
+    }
+    bool begin_group();
+    bool look_at_files();
+    bool let_go();
+
+    Ledger ledger;
+    Fetch fetch{ledger};
+    Intake intake{ledger, fetch};
+    Credit credit{ledger};
+    Drain drain{ledger};
+    Tasks tasks{ledger};
+    FileLife life{ledger};
+};
+
+// Before all that may take long: while a device waits for its next group, so do all who write.
+bool Pool::State::begin_group() {
+    const bool any = ledger.journal.round();
+    if (any) {
+        ledger.wake_all();
+    }
+    return any;
+}
+
+bool Pool::State::look_at_files() {
+    bool any = ledger.end_errands();
+    any = tasks.apply_closes() || any;
+    for (std::size_t i = 0; i < ledger.busy.size(); ++i) {
+        if (File* const file = ledger.files[ledger.busy[i]].get()) {
+            any = tasks.look_at(*file) || any;
+            any = life.look_at(*file) || any;
+        }
+    }
+    std::erase_if(ledger.busy, [this](std::uint32_t slot) {
+        File* const file = ledger.files[slot].get();
+        if (file == nullptr) {
+            return true;
+        }
+        file->busy = file->held_bytes > 0 || file->job || file->errand || !file->asked.empty() ||
+                     file->news || file->mixed_ns != never_ns || file->shared_ns != never_ns ||
+                     !ledger.journal.nothing_of(*file) ||
+                     ledger.state_of(*file) == FileState::leaving;
+        return !file->busy;
+    });
+    return any;
+}
+
+// Clients that have gone, and whose logs hold nothing any more.
+bool Pool::State::let_go() {
+    return std::erase_if(ledger.admitted, [&](std::uint32_t number) {
+               Client& client = *ledger.clients[number];
+               if (client.standing != Client::Standing::gone || client.news ||
+                   client.blocks.provided() > 0) {
+                   return false;
+               }
+               client.standing = Client::Standing::departed;
+               ledger.directory.clients[number].used.store(0, std::memory_order_release);
+               return true;
+           }) > 0;
+}
+
+Pool::Pool(Directory& directory, const PoolPorts& ports, const PoolOptions& options)
+    : state_{std::make_unique<State>(directory, ports, options)} {}
+
+Pool::~Pool() = default;
+
+std::optional<std::uint32_t> Pool::admit(std::uint64_t process, Log log) {
+    return state_->ledger.admit(process, log);
+}
+
+void Pool::dismiss(std::uint32_t client) {
+    Client* const one = state_->ledger.client(client);
+    if (one != nullptr && one->standing <= Client::Standing::distrusted) {
+        state_->ledger.stop_listening(client);
+        one->standing = Client::Standing::leaving;
+    }
+}
+
+bool Pool::departed(std::uint32_t client) {
+    const Client* const one = state_->ledger.client(client);
+    if (one != nullptr && one->standing == Client::Standing::departed) {
+        state_->ledger.clients[client].reset();
+        return true;
+    }
+    return one == nullptr;
+}
+
+bool Pool::distrusted(std::uint32_t client) const {
+    const Client* const one = state_->ledger.client(client);
+    return one != nullptr && one->standing == Client::Standing::distrusted;
+}
+
+Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
+    Ledger& ledger = state_->ledger;
+    Client* const one = ledger.client(client);
+    if (one == nullptr || one->standing != Client::Standing::here) {
+        return failure({ErrorCode::argument, EINVAL,
+                        "cannot open a file in the pool (there is no such client). It is written "
+                        "directly."});
+    }
+    const std::int64_t room = file.room;
+    auto known = ledger.make_known(file);
+    if (!known) {
+        return failure(std::move(known.error()));
+    }
+    File& opened = **known;
+    opened.opened_ns = ledger.now_ns();
+    Opens& opens = opened.clients[client];
+    ++opens.count;
+    FileSlot& slot = ledger.slot_of(opened);
+    if (access != Access::read && !opens.writes) {
+        opens.writes = true;
+        ++one->writes;
+        slot.writers[client / 64].fetch_or(std::uint64_t{1} << client % 64,
+                                           std::memory_order_seq_cst);
+    }
+    note_room(ledger, opened, room);
+    if (!opened.open->control) {
+        ledger.leave(opened, Reason::no_descriptor);
+    } else if (access != Access::read && !opened.open->storage) {
+        ledger.leave(opened, Reason::asked);  // nobody could drain it
+    } else if (access != Access::read && is_short_of_room(ledger, opened, room)) {
+        ledger.leave(opened, Reason::no_room);
+    }
+    if (ledger.excludes()) {
+        opens.each.push_back(access);
+        FileLife::note_opened(ledger, opened);
+    }
+    return Opened{opened.slot, slot.generation.load(relaxed)};
+}
+
+void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
+    state_->tasks.close(client, slot, generation);
+}
+
+std::size_t Pool::give_descriptors_back(std::size_t most) {
+    return pool::give_descriptors_back(state_->ledger, most);
+}
+
+void Pool::being_opened(std::int64_t files) { state_->ledger.being_opened = files; }
+
+std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const Task& task) {
+    return state_->tasks.ask(state_->ledger.file(slot, generation), task);
+}
+
+std::vector<std::uint64_t> Pool::ask_each(std::span<const std::uint32_t> slots, const Task& task) {
+    std::vector<std::uint64_t> tickets;
+    tickets.reserve(slots.size());
+    for (const std::uint32_t slot : slots) {
+        const FileSlot& file = state_->ledger.directory.files[slot];
+        tickets.push_back(ask(slot, file.generation.load(relaxed), task));
+    }
+    return tickets;
+}
+
+int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment& wanted) {
+    Ledger& ledger = state_->ledger;
+    File* const file = ledger.file(slot, generation);
+    if (file == nullptr) {
+        return ENOENT;
+    }
+    if (wanted.window.bytes() > 0) {
+        ledger.slot_of(*file).window.store(
+            std::min(std::max(wanted.window.bytes(), static_cast<std::int64_t>(block_bytes)),
+                     ledger.options.cap_bytes / 2),
+            relaxed);
+        ledger.tell(*file);
+    }
+    return wanted.back && !ledger.come_back(*file, wanted.from) ? EBUSY : 0;
+}
+
+Shared Pool::share(std::uint32_t slot, const Stamp& seen, const Extent& range, bool begins) {
+    File* const file = slot < files_max ? state_->ledger.files[slot].get() : nullptr;
+    return file == nullptr || *file->stamp != seen ? Shared{}
+                                                   : state_->fetch.share(*file, range, begins);
+}
+
+std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }
+
+void Pool::close_down(Reason why) {
+    Ledger& ledger = state_->ledger;
+    ledger.closes_for = ledger.closing ? ledger.closes_for : why;
+    ledger.closing = true;
+    ledger.directory.header.closing.store(1, std::memory_order_seq_cst);
+    for (const auto& [identity, slot] : ledger.slots) {
+        ledger.leave(*ledger.files[slot], ledger.closes_for);
+    }
+    for (const std::uint32_t client : ledger.admitted) {
+        ledger.seal(client);
+    }
+}
+
+bool Pool::all_taken() const {
+    const Ledger& ledger = state_->ledger;
+    return std::ranges::all_of(ledger.admitted, [&](std::uint32_t number) {
+        const Client& client = *ledger.clients[number];
+        const bool over = client.standing == Client::Standing::gone ||
+                          client.standing == Client::Standing::departed ||
+                          client.standing == Client::Standing::distrusted;
+        return over || (client.sealed_ns && std::ranges::all_of(client.open, &OpenEntry::revoked));
+    });
+}
+
+void Pool::refuse_commits() {
+    close_down(Reason::closing);
+    state_->intake.refuse_all();
+}
+
+void Pool::end() { state_->ledger.let_all_go(); }
+
+std::vector<GivenUpWrite> Pool::given_up() { return std::exchange(state_->ledger.given_up, {}); }
+
+bool Pool::advance() {
+    State& state = *state_;
+    bool any = state.intake.round();
+    any = state.begin_group() || any;
+    any = state.drain.collect() || any;
+    any = state.look_at_files() || any;
+    any = state.credit.round() || any;
+    any = state.fetch.round(state.credit.wanting()) || any;
+    any = state.ledger.journal.round() || any;
+    any = state.drain.start(state.pressed() || state.ledger.journal.pressed()) || any;
+    state.ledger.wake_all();
+    any = state.let_go() || any;
+    state.ledger.directory.header.extents_used.store(
+        static_cast<std::uint32_t>(extents_max - 1 - state.ledger.extents.room()), relaxed);
+    return any;
+}
+
+std::vector<Done> Pool::done() { return state_->tasks.done(); }
+
+std::vector<std::uint32_t> Pool::forgotten() { return std::exchange(state_->ledger.forgotten, {}); }
+
+bool Pool::idle() const {
+    const Ledger& ledger = state_->ledger;
+    return state_->tasks.idle() && ledger.busy.empty() && !closing() && state_->fetch.idle() &&
+           std::ranges::all_of(ledger.admitted, [&](std::uint32_t number) {
+               return std::ranges::all_of(ledger.clients[number]->open, &OpenEntry::revoked);
+           });
+}
+
+const Counts& Pool::counts() const { return state_->ledger.counts; }
+
+const std::vector<FailedClose>& Pool::failed_closes() const { return state_->ledger.failed_closes; }
+
+bool Pool::closing() const { return state_->ledger.closing_files(); }
+
+bool Pool::lets_go(const ports::Identity& file) const { return state_->ledger.lets_go(file); }
+
+std::optional<Opened> Pool::known(const ports::Identity& file) const {
+    const Ledger& ledger = state_->ledger;
+    const auto found = ledger.slots.find({file.device, file.inode});
+    if (found == ledger.slots.end()) {
+        return std::nullopt;
+    }
+    const FileSlot& slot = ledger.directory.files[found->second];
+    return Opened{.slot = found->second, .generation = slot.generation.load(relaxed)};
+}
+
+int Pool::journal_error() const { return state_->ledger.journal.error(); }
+
+void Pool::kept_elsewhere(std::uint32_t slot) {
+    if (File* const file = slot < files_max ? state_->ledger.files[slot].get() : nullptr) {
+        state_->ledger.journal.drop(*file);
+    }
+}
+
+bool Pool::finish_journal() { return state_->ledger.journal.finish(); }
+
+bool Pool::only_in_journal(std::uint32_t slot) const {
+    const File* const file = slot < files_max ? state_->ledger.files[slot].get() : nullptr;
+    return file != nullptr && file->journaled.lost;
+}
+
+std::vector<Deposit> Pool::undrained(std::uint32_t slot) const {
+    std::vector<Deposit> all;
+    if (slot >= files_max || !state_->ledger.files[slot]) {
+        return all;
+    }
+    const FileSlot& file = state_->ledger.directory.files[slot];
+    Offset at{0};
+    while (const auto next = state_->ledger.extents.next(file, at)) {
+        all.push_back(*next);
+        at = next->extent.end();
+    }
+    return all;
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,60 @@
+#include "pool/core/prefetch/peer_storage.hpp"
+
+#include "pool/protocol/limits.hpp"
+
+namespace forebay::pool {
+
+PassedStorage::~PassedStorage() {
+    for (const auto& [number, request] : asked_) {
+        passed_.forget(number);
+    }
+}
+
+void PassedStorage::submit(const ports::Request& request) {
+    constexpr auto block = static_cast<std::int64_t>(block_bytes);
+    if (request.pieces.size() == 1 && !request.at_once) {
+        const ports::Piece& piece = request.pieces.front();
+        const std::int64_t within = piece.at.bytes() % block;
+        const bool one_block = !piece.bytes.empty() && within + std::ssize(piece.bytes) <= block;
+        const auto number = one_block ? ask_(piece) : std::nullopt;
+        if (number) {
+            asked_[*number] = request;
+            return;
+        }
+    }
+    own_->submit(request);
+}
+
+std::size_t PassedStorage::poll(std::span<ports::Completion> out) {
+    std::size_t done = own_->poll(out);
+    for (auto at = asked_.begin(); at != asked_.end() && done < out.size();) {
+        const auto outcome = passed_.take(at->first);
+        if (!outcome) {
+            ++at;
+            continue;
+        }
+        const ports::Request request = at->second;
+        at = asked_.erase(at);
+        if (outcome->refused) {
+            own_->submit(request);
+        } else {
+            out[done++] = {.ticket = request.ticket,
+                           .bytes = Length{static_cast<std::int64_t>(outcome->bytes)}};
+        }
+    }
+    return done;
+}
+
+// Nobody hears the other nodes meanwhile: what they have not passed on is read.
+std::size_t PassedStorage::wait(std::span<ports::Completion> out) {
+    if (const std::size_t done = poll(out); done > 0) {
+        return done;
+    }
+    for (const auto& [number, request] : std::exchange(asked_, {})) {
+        passed_.forget(number);
+        own_->submit(request);
+    }
+    return own_->wait(out);
+}
+
+}  // namespace forebay::pool

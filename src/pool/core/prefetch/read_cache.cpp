@@ -1,0 +1,221 @@
+// A block changes its state's word before its name or its bytes change: who copies sees it.
+#include "pool/core/prefetch/read_cache.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
+#include "pool/core/state/file.hpp"
+#include "pool/protocol/read_cache.hpp"
+
+#include <algorithm>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr int looks_max = 64;          // at blocks that might give way
+constexpr std::size_t shrink_max = 8;  // blocks at a time
+
+}  // namespace
+
+std::size_t clean_blocks(const PoolOptions& options) noexcept {
+    const std::int64_t bytes = std::min(options.read_ahead_bytes, options.cap_bytes / 4);
+    return std::min(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0)) / block_bytes,
+                    clean_max);
+}
+
+Clean::Clean(const Surroundings& around, std::size_t room)
+    : directory_{around.directory},
+      memory_{around.ports.clean},
+      sleepers_{around.ports.sleepers},
+      files_{around.files},
+      blocks_max_{memory_ == nullptr ? 0 : room},
+      blocks_(blocks_max_ + 1) {
+    for (std::size_t number = blocks_max_; number > 0; --number) {
+        absent_.push_back(static_cast<std::uint32_t>(number));
+    }
+    directory_.header.clean_blocks.store(static_cast<std::uint32_t>(blocks_max_), relaxed);
+    directory_.header.clean_share.store(
+        static_cast<std::uint32_t>(std::min<std::size_t>(blocks_max_ / 2, clean_share_max)),
+        relaxed);
+}
+
+std::int64_t Clean::bytes() const noexcept {
+    return static_cast<std::int64_t>((blocks_max_ - absent_.size()) * block_bytes);
+}
+
+std::optional<std::uint32_t> Clean::find(const File& file, std::int64_t block) const {
+    const auto known = file.clean.find(block);
+    return known == file.clean.end() ? std::nullopt : std::optional{known->second};
+}
+
+bool Clean::has(std::uint32_t number, const CleanRange& range) const {
+    const CleanSlot& one = slot(number);
+    return one.begin.load(relaxed) <= range.begin &&
+           (one.end.load(relaxed) >= range.end || blocks_[number].ends_file);
+}
+
+bool Clean::ready(std::uint32_t number) const {
+    return clean_state(slot(number).state.load(relaxed)) == CleanState::ready;
+}
+
+void Clean::touch(std::uint32_t number) {
+    order_.splice(order_.end(), order_, blocks_[number].place);
+}
+
+// Drops the block that was wished for longest ago.
+bool Clean::give_way() {
+    int looks = 0;
+    for (const std::uint32_t number : order_) {
+        if (!blocks_[number].reading && ready(number)) {
+            drop(*files_[blocks_[number].file], number);
+            return true;
+        }
+        if (++looks == looks_max) {
+            break;
+        }
+    }
+    return false;
+}
+
+// The number of a block whose memory is there and idle; 0: none can be had.
+std::uint32_t Clean::memory() {
+    if (idle_.empty() && !absent_.empty() && !squeezed_) {
+        const std::uint32_t number = absent_.back();
+        if (memory_->provide(number)) {
+            absent_.pop_back();
+            idle_.push_back(number);
+        }
+    }
+    if (idle_.empty() && !give_way()) {
+        return no_clean;
+    }
+    const std::uint32_t number = idle_.back();
+    idle_.pop_back();
+    return number;
+}
+
+void Clean::turn(std::uint32_t number, CleanState state) {
+    CleanSlot& one = slot(number);
+    const std::uint32_t before = one.state.load(relaxed);
+    one.state.store(after(before, state), std::memory_order_seq_cst);
+    if (clean_state(before) == CleanState::fetching) {
+        sleepers_.wake(one.state);
+    }
+}
+
+void Clean::link(std::uint32_t number) noexcept {
+    CleanSlot& one = slot(number);
+    const std::size_t bucket = clean_bucket(one.file.load(relaxed), one.block.load(relaxed));
+    one.next.store(directory_.clean_heads[bucket].load(relaxed), relaxed);
+    directory_.clean_heads[bucket].store(number, std::memory_order_release);
+}
+
+void Clean::unlink(std::uint32_t number) noexcept {
+    const CleanSlot& gone = slot(number);
+    const std::size_t bucket = clean_bucket(gone.file.load(relaxed), gone.block.load(relaxed));
+    std::atomic<std::uint32_t>* link = &directory_.clean_heads[bucket];
+    while (link->load(relaxed) != number) {
+        link = &slot(link->load(relaxed)).next;
+    }
+    link->store(gone.next.load(relaxed), std::memory_order_release);
+}
+
+FetchedBlock Clean::take(File& file, std::int64_t block, const CleanRange& range) {
+    expects(range.begin < range.end && range.end <= block_bytes, "a part of a block");
+    const std::uint32_t number = memory();
+    if (number == no_clean) {
+        return {};
+    }
+    CleanSlot& one = slot(number);
+    FileSlot& shared = directory_.files[file.slot];
+    one.file.store(file.slot, relaxed);
+    one.generation.store(shared.generation.load(relaxed), relaxed);
+    one.block.store(block, relaxed);
+    one.begin.store(range.begin, relaxed);
+    one.end.store(range.end, relaxed);
+    turn(number, CleanState::fetching);
+    link(number);
+    shared.clean.fetch_add(1, std::memory_order_release);
+    file.clean[block] = number;
+    blocks_[number] = {
+        .file = file.slot, .used = true, .place = order_.insert(order_.end(), number)};
+    return {number, one.state.load(relaxed)};
+}
+
+std::optional<Clean::Place> Clean::begin(const FetchedBlock& block) {
+    const CleanSlot& one = slot(block.number);
+    if (one.state.load(relaxed) != block.word) {
+        return std::nullopt;
+    }
+    blocks_[block.number].reading = true;
+    return Place{.block = one.block.load(relaxed),
+                 .range = {one.begin.load(relaxed), one.end.load(relaxed)}};
+}
+
+void Clean::finish(const FetchedBlock& block, std::uint32_t end) {
+    Block& known = blocks_[block.number];
+    CleanSlot& one = slot(block.number);
+    known.reading = false;
+    if (!known.used) {  // dropped meanwhile
+        idle_.push_back(block.number);
+        return;
+    }
+    if (end <= one.begin.load(relaxed)) {
+        drop(*files_[known.file], block.number);
+        return;
+    }
+    known.ends_file = end < one.end.load(relaxed);
+    one.end.store(end, relaxed);
+    turn(block.number, CleanState::ready);
+}
+
+void Clean::drop(File& file, std::uint32_t number) {
+    Block& gone = blocks_[number];
+    expects(gone.used && gone.file == file.slot, "the block is the file's");
+    turn(number, CleanState::free);
+    unlink(number);
+    file.clean.erase(slot(number).block.load(relaxed));
+    directory_.files[file.slot].clean.fetch_sub(1, std::memory_order_release);
+    order_.erase(gone.place);
+    gone.used = false;
+    if (!gone.reading) {
+        idle_.push_back(number);
+    }
+}
+
+void Clean::drop(File& file, const Extent& range) {
+    if (file.clean.empty() || range.empty()) {
+        return;
+    }
+    constexpr auto block = static_cast<std::int64_t>(block_bytes);
+    const std::int64_t last = (range.end().bytes() - 1) / block;
+    for (auto at = file.clean.lower_bound(range.begin.bytes() / block);
+         at != file.clean.end() && at->first <= last;) {
+        drop(file, (at++)->second);
+    }
+}
+
+void Clean::drop_all(File& file) {
+    file.fetching.queue.clear();
+    file.fetching.line.clear();
+    while (!file.clean.empty()) {
+        drop(file, file.clean.begin()->second);
+    }
+}
+
+bool Clean::shrink(bool others_need_it) {
+    squeezed_ = others_need_it;
+    if (!others_need_it && tight()) {
+        return false;
+    }
+    std::size_t given = 0;
+    while (given < shrink_max && (!idle_.empty() || (others_need_it && give_way()))) {
+        memory_->release(idle_.back());
+        absent_.push_back(idle_.back());
+        idle_.pop_back();
+        ++given;
+    }
+    return given > 0;
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,278 @@
+// A task that needs draining is answered by the first whole pass that began after it was asked,
+// whether it failed or not: nobody hangs on a file system that is full.
+#include "pool/core/requests/tasks.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "pool/core/flush/change_time.hpp"
+#include "pool/core/flush/sync.hpp"
+#include "pool/core/ingest/log_ingest.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace forebay::pool {
+
+std::uint64_t Tasks::ask(File* file, const Task& task) {
+    const std::uint64_t ticket = next_ticket_++;
+    if (file == nullptr) {
+        done_.push_back({ticket, ENOENT});
+        return ticket;
+    }
+    if (task.kind == Task::Kind::leave) {
+        ledger_.leave(*file, task.reason);
+    }
+    file->asked.push_back({ticket, task, ledger_.now_ns()});
+    ++waiting_;
+    ledger_.stir(*file);
+    return ticket;
+}
+
+std::uint64_t Tasks::drain_all() {
+    const std::uint64_t ticket = next_ticket_++;
+    const std::int64_t now = ledger_.now_ns();
+    for (const auto& [identity, slot] : ledger_.slots) {
+        ledger_.files[slot]->asked.push_back({ticket, {}, now});
+        ledger_.stir(*ledger_.files[slot]);
+    }
+    if (ledger_.slots.empty()) {
+        done_.push_back({ticket, 0});
+        return ticket;
+    }
+    all_[ticket].left = ledger_.slots.size();
+    ++waiting_;
+    return ticket;
+}
+
+void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
+    const auto all = all_.find(ticket);
+    if (all == all_.end()) {
+        --waiting_;
+        done_.push_back({ticket, error});
+        return;
+    }
+    All& one = all->second;
+    if (error != 0 && file.slot < one.first_slot) {
+        one.first_slot = file.slot;
+        one.error = error;
+    }
+    if (--one.left == 0) {
+        --waiting_;
+        done_.push_back({ticket, one.error});
+        all_.erase(all);
+    }
+}
+
+std::vector<Done> Tasks::done() {
+    while (!cut_.empty() && ledger_.journal.is_durable(cut_.front().entered)) {
+        --waiting_;
+        done_.push_back({cut_.front().ticket, 0});
+        cut_.pop_front();
+    }
+    return std::exchange(done_, {});
+}
+
+void Tasks::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
+    closes_.push_back({client, slot, generation, ledger_.now_ns()});
+}
+
+bool Tasks::apply_closes() {
+    const auto due = [&](const Close& close) {
+        if (close.at_ns >= ledger_.taken_until_ns) {
+            return false;
+        }
+        File* const file = ledger_.file(close.slot, close.generation);
+        if (file != nullptr) {
+            close_file(ledger_, close.client, *file);
+        }
+        return true;
+    };
+    return std::erase_if(closes_, due) > 0;
+}
+
+bool Tasks::look_at(File& file) {
+    settle_error(file);
+    look_at_journal(file);
+    bool any = begin_truncation(file) || begin_syncs(file);
+    std::erase_if(file.asked, [&](const Asked& asked) {
+        const bool over = answered(file, asked);
+        any = any || over;
+        return over;
+    });
+    settle_error(file);
+    return any;
+}
+
+// Where a sync is over when the journal has everything that was there when it was asked for. It has
+// nothing of what was written past the pool. Where the file could not be drained, a sync asks for
+// that to be tried again, as others do.
+void Tasks::look_at_journal(File& file) {
+    const bool by_journal =
+        file.open->rule.sync_to_journal.value_or(ledger_.options.sync_to_journal);
+    const bool enough = ledger_.journal.kept() && !file.past_the_pool &&
+                        ledger_.slot_of(file).error.load(relaxed) == 0;
+    for (Asked& asked : file.asked) {
+        if (asked.task.kind != Task::Kind::sync || !by_journal) {
+            continue;
+        }
+        if (!enough) {
+            asked.entered.reset();
+        } else if (!asked.entered && asked.at_ns < ledger_.taken_until_ns) {
+            asked.entered = ledger_.journal.so_far();
+        }
+    }
+}
+
+Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
+    if (asked.at_ns >= ledger_.taken_until_ns) {
+        return Outlook::waits;
+    }
+    if (asked.entered) {
+        return ledger_.journal.is_durable(*asked.entered) ? Outlook::done : Outlook::waits;
+    }
+    if (asked.task.kind == Task::Kind::truncate) {
+        return file.job || file.errand ? Outlook::waits : Outlook::done;
+    }
+    const bool stamped = ledger_.slot_of(file).modified_ns.load(relaxed) == 0;
+    const bool drained = (file.held_bytes == 0 && !file.job && stamped) ||
+                         (file.held_bytes > 0 && file.drained_until_ns > asked.at_ns);
+    // It left as soon as it was asked to; pooled, it has come back since.
+    const bool left = ledger_.state_of(file) != FileState::leaving;
+    if (asked.task.kind == Task::Kind::leave ? left : drained) {
+        return Outlook::done;
+    }
+    return file.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
+}
+
+// Of what needs no errand.
+bool Tasks::answered(File& file, const Asked& asked) {
+    const Outlook now = outlook(file, asked);
+    const bool errand =
+        asked.task.kind == Task::Kind::truncate ||
+        (asked.task.kind == Task::Kind::sync && !asked.entered && now == Outlook::done);
+    if (now == Outlook::waits || errand) {
+        return false;
+    }
+    if (asked.task.changes) {
+        note_own_change(ledger_, file);
+    }
+    answer(file, asked.ticket, tell_error(file));
+    return true;
+}
+
+bool Tasks::begin_truncation(File& file) {
+    const auto first = std::ranges::find_if(
+        file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
+    if (first == file.asked.end() || outlook(file, *first) == Outlook::waits ||
+        !ledger_.journal.may_change(file)) {
+        return false;
+    }
+    const Asked asked = *first;
+    file.asked.erase(first);
+    if (!file.open->control) {
+        answer(file, asked.ticket, ESTALE);  // it is through: who asks can do it itself
+        return true;
+    }
+    file.truncates = true;
+    ledger_.begin_errand(
+        file, Errand::Company::alone,
+        [open = file.open, bytes = asked.task.bytes] {
+            return std::int64_t{open->control->truncate(bytes)};
+        },
+        [this, &file, asked](std::int64_t error) {
+            file.truncates = false;
+            const std::vector<Extent> kept = std::exchange(file.kept, {});
+            if (error == 0) {
+                truncated(file, asked.task.bytes, kept);
+                cut_.push_back({asked.ticket, ledger_.journal.so_far()});
+            } else {
+                answer(file, asked.ticket, static_cast<int>(error));
+            }
+        });
+    return true;
+}
+
+// What was deposited beyond the new end goes the way of the file's own bytes, except what came
+// since: somebody may have seen the file at its new size, and have written to it.
+void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
+    FileSlot& slot = ledger_.slot_of(file);
+    std::int64_t size = std::min(slot.size.load(relaxed), bytes.bytes());
+    std::vector<Deposit> gone;
+    Offset at{bytes.bytes()};
+    kept.push_back({Offset::none(), Length{0}});
+    std::ranges::sort(kept, {}, &Extent::begin);
+    for (const Extent& one : kept) {
+        if (one.begin > at) {
+            const bool cut = ledger_.extents.cut(slot, {at, one.begin - at}, gone);
+            invariant(cut, "there is room to split an extent");
+        }
+        at = std::max(at, one.end());
+        size = std::max(size, one.empty() ? 0 : one.end().bytes());
+    }
+    ledger_.free(file, gone);
+    // What is through, clients make longer where no journal sees it.
+    if (ledger_.state_of(file) != FileState::through) {
+        ledger_.journal.cut(file, bytes);
+    }
+    ledger_.clean.drop_all(file);
+    Ledger::changed(file);
+    file.bytes = bytes.bytes();
+    slot.size.store(size, std::memory_order_release);
+    if (ledger_.state_of(file) != FileState::through) {
+        slot.modified_ns.store(ledger_.ports.calendar.now_ns(), relaxed);
+    }
+    ledger_.tell(file);
+}
+
+// One for all who wait for it.
+bool Tasks::begin_syncs(File& file) {
+    if (file.job || file.errand) {
+        return false;
+    }
+    std::vector<std::uint64_t> tickets;
+    std::erase_if(file.asked, [&](const Asked& asked) {
+        const bool ready = asked.task.kind == Task::Kind::sync && !asked.entered &&
+                           outlook(file, asked) == Outlook::done;
+        if (ready) {
+            tickets.push_back(asked.ticket);
+        }
+        return ready;
+    });
+    if (tickets.empty()) {
+        return false;
+    }
+    if (!file.open->control) {
+        // It is through: who asks has a descriptor of it, and syncs that.
+        for (const std::uint64_t ticket : tickets) {
+            answer(file, ticket, tell_error(file));
+        }
+        return true;
+    }
+    begin_sync(ledger_, file, [this, &file, tickets](int error) {
+        for (const std::uint64_t ticket : tickets) {
+            const int sticky = tell_error(file);
+            answer(file, ticket, sticky != 0 ? sticky : error);
+        }
+    });
+    return true;
+}
+
+// The sticky error; whoever asks is told now.
+int Tasks::tell_error(File& file) {
+    const int error = ledger_.slot_of(file).error.load(relaxed);
+    file.told = file.told || error != 0;
+    return error;
+}
+
+// It goes when what could not be written was written after all, and somebody was told.
+void Tasks::settle_error(File& file) {
+    FileSlot& slot = ledger_.slot_of(file);
+    file.healed = file.healed || (file.held_bytes == 0 && !file.job);
+    if (slot.error.load(relaxed) != 0 && file.healed && file.told) {
+        slot.error.store(0, relaxed);
+        file.told = false;
+        ledger_.tell(file);
+    }
+}
+
+}  // namespace forebay::pool

@@ -1,0 +1,67 @@
+// What clients ask of a file, and when it is answered.
+#pragma once
+
+#include "pool/core/state/pool_state.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace forebay::pool {
+
+class Tasks {
+public:
+    explicit Tasks(Ledger& ledger) : ledger_{ledger} {}
+
+    [[nodiscard]] std::uint64_t ask(File* file, const Task& task);
+    [[nodiscard]] std::uint64_t drain_all();
+    // The client has closed the file: once everything that it wrote before is taken.
+    void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
+
+    bool apply_closes();
+    // True when anything was answered or begun.
+    bool look_at(File& file);
+    [[nodiscard]] std::vector<Done> done();
+    [[nodiscard]] bool idle() const noexcept { return waiting_ == 0 && closes_.empty(); }
+
+private:
+    struct Close {
+        std::uint32_t client = 0;
+        std::uint32_t slot = 0;
+        std::uint32_t generation = 0;
+        std::int64_t at_ns = 0;
+    };
+    // One ticket for all files.
+    struct All {
+        std::size_t left = 0;
+        std::uint32_t first_slot = files_max;  // with an error
+        int error = 0;
+    };
+    enum class Outlook { waits, done, failed };
+
+    [[nodiscard]] Outlook outlook(File& file, const Asked& asked);
+    [[nodiscard]] bool answered(File& file, const Asked& asked);
+    bool begin_truncation(File& file);
+    void look_at_journal(File& file);
+    bool begin_syncs(File& file);
+    void truncated(File& file, Length bytes, std::vector<Extent> kept);
+    [[nodiscard]] int tell_error(File& file);
+    void settle_error(File& file);
+    void answer(const File& file, std::uint64_t ticket, int error);
+
+    Ledger& ledger_;
+    std::uint64_t next_ticket_ = 1;
+    std::size_t waiting_ = 0;
+    std::vector<Done> done_;
+    std::vector<Close> closes_;
+    std::map<std::uint64_t, All> all_;
+    // Truncations that were done, and are answered when the journal has so many entries.
+    struct Cut {
+        std::uint64_t ticket = 0;
+        std::uint64_t entered = 0;
+    };
+    std::deque<Cut> cut_;
+};
+
+}  // namespace forebay::pool

@@ -1,0 +1,276 @@
+// Storage that fails, fills up, hangs and heals: errors are told, bytes are kept and tried again,
+// and files that have nothing to do with it are not held up.
+#include "pool/core/tests/pool_check.hpp"
+
+#include "foundation/base/bytes.hpp"
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace forebay::pool {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+constexpr adapters::MemoryWorldOptions long_world{.seed = 11, .quiet_ns_max = 1000 * second};
+
+std::vector<std::byte> bytes_of(std::size_t count, int value) {
+    return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
+adapters::Faults full_from(std::int64_t at) {
+    adapters::Faults faults;
+    faults.full_at = Offset{at};
+    return faults;
+}
+
+TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom) {
+    Node node{long_world};
+    adapters::MemoryFile file{full_from(500'000)};
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        const auto bytes = bytes_of(mib, 1);
+        EXPECT_EQ(self.write(id, file, 0, bytes).error, 0);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC);
+        EXPECT_EQ(self.write(id, file, 2 * mib, bytes).error, ENOSPC);
+        EXPECT_EQ(self.write(id, file, 2 * mib, bytes).taken, 0U);
+        EXPECT_EQ(self.ask(id, {Task::Kind::drain}), ENOSPC) << "as for close";
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC) << "as long as it is so";
+        std::vector<std::byte> seen(bytes.size());
+        EXPECT_EQ(self.read(id, file, 0, seen), mib);
+        EXPECT_TRUE(same(seen, bytes)) << "what was acknowledged is read";
+        EXPECT_EQ(file.size().bytes(), 500'000);
+        file.set_faults({});
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0) << "it has been told before";
+        EXPECT_TRUE(same(file.get({Offset{0}, Length{mib}}), bytes));
+        EXPECT_EQ(self.write(id, file, mib, bytes).error, 0);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(file.size().bytes(), 2 * mib);
+    });
+    EXPECT_EQ(node.provided(), 0);
+}
+
+// A client that has written 1000 bytes of 1 to a file for which there is no room, and goes on.
+void with_no_room(Node& node, adapters::MemoryFile& file,
+                  const std::function<void(NodeClient&, FileId)>& goes_on) {
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
+        goes_on(self, id);
+    });
+}
+
+TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
+    Node node{long_world};
+    adapters::MemoryFile file{full_from(0)};
+    with_no_room(node, file, [&](NodeClient& self, FileId id) {
+        while (node.directory().files[id.slot].error == 0) {
+            node.world().sleep(1'000'000);
+        }
+        const std::uint64_t tried = node.pool().counts().jobs;
+        node.world().sleep(100 * second);
+        const std::uint64_t more = node.pool().counts().jobs - tried;
+        EXPECT_GE(more, 3U);
+        EXPECT_LE(more, 20U) << "ever more rarely";
+        file.set_faults({});
+        while (file.size().bytes() == 0) {
+            node.world().sleep(second);
+        }
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, ENOSPC) << "it was not told";
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC);
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, 0);
+    });
+    EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 2)));
+}
+
+// Beyond so many failures of a pass, what lay behind them was never tried.
+TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
+    for (const int bad : {1, 30}) {
+        Node node{long_world};
+        adapters::Faults faults;
+        for (int i = 0; i < bad; ++i) {
+            faults.bad.push_back({Offset{i * 1000 + 10}, Length{1}});
+        }
+        adapters::MemoryFile file{faults};
+        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+            for (int i = 0; i < 40; ++i) {
+                EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(500, i + 1)).error, 0);
+            }
+            for (int i = 0; i < 6; ++i) {
+                EXPECT_EQ(self.ask(id, {Task::Kind::sync}), EIO);
+            }
+            for (int i = bad; i < 40; ++i) {
+                EXPECT_TRUE(same(file.get({Offset{i * 1000}, Length{500}}), bytes_of(500, i + 1)));
+            }
+            EXPECT_EQ(node.pool().undrained(id.slot).size(), static_cast<std::size_t>(bad));
+            file.set_faults({});
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        });
+        for (int i = 0; i < 40; ++i) {
+            EXPECT_TRUE(same(file.get({Offset{i * 1000}, Length{500}}), bytes_of(500, i + 1)));
+        }
+        EXPECT_EQ(node.provided(), 0);
+    }
+}
+
+// Network file systems tell of some errors only then; nobody else would hear of it.
+TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
+    Node node{long_world};
+    adapters::Faults fails_at_close;
+    fails_at_close.close_error = EDQUOT;
+    adapters::MemoryFile broken{fails_at_close};
+    adapters::MemoryFile untouched{fails_at_close};
+    adapters::MemoryFile fine;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        for (adapters::MemoryFile* file : {&broken, &fine, &untouched}) {
+            const FileId id = self.open(*file, Access::write);
+            if (file != &untouched) {
+                EXPECT_EQ(self.write(id, *file, 0, bytes_of(1000, 1)).error, 0);
+            }
+            self.close(id);
+        }
+    });
+    node.run();
+    ASSERT_EQ(node.pool().failed_closes().size(), 1U);
+    EXPECT_EQ(node.pool().failed_closes()[0].error, EDQUOT);
+    EXPECT_EQ(node.pool().failed_closes()[0].bytes, 1000);
+    EXPECT_FALSE(node.pool().closing());
+}
+
+// It was written directly, and then over it what was older.
+TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
+    Node node{long_world};
+    adapters::MemoryFile file{full_from(0)};
+    with_no_room(node, file, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), ENOSPC);
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, ENOSPC);
+        const Written settled = self.depositor().settle(id);
+        EXPECT_EQ(settled.rest, Written::Rest::failed);
+        EXPECT_EQ(settled.error, ENOSPC);
+        file.set_faults({});
+        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 3)).error, 0);
+    });
+    EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 3)));
+}
+
+// Writes `bytes` to the file in pieces, until it ends or fails.
+std::int64_t write_in_pieces(NodeClient& self, FileId id, adapters::MemoryFile& file,
+                             std::int64_t bytes) {
+    std::int64_t at = 0;
+    while (at < bytes) {
+        const auto put = self.write(id, file, at, bytes_of(100'000, 5));
+        at += static_cast<std::int64_t>(put.taken);
+        if (put.error != 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+// The cap reached by files that cannot be drained, while another needs memory.
+TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
+    Node node{long_world, {.cap_bytes = 6 * mib, .window_bytes = 64 * mib}};
+    adapters::MemoryFile full{full_from(0)};
+    adapters::MemoryFile full_too{full_from(0)};
+    adapters::MemoryFile good;
+    node.daemon();
+    node.client("client", [&](NodeClient& self) {
+        const FileId stuck = self.open(full, Access::write);
+        const FileId stuck_too = self.open(full_too, Access::write);
+        const FileId id = self.open(good, Access::write);
+        EXPECT_GT(write_in_pieces(self, stuck, full, 40 * mib), 0);
+        EXPECT_GT(write_in_pieces(self, stuck_too, full_too, 40 * mib), 0);
+        const std::int64_t before = node.world().now_ns();
+        EXPECT_EQ(write_in_pieces(self, id, good, 10'000'000), 10'000'000);
+        EXPECT_LT(node.world().now_ns() - before, 10 * second);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(good.size().bytes(), 10'000'000);
+        std::vector<std::byte> seen(10'000'000);
+        EXPECT_EQ(self.read(id, good, 0, seen), 10'000'000);
+        EXPECT_TRUE(same(seen, bytes_of(10'000'000, 5)));
+        full.set_faults({});
+        full_too.set_faults({});
+    });
+    node.client("other", [&](NodeClient& self) {
+        const FileId id = self.open(good, Access::write);
+        for (int i = 0; i < 50; ++i) {
+            EXPECT_EQ(self.write(id, good, 3'000'000, bytes_of(50'000, 5)).error, 0);
+            node.world().sleep(20'000'000);
+        }
+    });
+    node.run();
+    EXPECT_LE(node.most_provided(), 7);
+    EXPECT_EQ(node.provided(), 0);
+}
+
+TEST(Faults, WithoutMemoryFilesAreWrittenDirectly) {
+    Node node{long_world, {}, {.memory_max = 0}};
+    adapters::MemoryFile file;
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(write_in_pieces(self, id, file, 3'000'000), 3'000'000);
+        EXPECT_EQ(node.directory().files[id.slot].reason, Reason::no_memory);
+    });
+    EXPECT_TRUE(same(file.get({Offset{0}, Length{3'000'000}}), bytes_of(3'000'000, 5)));
+}
+
+TEST(Faults, AFileSystemThatHangsHoldsUpItsOwnFilesOnly) {
+    Node node{long_world, {.cap_bytes = 8 * mib, .files_at_once = 1}};
+    adapters::Faults faults;
+    faults.slow_target = adapters::SlowTarget{mib, 1, 0, 1'000'000};  // ten seconds
+    adapters::MemoryFile hung{faults};
+    adapters::MemoryFile good;
+    node.daemon();
+    node.client("waits", [&](NodeClient& self) {
+        const FileId id = self.open(hung, Access::write);
+        EXPECT_EQ(write_in_pieces(self, id, hung, 6'000'000), 6'000'000);
+    });
+    node.client("client", [&](NodeClient& self) {
+        const FileId id = self.open(good, Access::write);
+        node.world().sleep(100'000'000);
+        EXPECT_EQ(write_in_pieces(self, id, good, 20'000'000), 20'000'000);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_LT(node.world().now_ns(), 9 * second);
+    });
+    node.run();
+    EXPECT_EQ(hung.size().bytes(), 6'000'000);
+    EXPECT_EQ(good.size().bytes(), 20'000'000);
+}
+
+TEST(Faults, BackPressureComesAndEnds) {
+    Node node{long_world, {.cap_bytes = 4 * mib, .window_bytes = 2 * mib}};
+    adapters::MemoryFile file;
+    node.daemon();
+    add_clients(node, 2, file, Access::write, [&](NodeClient& self, FileId id, int who) {
+        for (int i = 0; i < 15; ++i) {
+            const std::int64_t at = (i * 2 + who) * mib;
+            EXPECT_EQ(self.write(id, file, at, bytes_of(mib, 1 + who)).error, 0);
+        }
+        if (who == 0) {
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_GT(node.directory().files[id.slot].waited_ns, 0);
+        }
+    });
+    node.run();
+    EXPECT_EQ(file.size().bytes(), 30 * mib);
+    EXPECT_LE(node.most_provided(), 5) << "whoever has none gets one";
+    EXPECT_EQ(node.directory().header.high, node.most_provided() * mib);
+}
+
+// A writer that was faster than the daemon had more there: all that it had credit for.
+TEST(Faults, AWriterThatIsFasterThanTheDaemonKeepsToTheWindow) {
+    Node node{long_world, {.window_bytes = 4 * mib}};
+    adapters::MemoryFile file;
+    node.client("writer", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(24 * mib, 1)).error, 0);
+        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_LE(node.directory().files[id.slot].high, 4 * mib);
+        EXPECT_GT(node.directory().files[id.slot].waited_ns, 0);
+    });
+    node.daemon();
+    node.run();
+    EXPECT_TRUE(same(file.get({Offset{0}, Length{24 * mib}}), bytes_of(24 * mib, 1)));
+}
+
+}  // namespace
+}  // namespace forebay::pool

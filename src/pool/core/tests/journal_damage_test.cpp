@@ -1,0 +1,283 @@
+// Whole journals that are damaged in every simple way: each bit of each header, segments that are
+// gone, there twice, exchanged, of an earlier time, or of another journal. A replay then writes
+// what was acknowledged or says that it does not: never other bytes, never less in silence.
+#include "pool/core/tests/crash_check.hpp"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace forebay::pool {
+namespace {
+
+using Image = JournalDisk::Image;
+using journal::Kind;
+
+constexpr std::int64_t segment_bytes = 4 * journal::group_unit;
+constexpr int writes = 11;
+
+std::size_t place_of_write(int number) { return static_cast<std::size_t>(number % 5) * 700; }
+constexpr std::size_t write_bytes = 1500;
+
+// A file after so many writes.
+std::vector<std::byte> after(int count) {
+    std::vector<std::byte> bytes;
+    for (int i = 0; i < count; ++i) {
+        bytes.resize(std::max(bytes.size(), place_of_write(i) + write_bytes));
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(place_of_write(i)), write_bytes,
+                    static_cast<std::byte>(i + 1));
+    }
+    return bytes;
+}
+
+// A journal of a file, and every image of it on the way: behind each write, and when its head knows
+// of that.
+class Kept {
+public:
+    explicit Kept(unsigned char key = 7, Image image = {})
+        : disk_{{.segment_bytes = segment_bytes, .key = {std::byte{key}}}, std::move(image)} {
+        Disk nothing;
+        DiskFiles none{nothing, clock_};
+        auto begun = replay(disk_, clock_, none, {.life = key, .segments_max = 20});
+        EXPECT_TRUE(begun.has_value());
+        writer_ = std::move(begun->writer);
+    }
+
+    void write_all() {
+        for (int i = 0; i < writes; ++i) {
+            write(i);
+            behind_write.push_back(disk_.image());
+            writer_->tend_head(true);
+            EXPECT_EQ(writer_->wait(), 0);
+            behind_head.push_back(disk_.image());
+        }
+    }
+
+    std::vector<Image> behind_write;
+    std::vector<Image> behind_head;
+
+private:
+    void write(int number) {
+        if (number == 0) {
+            journal::FileFacts facts;
+            facts.device = 1;
+            facts.inode = 1;
+            facts.stamped = 1;
+            const auto file = writer_->add({.kind = Kind::file, .length = sizeof facts});
+            std::memcpy(file.payload.data(), &facts, sizeof facts);
+            file_ = file.at;
+        }
+        const auto added =
+            writer_->add({.kind = Kind::deposit,
+                          .length = write_bytes,
+                          .file = file_,
+                          .number = static_cast<std::int64_t>(place_of_write(number))});
+        std::ranges::fill(added.payload, static_cast<std::byte>(number + 1));
+        while (writer_->segments().free() == 0) {
+            EXPECT_TRUE(writer_->grow());
+            EXPECT_EQ(writer_->wait_until_grown(), 0);
+        }
+        EXPECT_TRUE(writer_->begin());
+        EXPECT_EQ(writer_->wait(), 0);
+    }
+
+    LateClock clock_;
+    JournalDisk disk_;
+    std::unique_ptr<JournalWriter> writer_;
+    std::uint64_t file_ = 0;
+};
+
+// What a replay makes of it: how many writes are there; negative: it refuses.
+struct Found {
+    int writes = -1;
+    bool is_told = false;  // that it may not be all
+};
+Found replayed(const Image& image) {
+    LateClock clock;
+    clock.at_ns = 1'000'000'000'000;
+    JournalDisk device{{.segment_bytes = segment_bytes}, image};
+    Disk disk;
+    disk.files.resize(1);
+    DiskFiles files{disk, clock};
+    const auto done = replay(device, clock, files, {.life = 99, .segments_max = 20});
+    if (!done) {
+        return {-1, true};
+    }
+    for (int i = writes; i >= 0; --i) {
+        if (disk.files[0].bytes == after(i)) {
+            return {i, done->unfinished};
+        }
+    }
+    ADD_FAILURE() << "other bytes are in the file";
+    return {-1, false};
+}
+
+// All writes are there, or it is told that they may not be.
+void expect_all_or_told(const Image& image, int count, const std::string& what) {
+    const Found found = replayed(image);
+    EXPECT_TRUE(found.writes == count || found.is_told)
+        << what << ": " << found.writes << " of " << count;
+}
+// … or nothing is written to the file at all.
+void expect_all_or_refused(const Image& image, int count, const std::string& what) {
+    const Found found = replayed(image);
+    EXPECT_TRUE(found.writes == count || found.writes < 0)
+        << what << ": " << found.writes << " of " << count;
+}
+
+std::vector<std::uint32_t> numbers_in(const Image& image) {
+    std::vector<std::uint32_t> numbers;
+    for (const auto& [number, bytes] : image) {
+        if (number != JournalDisk::head) {
+            numbers.push_back(number);
+        }
+    }
+    return numbers;
+}
+
+// Every bit of the headers (and of the first record's) at each page that has any.
+template <class Look>
+void with_each_bit(const Image& image, Look look) {
+    constexpr std::size_t looked_at = sizeof(journal::GroupHeader) + sizeof(journal::RecordHeader);
+    for (const auto& [number, bytes] : image) {
+        for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+            const std::size_t at = bit / 8;
+            const std::size_t page = at / journal::group_unit * journal::group_unit;
+            if (at - page >= looked_at || bytes[page] == std::byte{0}) {
+                continue;
+            }
+            Image damaged = image;
+            damaged[number][at] ^= static_cast<std::byte>(1U << bit % 8);
+            look(damaged, "bit " + std::to_string(bit) + " of " + std::to_string(number));
+        }
+    }
+}
+
+class JournalDamage : public testing::Test {
+protected:
+    void SetUp() override { kept_.write_all(); }
+    Kept kept_;
+};
+
+TEST_F(JournalDamage, NoneIsSeenWhereThereIsNone) {
+    for (int i = 0; i < writes; ++i) {
+        for (const auto* images : {&kept_.behind_write, &kept_.behind_head}) {
+            const Found found = replayed((*images)[static_cast<std::size_t>(i)]);
+            EXPECT_EQ(found.writes, i + 1);
+            EXPECT_FALSE(found.is_told);
+        }
+    }
+}
+
+TEST_F(JournalDamage, OfABitIsToldWhereTheHeadIsBehind) {
+    for (const std::size_t i : {std::size_t{0}, std::size_t{3}, std::size_t{4}, std::size_t{10}}) {
+        with_each_bit(kept_.behind_write[i], [&](const Image& image, const std::string& what) {
+            expect_all_or_told(image, static_cast<int>(i) + 1, what);
+        });
+    }
+}
+
+TEST_F(JournalDamage, OfABitIsRefusedWhereTheHeadKnowsAll) {
+    for (const std::size_t i : {std::size_t{4}, std::size_t{10}}) {
+        // Both heads know it: one of them may be damaged.
+        Image image = kept_.behind_head[i];
+        Kept later{7, image};
+        with_each_bit(image, [&](const Image& damaged, const std::string& what) {
+            expect_all_or_refused(damaged, static_cast<int>(i) + 1, what);
+        });
+    }
+}
+
+TEST_F(JournalDamage, OfASegmentThatIsGoneIsRefused) {
+    for (const auto* images : {&kept_.behind_write, &kept_.behind_head}) {
+        for (std::size_t i = 0; i < images->size(); ++i) {
+            const Image& image = (*images)[i];
+            for (const std::uint32_t number : numbers_in(image)) {
+                Image damaged = image;
+                damaged.erase(number);
+                expect_all_or_refused(damaged, static_cast<int>(i) + 1,
+                                      "without " + std::to_string(number));
+                damaged = image;
+                damaged[number].resize(journal::group_unit);
+                expect_all_or_refused(damaged, static_cast<int>(i) + 1,
+                                      "a beginning of " + std::to_string(number));
+            }
+        }
+    }
+}
+
+TEST_F(JournalDamage, OfSegmentsThatAreDoubledOrSwappedIsRefused) {
+    for (std::size_t i = 0; i < kept_.behind_head.size(); ++i) {
+        const Image& image = kept_.behind_head[i];
+        const int count = static_cast<int>(i) + 1;
+        for (const std::uint32_t one : numbers_in(image)) {
+            Image more = image;
+            more[77] = image.at(one);
+            expect_all_or_refused(more, count, "twice " + std::to_string(one));
+            for (const std::uint32_t other : numbers_in(image)) {
+                Image doubled = image;
+                doubled[one] = image.at(other);
+                expect_all_or_refused(doubled, count, "doubled " + std::to_string(other));
+                Image swapped = image;
+                std::swap(swapped[one], swapped[other]);
+                expect_all_or_refused(swapped, count, "swapped " + std::to_string(other));
+                EXPECT_EQ(replayed(swapped).writes, count) << "all of it is there";
+            }
+        }
+    }
+}
+
+TEST_F(JournalDamage, OfSegmentsOfAnEarlierTimeIsRefused) {
+    const Image& image = kept_.behind_head.back();
+    for (const Image& earlier : kept_.behind_write) {
+        for (const auto& [number, bytes] : earlier) {
+            Image damaged = image;
+            damaged[number] = bytes;
+            expect_all_or_told(damaged, writes, "an earlier " + std::to_string(number));
+            if (number != JournalDisk::head) {
+                expect_all_or_refused(damaged, writes, "an earlier " + std::to_string(number));
+            }
+        }
+    }
+}
+
+TEST_F(JournalDamage, OfAnotherJournalIsRefused) {
+    Kept other{8};
+    other.write_all();
+    Kept same_key{7};
+    same_key.write_all();
+    const Image& image = kept_.behind_head.back();
+    for (const Image& others : {other.behind_head.back(), same_key.behind_head.back()}) {
+        for (const auto& [number, bytes] : others) {
+            Image damaged = image;
+            damaged[number] = bytes;
+            expect_all_or_refused(damaged, writes, "another's " + std::to_string(number));
+        }
+    }
+    EXPECT_EQ(replayed(other.behind_head.back()).writes, -1) << "whose key is not known";
+}
+
+// What was replayed is let go: a segment of it is missed by nobody.
+TEST_F(JournalDamage, OfWhatIsNotNeededIsNone) {
+    LateClock clock;
+    clock.at_ns = 1'000'000'000'000;
+    JournalDisk device{{.segment_bytes = segment_bytes}, kept_.behind_head.back()};
+    Disk disk;
+    disk.files.resize(1);
+    DiskFiles files{disk, clock};
+    auto done = replay(device, clock, files, {.life = 99, .segments_max = 20});
+    ASSERT_TRUE(done.has_value());
+    ASSERT_TRUE(done->writer->finish(true));
+    const Image ended = device.image();
+    EXPECT_TRUE(numbers_in(ended).empty());
+    EXPECT_EQ(replayed(ended).writes, 0);
+    with_each_bit(ended, [&](const Image& damaged, const std::string& what) {
+        EXPECT_EQ(replayed(damaged).writes, 0) << what << " of a journal that is empty";
+    });
+    Kept next{7, ended};
+    next.write_all();
+    EXPECT_EQ(replayed(next.behind_head.back()).writes, writes);
+}
+
+}  // namespace
+}  // namespace forebay::pool

@@ -1,0 +1,396 @@
+// The daemon ends in good order, or a file leaves, while a client is suspended at any step of what
+// it does: for a moment, or for an hour. What was acknowledged is in the file, nobody hangs, and
+// nobody waits for who does not come back (docs/decisions/0037).
+#include "pool/core/tests/pool_check.hpp"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace forebay::pool {
+namespace {
+
+constexpr std::int64_t moment_ns = 3'000'000;
+constexpr std::int64_t hour_ns = std::int64_t{3600} * 1'000'000'000;
+// While the daemon goes on, and looks round every millisecond.
+constexpr std::int64_t long_ns = 1'500'000'000;
+// Whoever waits for a suspended client waits no longer.
+constexpr std::int64_t soon_ns = 1'000'000'000;
+
+std::vector<std::byte> bytes_of(std::size_t count, int value) {
+    return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
+// A write by hand, with a step between any two changes of memory that it makes
+// (pool/protocol/log.hpp). False: the client has to write the bytes to the file itself.
+class SlowWriter {
+public:
+    SlowWriter(Node& node, NodeClient& self) : node_{node}, self_{self}, log_{self.log()} {}
+
+    bool write(FileId file, std::int64_t offset, const std::vector<std::byte>& bytes) {
+        const std::uint64_t position = log_.header().reserved.fetch_add(bytes.size());
+        step();
+        const std::uint64_t number = log_.header().entries.fetch_add(1);
+        step();
+        if ((number & log_sealed) != 0 || !wait_for_room(number, position + bytes.size(), file)) {
+            return false;
+        }
+        Entry& entry = log_.entry(number);
+        fill_in(entry, file, offset, position, bytes.size());
+        if (!change(entry, number, entry.state.load(), EntryState::reserved)) {
+            return abandoned(entry, number);
+        }
+        if (node_.directory().files[file.slot].state != FileState::pooled) {
+            return abandoned(entry, number);
+        }
+        step();
+        copy(position, bytes);
+        if (!change(entry, number, stated(number, EntryState::reserved), EntryState::committed)) {
+            return abandoned(entry, number);
+        }
+        log_.header().commits.fetch_add(1);
+        step();
+        return true;
+    }
+
+private:
+    void step() { node_.world().step({"store"}); }
+    bool change(Entry& entry, std::uint64_t number, std::uint64_t before, EntryState to) {
+        step();
+        const bool revoked = state_of(number, before) == EntryState::revoked;
+        const bool changed =
+            !revoked && entry.state.compare_exchange_strong(before, stated(number, to));
+        step();
+        return changed;
+    }
+    bool abandoned(Entry& entry, std::uint64_t number) {
+        step();
+        entry.state = stated(number, EntryState::abandoned);
+        step();
+        return false;
+    }
+    // False: the log is sealed, or the file leaves; the entry stays as it was.
+    bool wait_for_room(std::uint64_t number, std::uint64_t end, FileId file) {
+        const ClientSlot& slot = node_.directory().clients[self_.number()];
+        while (number >= slot.entries + entries_max || slot.credit < end) {
+            if ((log_.header().entries & log_sealed) != 0 ||
+                node_.directory().files[file.slot].state != FileState::pooled) {
+                return false;
+            }
+            self_.kick();
+            node_.world().sleep(100'000);
+        }
+        return true;
+    }
+    void fill_in(Entry& entry, FileId file, std::int64_t offset, std::uint64_t position,
+                 std::size_t bytes) {
+        entry.file = file.slot;
+        entry.generation = file.generation;
+        entry.kind = EntryKind::deposit;
+        entry.offset = offset;
+        step();
+        entry.position = position;
+        entry.length = static_cast<std::uint32_t>(bytes);
+        entry.time_ns = node_.world().now_ns();
+    }
+    void copy(std::uint64_t position, const std::vector<std::byte>& bytes) {
+        const std::uint32_t block =
+            block_of(node_.directory().leases[self_.number()][position / block_bytes % blocks_max]);
+        std::byte* const to = log_.block(block) + position % block_bytes;
+        const std::size_t half = bytes.size() / 2;
+        std::memcpy(to, bytes.data(), half);
+        step();
+        std::memcpy(to + half, bytes.data() + half, bytes.size() - half);
+    }
+
+    Node& node_;
+    NodeClient& self_;
+    Log log_;
+};
+
+// One client does something and is suspended at step `step` of it; then the daemon is stopped, or
+// somebody has its file leave.
+class Suspended {
+public:
+    using Body = std::function<void(Suspended&, NodeClient&)>;
+    enum class Then { stop, leave };
+    struct What {
+        Body body;
+        Then then = Then::stop;
+        std::int64_t for_ns = 0;
+        PoolOptions pool{};
+    };
+
+    Suspended(const What& what, std::int64_t step)
+        : what_{what},
+          node{{.seed = 1 + static_cast<std::uint64_t>(step), .quiet_ns_max = 2 * long_ns},
+               what.pool} {
+        node.world().suspend("victim", step, what.for_ns);
+    }
+
+    // False: it was never suspended.
+    bool run() {
+        node.daemon();
+        node.client("victim", [&](NodeClient& self) { what_.body(*this, self); });
+        node.client("neighbour", [&](NodeClient& self) { go_on_writing(self); });
+        bool suspended = false;
+        node.client("stopper", [&](NodeClient& self) {
+            while (!node.world().suspended("victim") && node.world().alive("victim")) {
+                node.world().sleep(100'000);
+            }
+            suspended = node.world().suspended("victim");
+            const std::int64_t before = node.world().now_ns();
+            bring_about(self);
+            EXPECT_LT(node.world().now_ns() - before, soon_ns) << "it waits for who is suspended";
+        });
+        node.run();
+        EXPECT_EQ(node.ended(), what_.then == Then::stop);
+        judge();
+        return suspended;
+    }
+
+    // What is acknowledged from then on. Each record is written once.
+    void acknowledged(std::int64_t offset, std::vector<std::byte> bytes) {
+        promised_.emplace_back(offset, std::move(bytes));
+    }
+    // As a program's write: itself, where the pool does not.
+    void write(NodeClient& self, FileId id, std::int64_t offset,
+               const std::vector<std::byte>& bytes) {
+        if (id.slot == files_max) {
+            self.put_directly(file, offset, bytes);
+        } else {
+            const NodeClient::Put put = self.write(id, file, offset, bytes);
+            EXPECT_EQ(put.error, 0);
+            EXPECT_EQ(put.taken, bytes.size());
+        }
+        acknowledged(offset, bytes);
+    }
+
+private:
+    const What& what_;
+
+public:
+    Node node;
+    adapters::MemoryFile file;
+
+private:
+    static constexpr std::int64_t neighbours_at = 64 << 20;
+
+    void bring_about(NodeClient& self) {
+        if (what_.then == Then::leave) {
+            const FileId id = self.open(file, Access::write);
+            EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+            return;
+        }
+        node.stop();
+        while (!node.ended()) {
+            node.world().sleep(100'000);
+        }
+    }
+    void go_on_writing(NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        for (int i = 0; i < 12; ++i) {
+            write(self, id, neighbours_at + i * std::int64_t{5000}, bytes_of(5000, 100 + i));
+            node.world().sleep(500'000);
+        }
+    }
+    void judge() {
+        for (const auto& [offset, bytes] : promised_) {
+            const Extent range{Offset{offset}, Length{static_cast<std::int64_t>(bytes.size())}};
+            EXPECT_TRUE(same(file.get(range), bytes)) << "at " << offset;
+        }
+    }
+
+    std::vector<std::pair<std::int64_t, std::vector<std::byte>>> promised_;
+};
+
+// How many steps it could be suspended at.
+std::int64_t suspend_everywhere(const Suspended::What& what) {
+    for (std::int64_t step = 0; step < 2000; ++step) {
+        Suspended one{what, step};
+        const bool suspended = one.run();
+        if (!suspended || testing::Test::HasFailure()) {
+            EXPECT_FALSE(testing::Test::HasFailure()) << "suspended at step " << step;
+            return step;
+        }
+    }
+    ADD_FAILURE() << "it never ended";
+    return 0;
+}
+
+void deposits(Suspended& all, NodeClient& self, std::size_t bytes) {
+    const FileId id = self.open(all.file, Access::write);
+    for (int i = 0; i < 5; ++i) {
+        all.write(self, id, i * static_cast<std::int64_t>(bytes), bytes_of(bytes, i + 1));
+    }
+    if (id.slot != files_max) {
+        self.close(id);
+    }
+}
+
+void deposits_by_hand(Suspended& all, NodeClient& self) {
+    constexpr std::size_t bytes = block_bytes / 4;
+    const FileId id = self.open(all.file, Access::write);
+    SlowWriter writer{all.node, self};
+    for (int i = 0; i < 5; ++i) {
+        const std::vector<std::byte> record = bytes_of(bytes, i + 1);
+        const std::int64_t at = i * static_cast<std::int64_t>(bytes);
+        if (id.slot == files_max || !writer.write(id, at, record)) {
+            all.write(self, id, at, record);
+        } else {
+            all.acknowledged(at, record);
+        }
+    }
+}
+
+// The bytes go through memory that is lent, as an aggregator's windows do.
+void loans(Suspended& all, NodeClient& self) {
+    constexpr std::size_t bytes = 100'000;
+    const FileId id = self.open(all.file, Access::write);
+    for (int i = 0; i < 5; ++i) {
+        const std::vector<std::byte> record = bytes_of(bytes, i + 1);
+        const std::int64_t at = i * static_cast<std::int64_t>(bytes);
+        const auto loan =
+            id.slot == files_max ? std::nullopt : self.depositor().lend(id, record.size());
+        if (!loan) {
+            all.write(self, id, at, record);
+            continue;
+        }
+        all.node.world().step({"fill the loan"});
+        std::ranges::copy(record, loan->bytes.begin());
+        all.node.world().step({"hand it in"});
+        const Written written = self.depositor().put_lent(id, at, *loan);
+        if (written.taken == 0) {
+            // From its own memory: nobody else may have got it meanwhile.
+            const std::vector<std::byte> kept{loan->bytes.begin(), loan->bytes.end()};
+            EXPECT_TRUE(same(kept, record));
+            all.write(self, id, at, kept);
+            self.depositor().give_back(*loan);
+        } else {
+            all.acknowledged(at, record);
+        }
+        all.node.world().step({"go on"});
+    }
+}
+
+void reads(Suspended& all, NodeClient& self) {
+    const FileId id = self.open(all.file, Access::both);
+    for (int i = 0; i < 4; ++i) {
+        const std::vector<std::byte> record = bytes_of(3000, i + 1);
+        all.write(self, id, i * 3000, record);
+        if (id.slot == files_max) {
+            continue;
+        }
+        std::vector<std::byte> seen(3000);
+        EXPECT_EQ(self.read(id, all.file, i * 3000, seen), 3000);
+        EXPECT_TRUE(same(seen, record));
+    }
+}
+
+void opens_and_closes(Suspended& all, NodeClient& self) {
+    for (int i = 0; i < 4; ++i) {
+        const FileId id = self.open(all.file, i % 2 == 0 ? Access::write : Access::both);
+        all.write(self, id, i * 100, bytes_of(100, i + 1));
+        if (id.slot != files_max) {
+            self.close(id);
+        }
+    }
+}
+
+struct Kind {
+    const char* name;
+    Suspended::Body body;
+    std::int64_t steps_least;
+    PoolOptions pool{};
+};
+
+const std::vector<Kind>& kinds() {
+    static const std::vector<Kind> all{
+        {"small deposits", [](auto& s, auto& self) { deposits(s, self, 1000); }, 8},
+        {"deposits over the ends of blocks",
+         [](auto& s, auto& self) { deposits(s, self, 1'500'000); },
+         12,
+         {.cap_bytes = 16 << 20}},
+        {"deposits that wait for memory",
+         [](auto& s, auto& self) { deposits(s, self, 1'500'000); },
+         15,
+         {.cap_bytes = 2 << 20, .window_bytes = 8 << 20}},
+        {"deposits by hand", deposits_by_hand, 40, {.cap_bytes = 16 << 20}},
+        {"loans", loans, 15, {.cap_bytes = 256 << 20}},
+        {"reads", reads, 15},
+        {"opens and closes", opens_and_closes, 10},
+    };
+    return all;
+}
+
+TEST(Stop, WhoIsSuspendedForAMomentLosesNothing) {
+    for (const Kind& kind : kinds()) {
+        SCOPED_TRACE(kind.name);
+        EXPECT_GT(suspend_everywhere({.body = kind.body, .for_ns = moment_ns, .pool = kind.pool}),
+                  kind.steps_least);
+    }
+}
+
+TEST(Stop, WhoIsSuspendedForAnHourIsNotWaitedForAndLosesNothing) {
+    for (const Kind& kind : kinds()) {
+        SCOPED_TRACE(kind.name);
+        EXPECT_GT(suspend_everywhere({.body = kind.body, .for_ns = hour_ns, .pool = kind.pool}),
+                  kind.steps_least);
+    }
+}
+
+TEST(Stop, AFileLeavesWithoutWaitingForWhoIsSuspended) {
+    for (const Kind& kind : kinds()) {
+        SCOPED_TRACE(kind.name);
+        EXPECT_GT(suspend_everywhere({.body = kind.body,
+                                      .then = Suspended::Then::leave,
+                                      .for_ns = long_ns,
+                                      .pool = kind.pool}),
+                  kind.steps_least);
+    }
+}
+
+TEST(Stop, SaysWhoseWriteItGaveUp) {
+    Node node{{.seed = 3}};
+    adapters::MemoryFile file;
+    node.daemon();
+    std::vector<GivenUpWrite> given_up;
+    bool reserved = false;
+    node.client("victim", [&](NodeClient& self) {
+        const FileId id = self.open(file, Access::write);
+        const std::uint64_t position = self.log().header().reserved.fetch_add(700);
+        Entry& entry = self.log().entry(self.log().header().entries.fetch_add(1));
+        entry.file = id.slot;
+        entry.generation = id.generation;
+        entry.kind = EntryKind::deposit;
+        entry.offset = 41;
+        entry.position = position;
+        entry.length = 700;
+        entry.time_ns = node.world().now_ns();
+        entry.state = stated(0, EntryState::reserved);
+        reserved = true;
+        while (!node.ended()) {
+            node.world().sleep(1'000'000);
+        }
+        EXPECT_EQ(state_of(0, entry.state), EntryState::revoked);
+    });
+    node.client("stopper", [&](NodeClient& /*self*/) {
+        while (!reserved) {
+            node.world().sleep(1'000'000);
+        }
+        node.stop();
+        while (!node.ended()) {
+            node.world().sleep(1'000'000);
+        }
+        given_up = node.pool().given_up();
+    });
+    node.run();
+    ASSERT_EQ(given_up.size(), 1U);
+    EXPECT_EQ(given_up[0].process, 1U);
+    EXPECT_EQ(given_up[0].offset, 41);
+    EXPECT_EQ(given_up[0].bytes, 700);
+}
+
+}  // namespace
+}  // namespace forebay::pool

@@ -1,0 +1,155 @@
+// A lock file beside the socket says whether a daemon lives: the kernel lets go of the lock when
+// its holder dies, whatever it died of. So nobody has to guess what a socket that is there means.
+#include "pool/daemon/listener/listener.hpp"
+
+#include "foundation/kernel/calls.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr int queue_max = 128;
+constexpr mode_t user_only = 0700;
+constexpr mode_t others = 0077;
+
+tl::unexpected<Error> refuse(ErrorCode code, int system, std::string message) {
+    return failure(Error{code, system, std::move(message)});
+}
+
+Result<void> make_folder(const std::string& folder) {
+    if (kernel::mkdir(folder.c_str(), user_only) != 0 && errno != EEXIST) {
+        return failure(system_error(errno, "make the folder " + folder));
+    }
+    struct stat found{};
+    if (::lstat(folder.c_str(), &found) != 0) {
+        return failure(system_error(errno, "look at the folder " + folder));
+    }
+    if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & others) != 0) {
+        return refuse(ErrorCode::access, EACCES,
+                      fmt::format("cannot listen in {} (it is no folder that you alone can enter). "
+                                  "Name one with mode 0700 of your own.",
+                                  folder));
+    }
+    return {};
+}
+
+// Held as long as the descriptor is open.
+Result<OwnFd> take_lock(const std::string& path) {
+    constexpr mode_t user_reads_and_writes = 0600;
+    OwnFd lock{kernel::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                            user_reads_and_writes)};
+    if (!lock.valid()) {
+        return failure(system_error(errno, "open " + path));
+    }
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
+        return lock;
+    }
+    if (errno != EWOULDBLOCK) {
+        return failure(system_error(errno, "lock " + path));
+    }
+    const std::string process = kernel::contents(path, 64).value_or("");
+    return refuse(ErrorCode::access, EADDRINUSE,
+                  fmt::format("cannot start a daemon (one is there already: process {}). Use it, "
+                              "or end it with `forebay pool stop`.",
+                              process.empty() ? "unknown" : process));
+}
+
+Result<OwnFd> listen_at(const std::string& path) {
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    if (path.size() >= sizeof name.sun_path) {
+        return refuse(ErrorCode::argument, ENAMETOOLONG,
+                      fmt::format("cannot listen at {} (a socket's name has at most {} bytes). "
+                                  "Choose a folder with a shorter name.",
+                                  path, sizeof name.sun_path - 1));
+    }
+    std::memcpy(&name.sun_path, path.c_str(), path.size() + 1);
+    OwnFd socket{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (!socket.valid()) {
+        return failure(system_error(errno, "make a socket"));
+    }
+    kernel::unlink(path.c_str());  // of a daemon that is dead: the lock is ours
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
+        ::listen(socket.get(), queue_max) != 0) {
+        return failure(system_error(errno, "listen at " + path));
+    }
+    return socket;
+}
+
+OwnFd spare_descriptor() { return OwnFd{kernel::open("/dev/null", O_RDONLY | O_CLOEXEC)}; }
+
+}  // namespace
+
+Door::Door(OwnFd lock, OwnFd socket, std::string path)
+    : lock_{std::move(lock)},
+      socket_{std::move(socket)},
+      spare_{spare_descriptor()},
+      path_{std::move(path)} {}
+
+Door::~Door() {
+    if (socket_.valid()) {
+        kernel::unlink(path_.c_str());
+        ::ftruncate(lock_.get(), 0);
+    }
+}
+
+Result<Door> Door::open(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (!path.starts_with('/') || slash == 0) {
+        return refuse(ErrorCode::argument, EINVAL,
+                      fmt::format("cannot listen at {} (it is no absolute path in a folder of its "
+                                  "own). Name /…/FOLDER/SOCKET.",
+                                  path));
+    }
+    if (auto made = make_folder(path.substr(0, slash)); !made) {
+        return failure(std::move(made.error()));
+    }
+    Result<OwnFd> lock = take_lock(path + ".lock");
+    if (!lock) {
+        return failure(std::move(lock.error()));
+    }
+    const std::string process = std::to_string(::getpid());
+    if (kernel::ftruncate(lock->get(), 0) != 0 ||
+        kernel::pwrite(lock->get(), process.data(), process.size(), 0) < 0) {
+        return failure(system_error(errno, "write " + path + ".lock"));
+    }
+    Result<OwnFd> socket = listen_at(path);
+    if (!socket) {
+        return failure(std::move(socket.error()));
+    }
+    return Door{std::move(*lock), std::move(*socket), path};
+}
+
+Visitor Door::next() {
+    OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    if (!socket.valid() && (errno == EMFILE || errno == ENFILE)) {
+        spare_ = OwnFd{};
+        const OwnFd sent_away{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+        spare_ = spare_descriptor();
+        return {.refused = "no descriptors are left", .no_room = true};
+    }
+    if (!socket.valid()) {
+        return {};
+    }
+    ucred who{};
+    socklen_t bytes = sizeof who;
+    if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0) {
+        return {.refused = "the kernel does not say who it is"};
+    }
+    if (who.uid != ::geteuid()) {
+        return {.refused = fmt::format("process {} is of user {}", who.pid, who.uid)};
+    }
+    return {.socket = std::move(socket), .process = who.pid};
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,47 @@
+// Where clients come in: a socket in a folder that only its user can enter. One daemon stands at
+// it; what a dead one left is cleared away.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace forebay::server {
+
+// Who connected, as the kernel says it.
+struct Visitor {
+    OwnFd socket = {};  // not valid: nobody was there, or who was there was sent away
+    std::int64_t process = 0;
+    std::string refused = {};  // why somebody was sent away; empty: nobody was
+    bool no_room = false;      // which is why
+};
+
+class Door {
+public:
+    // Makes the folder of `path`, with mode 0700, where it is missing. Fails where the folder is
+    // somebody else's or open to others, and where a daemon that lives stands at the door.
+    [[nodiscard]] static Result<Door> open(const std::string& path);
+    Door(Door&&) noexcept = default;
+    Door& operator=(Door&&) = delete;
+    Door(const Door&) = delete;
+    Door& operator=(const Door&) = delete;
+    ~Door();
+
+    [[nodiscard]] int socket() const noexcept { return socket_.get(); }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    // Next in the queue. Only processes of this user are let in; not even root's are.
+    [[nodiscard]] Visitor next();
+
+private:
+    Door(OwnFd lock, OwnFd socket, std::string path);
+
+    OwnFd lock_;
+    OwnFd socket_;
+    OwnFd spare_;  // given up for a moment to send somebody away when descriptors have run out
+    std::string path_;
+};
+
+}  // namespace forebay::server

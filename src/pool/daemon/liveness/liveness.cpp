@@ -1,0 +1,42 @@
+// See life.hpp.
+#include "pool/daemon/liveness/liveness.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <linux/futex.h>
+#include <pthread.h>
+
+namespace forebay::server {
+
+Result<void> begin_life(pool::DirectoryHeader& header) {
+    pthread_mutexattr_t attributes;
+    int wrong = ::pthread_mutexattr_init(&attributes);
+    if (wrong == 0) {
+        ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+        ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+        wrong = ::pthread_mutex_init(&header.alive, &attributes);
+        ::pthread_mutexattr_destroy(&attributes);
+    }
+    wrong = wrong == 0 ? ::pthread_mutex_lock(&header.alive) : wrong;
+    if (wrong != 0) {
+        return failure(system_error(wrong, "hold the mutex that shows that the daemon lives"));
+    }
+    return {};
+}
+
+void end_life(pool::DirectoryHeader& header, Ending ending) noexcept {
+    if (ending == Ending::badly) {
+        // What the kernel would do. Nobody takes the lock, so nobody is misled by its order.
+        auto& word = *reinterpret_cast<std::atomic<std::uint32_t>*>(&header.alive);
+        word.fetch_or(FUTEX_OWNER_DIED);
+        const std::uint32_t dead = word.load();
+        ::pthread_mutex_unlock(&header.alive);
+        word.store(dead);
+        return;
+    }
+    // There is no other round for which anybody could wait.
+    header.taken_round.store(header.round.load() + 1);
+    ::pthread_mutex_unlock(&header.alive);
+}
+
+}  // namespace forebay::server

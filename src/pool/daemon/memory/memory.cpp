@@ -1,0 +1,108 @@
+// See memory.hpp.
+#include "pool/daemon/memory/memory.hpp"
+
+#include "pool/protocol/read_cache.hpp"
+#include "storage/posix/futex.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr std::size_t place_of(std::uint32_t block) noexcept {
+    return pool::LogShape::data_at + block * pool::block_bytes;
+}
+
+}  // namespace
+
+Memory::Memory() : areas_(pool::clients_max), names_(pool::clients_max, 0) {}
+
+Result<pool::Log> Memory::prepare() {
+    Result<Area> made =
+        Area::make("forebay-log", pool::LogShape::bytes, Writers::daemon_and_client);
+    if (!made) {
+        return failure(std::move(made.error()));
+    }
+    next_ = std::move(*made);
+    // What a client writes to at its first deposits.
+    if (!next_.provide(0, pool::LogShape::data_at)) {
+        discard();
+        return failure(system_error(ENOMEM, "make shared memory for a client's log"));
+    }
+    return pool::Log{next_.base()};
+}
+
+void Memory::assign(std::uint32_t client) { areas_.at(client) = std::exchange(next_, Area{}); }
+
+void Memory::forget(std::uint32_t client) {
+    // Who has borrowed it may still map it.
+    if (std::exchange(names_.at(client), 0) != 0) {
+        areas_[client].release(0, pool::LogShape::bytes);
+    }
+    areas_.at(client) = Area{};
+}
+
+bool Memory::lend(std::uint32_t client, std::uint64_t name) {
+    const auto owner = std::ranges::find(names_, name);
+    if (owner != names_.end()) {
+        return owner == names_.begin() + client;
+    }
+    std::uint64_t& own = names_.at(client);
+    own = own == 0 ? name : own;
+    return own == name;
+}
+
+const Area* Memory::lent(std::uint64_t name) const {
+    const auto owner = std::ranges::find(names_, name);
+    return owner == names_.end() ? nullptr
+                                 : &areas_[static_cast<std::size_t>(owner - names_.begin())];
+}
+
+// The pool may want blocks for a client that it is about to admit.
+Area& Memory::area_of(std::uint32_t client) {
+    Area& own = areas_.at(client);
+    return own.made() ? own : next_;
+}
+
+bool Memory::provide(std::uint32_t client, std::uint32_t block) {
+    Area& area = area_of(client);
+    return area.made() && area.provide(place_of(block), pool::block_bytes);
+}
+
+void Memory::release(std::uint32_t client, std::uint32_t block) {
+    Area& area = area_of(client);
+    if (area.made()) {
+        area.release(place_of(block), pool::block_bytes);
+    }
+}
+
+Result<CleanMemory> CleanMemory::make(std::size_t blocks) {
+    CleanMemory memory;
+    if (blocks > 0) {
+        Result<Area> made =
+            Area::make("forebay-clean", blocks * pool::block_bytes, Writers::daemon_that_releases);
+        if (!made) {
+            return failure(std::move(made.error()));
+        }
+        memory.area_ = std::move(*made);
+    }
+    return memory;
+}
+
+std::byte* CleanMemory::block(std::uint32_t number) {
+    return area_.base() + pool::clean_place(number);
+}
+
+bool CleanMemory::provide(std::uint32_t number) {
+    return area_.provide_here(pool::clean_place(number), pool::block_bytes);
+}
+
+void CleanMemory::release(std::uint32_t number) {
+    area_.release(pool::clean_place(number), pool::block_bytes);
+}
+
+void Sleepers::wake(pool::Word& word) { adapters::futex_wake(word); }
+
+}  // namespace forebay::server

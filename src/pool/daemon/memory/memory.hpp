@@ -1,0 +1,63 @@
+// The memory that the daemon and its clients share: the logs, and who sleeps on its words.
+#pragma once
+
+#include "pool/core/pool.hpp"
+#include "pool/daemon/memory/shared_segment.hpp"
+#include "pool/protocol/log.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace forebay::server {
+
+class Memory final : public pool::Memory {
+public:
+    Memory();
+
+    // A log that belongs to no client yet: the next that is admitted.
+    [[nodiscard]] Result<pool::Log> prepare();
+    void assign(std::uint32_t client);
+    // Nobody was admitted.
+    void discard() { next_ = Area{}; }
+    void forget(std::uint32_t client);
+    // Not made: there is no such client.
+    [[nodiscard]] const Area& area(std::uint32_t client) const { return areas_.at(client); }
+    // Who knows the name may write to the client's log from now on. False: the client has lent it
+    // by another name, or the name is somebody else's.
+    [[nodiscard]] bool lend(std::uint32_t client, std::uint64_t name);
+    // Null: nobody has lent anything by that name.
+    [[nodiscard]] const Area* lent(std::uint64_t name) const;
+
+    [[nodiscard]] bool provide(std::uint32_t client, std::uint32_t block) override;
+    void release(std::uint32_t client, std::uint32_t block) override;
+
+private:
+    [[nodiscard]] Area& area_of(std::uint32_t client);
+
+    std::vector<Area> areas_;
+    std::vector<std::uint64_t> names_;  // by which logs are lent; 0: it is not
+    Area next_;
+};
+
+// One area for all clients, who can only read it.
+class CleanMemory final : public pool::CleanMemory {
+public:
+    // For so many blocks; none takes memory until it is provided. 0: there is no area.
+    [[nodiscard]] static Result<CleanMemory> make(std::size_t blocks);
+    [[nodiscard]] const Area& area() const noexcept { return area_; }
+
+    [[nodiscard]] std::byte* block(std::uint32_t number) override;
+    [[nodiscard]] bool provide(std::uint32_t number) override;
+    void release(std::uint32_t number) override;
+
+private:
+    Area area_;
+};
+
+// Wakes in every process that maps the word.
+class Sleepers final : public pool::Sleepers {
+public:
+    void wake(pool::Word& word) override;
+};
+
+}  // namespace forebay::server

@@ -1,0 +1,104 @@
+// See area.hpp.
+#include "pool/daemon/memory/shared_segment.hpp"
+
+#include "foundation/kernel/calls.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace forebay::server {
+
+namespace {
+
+tl::unexpected<Error> refused(const char* name, int system) {
+    return failure(system_error(system, fmt::format("make shared memory for {}", name)));
+}
+
+// Growing a file beyond this limit would end the process by SIGXFSZ.
+bool within_file_limit(std::size_t bytes) noexcept {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           bytes <= limit.rlim_cur;
+}
+
+bool seal(int fd, Writers writers) noexcept {
+    constexpr int always = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (writers == Writers::daemon && ::fcntl(fd, F_ADD_SEALS, always | F_SEAL_FUTURE_WRITE) == 0) {
+        return true;
+    }
+    if (writers == Writers::daemon_that_releases && ::fchmod(fd, S_IRUSR) != 0) {
+        return false;
+    }
+    // Before Linux 5.1 it is only the descriptor that keeps clients from writing, always.
+    return ::fcntl(fd, F_ADD_SEALS, always) == 0;
+}
+
+}  // namespace
+
+Result<Area> Area::make(const char* name, std::size_t bytes, Writers writers) {
+    if (!within_file_limit(bytes)) {
+        return refused(name, EFBIG);
+    }
+    OwnFd fd{kernel::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+    if (!fd.valid() || kernel::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+        return refused(name, errno);
+    }
+    Result<adapters::Mapping> mapping = adapters::Mapping::of_file(fd.get(), bytes);
+    if (!mapping) {
+        return refused(name, mapping.error().system);
+    }
+    if (!seal(fd.get(), writers)) {
+        return refused(name, errno);
+    }
+    return Area{std::move(fd), std::move(*mapping)};
+}
+
+Result<OwnFd> Area::for_writing() const {
+    OwnFd fd{::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0)};
+    if (!fd.valid()) {
+        return failure(system_error(errno, "pass on shared memory"));
+    }
+    return fd;
+}
+
+Result<OwnFd> Area::for_reading() const {
+    const std::string path = fmt::format("/proc/self/fd/{}", fd_.get());
+    OwnFd fd{kernel::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!fd.valid()) {
+        return failure(system_error(errno, "pass on shared memory through " + path));
+    }
+    return fd;
+}
+
+bool Area::provide(std::size_t begin, std::size_t bytes) noexcept {
+    int status = 0;
+    do {
+        status = ::fallocate(fd_.get(), 0, static_cast<off_t>(begin), static_cast<off_t>(bytes));
+    } while (status != 0 && errno == EINTR);
+    return status == 0;
+}
+
+bool Area::provide_here(std::size_t begin, std::size_t bytes) noexcept {
+    // Linux before 5.14 does not know it.
+    return kernel::madvise(base() + begin, bytes, MADV_POPULATE_WRITE) == 0 ||
+           (errno == EINVAL && provide(begin, bytes));
+}
+
+void Area::release(std::size_t begin, std::size_t bytes) noexcept {
+    ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                static_cast<off_t>(bytes));
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,33 @@
+// What the daemon is told: its command line, the settings, and what they leave to the machine.
+#pragma once
+
+#include "foundation/base/result.hpp"
+#include "pool/daemon/server.hpp"
+#include "pool/policy/memory_limit.hpp"
+#include "settings/settings.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace forebay::server {
+
+// What the daemon may use on this machine.
+struct Surroundings {
+    pool::MemoryLimit memory{};  // of the node, or of a control group where that is less
+    std::size_t processors = 0;
+    std::string folder;  // it was started in
+    std::string temporary_folder;
+    std::string host;            // its name
+    std::int64_t job_end_s = 0;  // since 1970; 0: not known
+};
+[[nodiscard]] Surroundings look_around();
+
+// Words behind the program's name: --socket PATH and, any number of times, --rescue FOLDER. Of the
+// daemons of a job, which are told of each other on standard input: --node NUMBER --nodes COUNT,
+// and --host NAME by which the others reach this node.
+[[nodiscard]] Result<ServerOptions> options_of(std::span<char* const> words,
+                                               const Settings& settings,
+                                               const Surroundings& around);
+
+}  // namespace forebay::server

@@ -1,0 +1,131 @@
+// Command lines and settings of the daemon.
+#include "pool/daemon/options.hpp"
+
+#include <gmock/gmock.h>
+#include <initializer_list>
+#include <vector>
+
+namespace forebay::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+constexpr std::int64_t second = 1'000'000'000;
+const Surroundings around{.memory = {.bytes = 100 * gibibyte},
+                          .folder = "/w",
+                          .temporary_folder = "/t",
+                          .host = "n%n",
+                          .job_end_s = 1'800'000'000};
+
+Result<ServerOptions> read(std::initializer_list<const char*> words, const Settings& settings = {},
+                           const Surroundings& surroundings = around) {
+    std::vector<std::string> texts{words.begin(), words.end()};
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size());
+    for (std::string& text : texts) {
+        pointers.push_back(text.data());
+    }
+    return options_of(pointers, settings, surroundings);
+}
+
+TEST(ServerOptions, ComeFromSettings) {
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_window, "1 GiB"));
+    ASSERT_TRUE(settings.set(Setting::pool_age, "7"));
+    ASSERT_TRUE(settings.set(Setting::pool_quiet, "9"));
+    ASSERT_TRUE(settings.set(Setting::pool_durability, "global"));
+    ASSERT_TRUE(settings.set(Setting::pool_consistency, "paper"));
+    ASSERT_TRUE(settings.set(Setting::storage, "posix"));
+    const auto options = read({"--socket", "s/x"}, settings);
+    ASSERT_TRUE(options.has_value());
+    EXPECT_EQ(options->socket, "/w/s/x");
+    EXPECT_EQ(options->desk.pool.window_bytes, gibibyte);
+    EXPECT_EQ(options->desk.pool.age_max_ns, 7'000'000'000);
+    EXPECT_EQ(options->desk.pool.quiet_ns, 9'000'000);
+    EXPECT_EQ(options->desk.storage, adapters::Preference::posix);
+    EXPECT_TRUE(options->desk.through);
+    EXPECT_EQ(options->desk.pool.consistency, pool::Consistency::paper);
+    EXPECT_EQ(read({"--socket", "s/x"})->desk.pool.consistency, pool::Consistency::pool);
+    EXPECT_EQ(options->desk.pool.cap_bytes, 10 * gibibyte);
+}
+
+TEST(ServerOptions, AControlGroupBoundsTheCapAndThatIsSaid) {
+    EXPECT_GT(look_around().memory.bytes, 0);
+    Surroundings small = around;
+    small.memory = {.bytes = 120 << 20, .file = "/cg/memory.max"};
+    EXPECT_EQ(read({"--socket", "/s/x"}, {}, small)->desk.pool.cap_bytes, 30 << 20);
+    EXPECT_TRUE(read({"--socket", "/s/x"}, {}, small)->desk.notes.empty());
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_cap, "1 GiB"));
+    const DeskOptions desk = read({"--socket", "/s/x"}, settings, small)->desk;
+    EXPECT_EQ(desk.pool.cap_bytes, 60 << 20);
+    EXPECT_EQ(desk.memory, small.memory);
+    EXPECT_THAT(desk.notes, ElementsAre(HasSubstr("/cg/memory.max allows 120 MiB")));
+    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->desk.pool.cap_bytes, gibibyte);
+}
+
+TEST(ServerOptions, ACapOfAFewBytesIsTheLeastWithWhichAPoolWorks) {
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_cap, "32"));
+    const DeskOptions desk = read({"--socket", "/s/x"}, settings)->desk;
+    EXPECT_EQ(desk.pool.cap_bytes, pool::cap_least);
+    EXPECT_THAT(desk.notes, ElementsAre(HasSubstr("32 bytes")));
+}
+
+TEST(ServerOptions, TheJobEndsWhenTheUserSaysOrElseTheBatchSystem) {
+    const DeskOptions usual = read({"--socket", "/s/x"})->desk;
+    EXPECT_EQ(usual.job_end_ns, 1'800'000'000 * second);
+    EXPECT_EQ(usual.job_margin_ns, 60 * second);
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_job_end, "1900000000"));
+    ASSERT_TRUE(settings.set(Setting::pool_deadline, "300"));
+    const DeskOptions told = read({"--socket", "/s/x"}, settings)->desk;
+    EXPECT_EQ(told.job_end_ns, 1'900'000'000 * second);
+    EXPECT_EQ(told.job_margin_ns, 300 * second);
+    ASSERT_TRUE(settings.set(Setting::pool_deadline, "0"));
+    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->desk.job_end_ns, pool::Deadline::never);
+}
+
+TEST(ServerOptions, TheJournalIsOfItsNode) {
+    const auto journal = [](const char* folder) {
+        Settings settings;
+        EXPECT_TRUE(settings.set(Setting::pool_journal, folder));
+        return read({"--socket", "/s/x", "--node", "3", "--nodes", "4"}, settings)
+            ->desk.journal.folder;
+    };
+    EXPECT_EQ(journal("/j"), "/j");
+    EXPECT_EQ(journal("j-%n/%n"), "/w/j-3/3");
+    EXPECT_EQ(journal("/j-%h-%n%h"), "/j-n%n-3n%n");
+    EXPECT_EQ(journal("/100%/j"), "/100%/j");
+    EXPECT_FALSE(look_around().host.empty());
+}
+
+TEST(ServerOptions, TheJournalWritesBelowThePathsOfThePool) {
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_journal, "/j"));
+    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->desk.journal.below, testing::IsEmpty());
+    ASSERT_TRUE(settings.set(Setting::pool_paths, "/nowhere/a,b"));
+    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->desk.journal.below,
+                testing::ElementsAre("/nowhere/a", "/w/b"));
+}
+
+TEST(ServerOptions, RescueFoldersAreTheCommandLinesThenTheSettingsThenUsual) {
+    EXPECT_THAT(read({"--socket", "/s/x"})->rescue_folders, ElementsAre("/w", "/t"));
+    Settings settings;
+    ASSERT_TRUE(settings.set(Setting::pool_rescue, "/a,b"));
+    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->rescue_folders, ElementsAre("/a", "/w/b"));
+    EXPECT_THAT(
+        read({"--rescue", "/c", "--socket", "/s/x", "--rescue", "d"}, settings)->rescue_folders,
+        ElementsAre("/c", "/w/d"));
+}
+
+TEST(ServerOptions, SayWhatIsWrong) {
+    EXPECT_THAT(read({}).error().message, HasSubstr("names no socket"));
+    EXPECT_THAT(read({"--sockets", "x"}).error().message, HasSubstr("--sockets"));
+    EXPECT_THAT(read({"--socket"}).error().message, HasSubstr("no value"));
+}
+
+}  // namespace
+}  // namespace forebay::server

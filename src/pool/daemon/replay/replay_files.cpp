@@ -1,0 +1,171 @@
+#include "pool/daemon/replay/replay_files.hpp"
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/kernel/calls.hpp"
+#include "storage/posix/file_control.hpp"
+#include "storage/posix/write_whole.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+using pool::journal::Found;
+using pool::journal::Story;
+
+class Opened final : public pool::ReplayFile {
+public:
+    explicit Opened(OwnFd fd) : fd_{std::move(fd)} {}
+
+    [[nodiscard]] Found found() const override {
+        constexpr std::int64_t second = 1'000'000'000;
+        struct stat is{};
+        if (kernel::fstat(fd_.get(), &is) != 0) {
+            return {};
+        }
+        return {.device = is.st_dev,
+                .inode = is.st_ino,
+                .generation = generation_of(fd_.get()),
+                .stamp = {.bytes = is.st_size,
+                          .modified_ns = is.st_mtim.tv_sec * second + is.st_mtim.tv_nsec,
+                          .changed_ns = is.st_ctim.tv_sec * second + is.st_ctim.tv_nsec}};
+    }
+    [[nodiscard]] int set_length(Length bytes) override {
+        return kernel::ftruncate(fd_.get(), bytes.bytes()) == 0 ? 0 : errno;
+    }
+    [[nodiscard]] int write(Offset at, std::span<const std::byte> bytes) override {
+        return adapters::write_whole(fd_.get(), bytes, at.bytes());
+    }
+    [[nodiscard]] int sync() override { return kernel::fsync(fd_.get()) == 0 ? 0 : errno; }
+    [[nodiscard]] Length length() override {
+        struct stat is{};
+        return Length{kernel::fstat(fd_.get(), &is) == 0 ? is.st_size : 0};
+    }
+
+private:
+    OwnFd fd_;
+};
+
+// As the kernel names what is open.
+std::string name_of(const OwnFd& fd) {
+    const std::string link = "/proc/self/fd/" + std::to_string(fd.get());
+    std::string name(4096, '\0');
+    const ssize_t got = kernel::readlink(link.c_str(), name.data(), name.size());
+    name.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return name;
+}
+
+// Nothing but a plain file is opened for writing: to open a pipe or a device does something. The
+// journal has the kernel's name of a file, so that a link on the way to it is none that was there.
+OwnFd open_plain(const std::string& path, int& error) {
+    struct stat is{};
+    if (kernel::stat(path.c_str(), &is) != 0) {
+        error = errno;
+        return OwnFd{};
+    }
+    if (!S_ISREG(is.st_mode)) {
+        error = ENOENT;
+        return OwnFd{};
+    }
+    OwnFd fd{kernel::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)};
+    error = fd.valid() ? 0 : errno;
+    if (error == ELOOP || (fd.valid() && name_of(fd) != path)) {
+        error = ENOENT;
+        return OwnFd{};
+    }
+    return fd;
+}
+
+bool is_the_one(const OwnFd& fd, const Story& story) {
+    struct stat is{};
+    return fd.valid() && kernel::fstat(fd.get(), &is) == 0 && is.st_dev == story.facts.device &&
+           is.st_ino == story.facts.inode;
+}
+
+// It was renamed, as programs do that write a file beside the old one first.
+OwnFd look_beside(const Story& story) {
+    const std::size_t slash = story.path.rfind('/');
+    if (slash == std::string::npos) {
+        return OwnFd{};
+    }
+    const std::string folder = story.path.substr(0, slash + 1);
+    const std::unique_ptr<DIR, int (*)(DIR*)> list{::opendir(folder.c_str()), ::closedir};
+    while (const dirent* const entry = list ? ::readdir(list.get()) : nullptr) {
+        if (entry->d_ino == story.facts.inode) {
+            int error = 0;
+            OwnFd fd = open_plain(folder + entry->d_name, error);
+            if (is_the_one(fd, story)) {
+                return fd;
+            }
+        }
+    }
+    return OwnFd{};
+}
+
+}  // namespace
+
+std::uint64_t generation_of(int fd) noexcept {
+    long version = 0;
+    return ::ioctl(fd, FS_IOC_GETVERSION, &version) == 0 ? static_cast<std::uint32_t>(version) : 0;
+}
+
+bool ReplayFiles::is_asked_for(const Story& story) const {
+    const std::string_view path = story.path;
+    if (below_.empty()) {
+        return true;
+    }
+    const bool is_plain =
+        path.starts_with('/') && (std::string{path} + "/").find("/../") == std::string::npos;
+    return is_plain && std::ranges::any_of(below_, [&](std::string_view folder) {
+               folder = folder.substr(0, folder.find_last_not_of('/') + 1);
+               return path.starts_with(folder) &&
+                      (path.size() == folder.size() || path[folder.size()] == '/');
+           });
+}
+
+Result<std::unique_ptr<pool::ReplayFile>> ReplayFiles::find(const Story& story) {
+    int error = 0;
+    OwnFd fd = open_plain(story.path, error);
+    if (!is_the_one(fd, story)) {
+        if (OwnFd beside = look_beside(story); beside.valid()) {
+            return std::make_unique<Opened>(std::move(beside));
+        }
+    }
+    if (fd.valid()) {
+        return std::make_unique<Opened>(std::move(fd));
+    }
+    if (error == ENOENT || error == ENOTDIR) {
+        return std::unique_ptr<pool::ReplayFile>{};
+    }
+    return failure(system_error(error, "open " + story.path));
+}
+
+Result<std::string> ReplayFiles::keep(const Story& story, int error) {
+    std::vector<Run> runs;
+    for (const pool::journal::Run& run : story.runs) {
+        runs.push_back({run.at.bytes(), run.bytes});
+    }
+    const Rescued kept = rescue_.keep({.path = story.path,
+                                       .device = story.facts.device,
+                                       .inode = story.facts.inode,
+                                       .error = error},
+                                      runs);
+    if (kept.file.empty()) {
+        return failure({ErrorCode::input_output, EIO,
+                        "cannot keep " + std::to_string(kept.bytes) + " bytes of " + story.path +
+                            " that the journal has (" + kept.problem +
+                            "). They stay in the journal; start again when that is mended."});
+    }
+    return kept.file;
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,34 @@
+// The files of a replay: found by name, or beside it by inode; else kept in a rescue file.
+#pragma once
+
+#include "pool/daemon/rescue/rescue.hpp"
+#include "pool/journal/replay.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace forebay::server {
+
+class ReplayFiles final : public pool::ReplayFiles {
+public:
+    // See RescueFolder, and JournalOptions::below.
+    ReplayFiles(std::vector<std::string> rescue_folders, std::int64_t now_ns,
+                std::vector<std::string> below)
+        : rescue_{std::move(rescue_folders), now_ns}, below_{std::move(below)} {}
+
+    [[nodiscard]] bool is_asked_for(const pool::journal::Story& story) const override;
+    [[nodiscard]] Result<std::unique_ptr<pool::ReplayFile>> find(
+        const pool::journal::Story& story) override;
+    [[nodiscard]] Result<std::string> keep(const pool::journal::Story& story, int error) override;
+
+private:
+    RescueFolder rescue_;
+    std::vector<std::string> below_;
+};
+
+// Of the inode that is open; 0: its file system does not tell.
+[[nodiscard]] std::uint64_t generation_of(int fd) noexcept;
+
+}  // namespace forebay::server

@@ -1,0 +1,59 @@
+// Which files a replay writes to: those below the paths of the job, by names that lead where they
+// led.
+#include "pool/daemon/replay/replay_files.hpp"
+
+#include "pool/daemon/tests/server_check.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace forebay::server {
+namespace {
+
+using check::Folder;
+
+bool is_asked_for(const std::vector<std::string>& below, const std::string& path) {
+    const ReplayFiles files{{}, 0, below};
+    pool::journal::Story story;
+    story.path = path;
+    return files.is_asked_for(story);
+}
+
+TEST(ReplayFiles, AreAllWhereNoPathsAreNamed) { EXPECT_TRUE(is_asked_for({}, "/etc/passwd")); }
+
+TEST(ReplayFiles, AreThoseBelowThePathsElse) {
+    const std::vector<std::string> below{"/scratch/me", "/data/one", "/slash/"};
+    EXPECT_TRUE(is_asked_for(below, "/scratch/me/a/b"));
+    EXPECT_TRUE(is_asked_for(below, "/data/one")) << "a file";
+    EXPECT_TRUE(is_asked_for(below, "/slash/file"));
+    EXPECT_TRUE(is_asked_for({"/"}, "/any/file"));
+    EXPECT_FALSE(is_asked_for(below, "/scratch/mean"));
+    EXPECT_FALSE(is_asked_for(below, "/etc/passwd"));
+    EXPECT_FALSE(is_asked_for(below, "/scratch/me/../../etc/passwd"));
+    EXPECT_FALSE(is_asked_for(below, "/scratch/me/a/.."));
+    EXPECT_FALSE(is_asked_for(below, "scratch/me/a"));
+    EXPECT_FALSE(is_asked_for(below, ""));
+}
+
+TEST(ReplayFiles, AreNotFoundBehindALinkThatCameLater) {
+    const Folder folder;
+    std::filesystem::create_directory(folder.path("real"));
+    std::ofstream{folder.path("real/file")} << "bytes";
+    std::filesystem::create_directory_symlink("real", folder.path("link"));
+    std::filesystem::create_symlink("real/file", folder.path("name"));
+    ReplayFiles files{{}, 0, {}};
+    pool::journal::Story story;
+    for (const auto& [path, is_found] : {std::pair{"/real/file", true},
+                                         {"/link/file", false},
+                                         {"/name", false},
+                                         {"/nothing", false}}) {
+        story.path = folder.name() + path;
+        const auto found = files.find(story);
+        ASSERT_TRUE(found.has_value()) << path;
+        EXPECT_EQ(*found != nullptr, is_found) << path;
+    }
+}
+
+}  // namespace
+}  // namespace forebay::server

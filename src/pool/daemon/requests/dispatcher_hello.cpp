@@ -1,0 +1,111 @@
+// The part of the desk that has to do with begins: who comes, and what memory it is given to map.
+#include "foundation/base/atomics.hpp"
+#include "pool/daemon/requests/dispatcher.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <string>
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+constexpr const char* no_means =
+    "There is no memory, or no descriptor, for one more process that uses the pool.";
+
+}  // namespace
+
+void Desk::pass_directory(Answer& answer) const {
+    if (answer.pass(area_.for_reading())) {
+        answer.reply.number = static_cast<std::int64_t>(sizeof(pool::Directory));
+    }
+}
+
+void Desk::hello(Session& session, const wire::Question& question, Answer& answer) {
+    if (session.client) {
+        answer.refuse(EALREADY);
+        return;
+    }
+    OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
+    Result<pool::Log> log = memory_.prepare();
+    if (!client_bell.valid() || !log) {
+        send_away(answer, log ? EMFILE : errno_of(log.error()), no_means);
+        return;
+    }
+    const auto process = session.process() > 0 ? session.process() : question.number;
+    const auto client = pool_.admit(static_cast<std::uint64_t>(process), *log);
+    if (!client) {
+        memory_.discard();
+        if (!departing_.empty() && (question.flags & wire::last_try) == 0) {
+            answer.refuse(EAGAIN);  // a place comes free once what a program left is drained
+            return;
+        }
+        send_away(answer, EUSERS,
+                  "More than " + std::to_string(pool::clients_max) +
+                      " processes use the pool at a time.");
+        return;
+    }
+    memory_.assign(*client);
+    session.client = client;
+    session.bell = std::move(bell);
+    answer.reply.client = *client;
+    pass_directory(answer);
+    if (answer.reply.error == 0 && answer.pass(memory_.area(*client).for_writing())) {
+        answer.descriptors.push_back(std::move(client_bell));
+        if (clean_.area().made()) {
+            answer.pass(clean_.area().for_reading());
+        }
+    }
+    if (answer.reply.error != 0) {
+        leave(session);
+        send_away(answer, answer.reply.error, no_means);
+    }
+}
+
+void Desk::pass_log(const wire::Question& question, Answer& answer) const {
+    const auto client = static_cast<std::uint32_t>(question.number);
+    const Area& area = memory_.area(client);
+    answer.reply.client = client;
+    if (!area.made()) {
+        answer.refuse(ENOENT);
+        return;
+    }
+    answer.pass(area.for_reading());
+}
+
+void Desk::pass_lent_log(const wire::Question& question, Answer& answer) const {
+    const Area* const area = memory_.lent(question.group);
+    if (area == nullptr || !area->made()) {
+        answer.refuse(ENOENT);
+        return;
+    }
+    answer.pass(area->for_writing());
+}
+
+// It would not see what is in the pool, and would write past it: so nothing may be there.
+void Desk::send_away(Answer& answer, int error, const std::string& why) {
+    if (directory_.header.closing.load(relaxed) == 0) {
+        close_down(pool::Reason::full);
+        journal_.notes.push_back(why + " From now on all is written through.");
+    }
+    answer.refused = error;
+    answer.ticket = next_opening_++;
+    sent_away_.push_back(*answer.ticket);
+}
+
+// But for what cannot be drained.
+bool Desk::everything_has_left() {
+    history_.look();
+    return std::ranges::all_of(history_.slots(), [this](std::uint32_t slot) {
+        const pool::FileSlot& file = directory_.files[slot];
+        const pool::FileState state = file.state.load(relaxed);
+        return state == pool::FileState::through || state == pool::FileState::free ||
+               file.error.load(relaxed) != 0;
+    });
+}
+
+}  // namespace forebay::server

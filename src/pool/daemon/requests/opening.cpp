@@ -1,0 +1,240 @@
+// Through /proc/self/fd, so that the daemon has a file description of its own: flags and position
+// of the client's are the client's to change.
+#include "pool/daemon/requests/opening.hpp"
+
+#include "foundation/kernel/calls.hpp"
+#include "pool/daemon/replay/replay_files.hpp"
+#include "storage/layout/files/files.hpp"
+#include "storage/layout/stripes.hpp"
+#include "storage/posix/attributes.hpp"
+#include "storage/posix/file_control.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <memory>
+#include <string>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+std::string name_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
+
+OwnFd reopen(int fd, int flags) {
+    return OwnFd{kernel::open(name_of(fd).c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+}
+
+// For writing. A file that its mode forbids to write to (git's objects) can be written by who made
+// it, through the descriptor that made it.
+OwnFd reopen_for_writing(const OwnFd& received, int flags) {
+    for (const int mode : {O_RDWR, O_WRONLY}) {
+        OwnFd fd = reopen(received.get(), mode);
+        if (fd.valid() || (errno != EACCES && errno != EPERM)) {
+            return fd;
+        }
+    }
+    if ((flags & (O_APPEND | O_DIRECT | O_PATH)) != 0) {
+        errno = EACCES;  // bytes would go elsewhere, or must be aligned
+        return OwnFd{};
+    }
+    return OwnFd{::fcntl(received.get(), F_DUPFD_CLOEXEC, 0)};
+}
+
+Stripes stripes_of(const OwnFd& fd, std::int64_t bytes) {
+    const adapters::PosixAttributes files;
+    const auto layout = layout::layout_of_file(files, name_of(fd.get()));
+    return layout ? layout::stripes_of(*layout, bytes) : Stripes{};
+}
+
+std::int64_t nanoseconds_of(const timespec& time) noexcept {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// Where the file is open for reading already, the file system is not asked again: the daemon's own
+// thread does this.
+std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& path,
+                                                 adapters::Preference preference) {
+    const int flags = ::fcntl(from, F_GETFL);
+    const bool may_read = flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
+    OwnFd fd = may_read ? OwnFd{::fcntl(from, F_DUPFD_CLOEXEC, 0)} : reopen(from, O_RDONLY);
+    if (!fd.valid()) {
+        return nullptr;
+    }
+    auto storage =
+        adapters::storage_of(std::move(fd), path, preference, adapters::Caller::never_waits);
+    return storage ? std::move(*storage) : nullptr;
+}
+
+// To open a file that is open already takes a few microseconds where no server is asked.
+constexpr std::chrono::nanoseconds looks{50'000};
+
+// Their files are in memory or on a device of this node: to open one whose inode is in memory, as
+// that of an open file is, nobody has to be asked.
+constexpr std::array<std::uint32_t, 5> local_file_systems{
+    TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
+
+bool is_local(const struct statfs& system) noexcept {
+    return std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=
+           local_file_systems.end();
+}
+
+// Where a name leads that is as short as this, it is cut off.
+constexpr std::size_t place_bytes_max = 4096;
+
+// Of an open file; 0: it cannot be told. The kernel says it with a handle of the file, which is
+// made of what is in memory; the handle itself has no room here.
+std::uint64_t mount_of(int fd) noexcept {
+    file_handle none{};
+    int mount = 0;
+    const bool said =
+        ::name_to_handle_at(fd, "", &none, &mount, AT_EMPTY_PATH) == 0 || errno == EOVERFLOW;
+    return said ? static_cast<std::uint64_t>(mount) : 0;
+}
+
+std::string place_of(int fd) {
+    std::string place(place_bytes_max, '\0');
+    const ssize_t got = kernel::readlink(name_of(fd).c_str(), place.data(), place.size());
+    place.resize(
+        got > 0 && got < static_cast<ssize_t>(place_bytes_max) ? static_cast<std::size_t>(got) : 0);
+    return place;
+}
+
+ports::Stamp stamp_of(const struct stat& found) noexcept {
+    return {.bytes = found.st_size,
+            .modified_ns = nanoseconds_of(found.st_mtim),
+            .changed_ns = nanoseconds_of(found.st_ctim)};
+}
+
+// Nobody can drain it, or read ahead of it, unless it is known otherwise.
+pool::OpenFile only_known(const OwnFd& received, const struct stat& found,
+                          const std::string& path) {
+    pool::OpenFile file;
+    file.identity = {found.st_dev, found.st_ino};
+    file.path = path;
+    file.place = place_of(received.get());
+    file.stamp = stamp_of(found);
+    return file;
+}
+
+int make_name_durable(int fd, const std::string& place) {
+    const std::string folder = place.substr(0, place.rfind('/') + 1);
+    const OwnFd above{kernel::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    const bool done = kernel::fsync(fd) == 0 && above.valid() && kernel::fsync(above.get()) == 0;
+    return done ? 0 : errno;
+}
+
+}  // namespace
+
+pool::Access access_of(const OwnFd& received, bool writes) {
+    if (!writes) {
+        return pool::Access::read;
+    }
+    const int flags = ::fcntl(received.get(), F_GETFL);
+    return (flags & O_ACCMODE) == O_RDWR ? pool::Access::both : pool::Access::write;
+}
+
+Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
+                                  adapters::Preference preference) {
+    struct stat found{};
+    const int flags = ::fcntl(received.get(), F_GETFL);
+    if (flags < 0 || kernel::fstat(received.get(), &found) != 0) {
+        return failure(system_error(errno, "look at " + wish.path));
+    }
+    if (!S_ISREG(found.st_mode) || (flags & O_PATH) != 0) {
+        return failure({ErrorCode::unsupported, EINVAL,
+                        fmt::format("cannot pool {} (it is no plain file). It is written "
+                                    "directly.",
+                                    wish.path)});
+    }
+    const bool writes = wish.access != pool::Access::read;
+    if (writes && !may_write(flags)) {
+        return failure({ErrorCode::argument, EBADF,
+                        fmt::format("cannot pool {} (its descriptor may not write). Open it for "
+                                    "writing.",
+                                    wish.path)});
+    }
+    if (wish.only_known) {
+        return only_known(received, found, wish.path);
+    }
+    OwnFd fd = writes ? reopen_for_writing(received, flags) : reopen(received.get(), O_RDONLY);
+    if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
+        return only_known(received, found, wish.path);
+    }
+    // Once more: opening may have taken long, and have brought news.
+    if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
+        return failure(system_error(errno, "open once more " + wish.path));
+    }
+    pool::OpenFile file;
+    file.identity = {found.st_dev, found.st_ino};
+    file.stripes = stripes_of(fd, found.st_size);
+    file.path = wish.path;
+    file.place = place_of(fd.get());
+    file.generation = generation_of(fd.get());
+    if (writes && wish.durable_name && found.st_size == 0) {
+        if (const int error = make_name_durable(fd.get(), file.place); error != 0) {
+            return failure(system_error(error, "make durable the name of " + wish.path));
+        }
+    }
+    file.stamp = stamp_of(found);
+    // It lives as long as the file is open. One is enough: descriptors are a budget.
+    const int shared = fd.get();
+    file.open_for_reading = [shared, path = wish.path, preference](const auto& /*seen*/) {
+        return open_for_reading(shared, path, preference);
+    };
+    if (writes) {
+        auto storage = adapters::storage_of(std::move(fd), wish.path, preference,
+                                            adapters::Caller::never_waits);
+        if (!storage) {
+            return failure(std::move(storage.error()));
+        }
+        file.storage = std::move(*storage);
+        file.control = std::make_unique<adapters::PosixFileControl>(shared);
+    } else {
+        file.control = std::make_unique<adapters::PosixFileControl>(std::move(fd));
+    }
+    return file;
+}
+
+std::uint64_t Opening::mount() const noexcept {
+    return received_.valid() ? mount_of(received_.get()) : mount_;
+}
+
+void Opening::run() {
+    Result<pool::OpenFile> file = open_again(received_, wish_, preference_);
+    struct statfs system{};
+    if (file && kernel::fstatfs(received_.get(), &system) == 0) {  // which may hang
+        file->local = is_local(system);
+        file->room = adapters::room_of(system);
+    }
+    mount_ = mount();
+    received_ = OwnFd{};
+    file_.emplace(std::move(file));
+    {
+        const std::scoped_lock lock{mutex_};
+        over_.store(true, std::memory_order_release);
+    }
+    news_.notify_one();
+}
+
+bool Opening::over_within(std::chrono::nanoseconds time, Yielding& yielding) {
+    using std::chrono::steady_clock;
+    const auto over = [this] { return over_.load(std::memory_order_acquire); };
+    const auto until = steady_clock::now() + std::min(time, looks);
+    while (!over() && yielding.pays() && steady_clock::now() < until) {
+        yielding.yield();
+    }
+    std::unique_lock lock{mutex_};
+    return news_.wait_for(lock, time, over);
+}
+
+}  // namespace forebay::server

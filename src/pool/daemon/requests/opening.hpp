@@ -1,0 +1,69 @@
+// A file that a client has opened, opened once more by the daemon for itself: it can go on writing
+// when the client has ended.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/result.hpp"
+#include "foundation/base/yielding.hpp"
+#include "pool/core/pool.hpp"
+#include "storage/uring/open.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace forebay::server {
+
+struct Wish {
+    std::string path;  // for messages
+    pool::Access access = pool::Access::read;
+    // What is acknowledged is to outlive the node: so must the name of a file that was just made.
+    bool durable_name = false;
+    // Descriptors are scarce: the file becomes known, and nothing of it is opened.
+    bool only_known = false;
+};
+
+// What a client says that it will do with its descriptor, and what it may do by it.
+[[nodiscard]] pool::Access access_of(const OwnFd& received, bool writes);
+
+// The same inode as the received descriptor's, whatever the path says by now. Fails where it is no
+// plain file (EINVAL), where the client asks for writing and its descriptor may not (EBADF), and
+// where the daemon cannot write to it although the client can.
+[[nodiscard]] Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
+                                                adapters::Preference preference);
+
+// The same, done by another thread where a file system may hang at this, too.
+class Opening {
+public:
+    Opening(OwnFd received, Wish wish, adapters::Preference preference) noexcept
+        : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
+
+    // Which mount of this node the received descriptor belongs to; 0: it cannot be told. Not while
+    // another thread runs this.
+    [[nodiscard]] std::uint64_t mount() const noexcept;
+    // What has to be done may take long wherever the file is.
+    [[nodiscard]] bool takes_long() const noexcept { return wish_.durable_name; }
+    // Once. Closes what was received.
+    void run();
+    // It has been run. What comes at once is not slept for: to be woken takes longer than to open.
+    [[nodiscard]] bool over_within(std::chrono::nanoseconds time, Yielding& yielding);
+    [[nodiscard]] pool::Access access() const noexcept { return wish_.access; }
+    // Once, when it is over.
+    [[nodiscard]] Result<pool::OpenFile> take() { return std::move(*file_); }
+
+private:
+    OwnFd received_;
+    Wish wish_;
+    adapters::Preference preference_;
+    std::mutex mutex_;
+    std::condition_variable news_;
+    std::atomic<bool> over_ = false;
+    std::optional<Result<pool::OpenFile>> file_;  // that thread's until it is over
+    std::uint64_t mount_ = 0;                     // the same; of what was received
+};
+
+}  // namespace forebay::server

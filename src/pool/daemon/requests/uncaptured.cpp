@@ -1,0 +1,31 @@
+// A descriptor of a process (pidfd) becomes readable when it ends, and never means another process.
+// The kernel has them since Linux 5.3; without, the connections have to do.
+#include "pool/daemon/requests/uncaptured.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+namespace forebay::server {
+
+void UncapturedPrograms::watch(std::int64_t process) {
+    OwnFd fd{static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0U))};
+    if (fd.valid()) {
+        processes_.push_back({process, std::move(fd)});
+    }
+}
+
+void UncapturedPrograms::forget(std::int64_t process) {
+    std::erase_if(processes_, [&](const Watched& one) { return one.number == process; });
+}
+
+bool UncapturedPrograms::all_have_ended() {
+    std::erase_if(processes_, [](const Watched& watched) {
+        pollfd one{watched.process.get(), POLLIN, 0};
+        return ::poll(&one, 1, 0) > 0;
+    });
+    return connections_ == 0 && processes_.empty();
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,38 @@
+// Programs that nobody captures (statically linked, set-user-ID, started without LD_PRELOAD …) see
+// and change what the file system has. While one of them may live, nothing is in the pool.
+//
+// Whoever starts one says so over a connection of its own, which the program inherits, and all that
+// it starts; and names the process, since a program may close what it has inherited. It lives as
+// long as either is there.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace forebay::server {
+
+class UncapturedPrograms {
+public:
+    // A connection stands for some from now on.
+    void connected() noexcept { ++connections_; }
+    // Nobody has its other end any more.
+    void disconnected() noexcept { --connections_; }
+    // A process of this node is one, or was not made one after all.
+    void watch(std::int64_t process);
+    void forget(std::int64_t process);
+    // Looks at the processes. True: there is none, and no connection.
+    [[nodiscard]] bool all_have_ended();
+
+private:
+    std::size_t connections_ = 0;
+    struct Watched {
+        std::int64_t number;
+        OwnFd process;  // pidfd
+    };
+    std::vector<Watched> processes_;
+};
+
+}  // namespace forebay::server

@@ -1,0 +1,449 @@
+// See server.hpp.
+#include "pool/daemon/server.hpp"
+
+#include "foundation/base/printable.hpp"
+#include "pool/daemon/listener/socket.hpp"
+#include "pool/protocol/messages.hpp"
+#include "storage/posix/notebook_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::server {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// How often logs are looked at. Deposits come without a message.
+constexpr nanoseconds after_something = std::chrono::microseconds{200};
+constexpr nanoseconds while_busy = milliseconds{1};
+constexpr nanoseconds while_idle = milliseconds{20};
+constexpr nanoseconds without_clients = std::chrono::hours{1};
+
+// After a question or an answer; to sleep and be woken takes as long.
+constexpr nanoseconds near_for = std::chrono::microseconds{60};
+
+constexpr std::size_t questions_at_once = 16;
+constexpr std::size_t visitors_at_once = 16;
+constexpr std::uint64_t source_bits = 3;
+
+void note(const std::string& text) {
+    std::fprintf(stderr, "forebayd: %s\n", printable(text).c_str());
+}
+
+void empty_bell(int bell) {
+    std::uint64_t rings = 0;
+    static_cast<void>(::read(bell, &rings, sizeof rings));
+}
+
+int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_max) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec limit{wait_max.count() / second, wait_max.count() % second};
+    const int count = static_cast<int>(events.size());
+    int got = ::epoll_pwait2(epoll, events.data(), count, &limit, nullptr);
+    if (got < 0 && errno == ENOSYS) {  // before Linux 5.11
+        const auto whole = std::chrono::ceil<milliseconds>(wait_max).count();
+        got = ::epoll_wait(epoll, events.data(), count, static_cast<int>(whole));
+    }
+    return std::max(got, 0);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const Clocks& clocks,
+                                             Peers* peers) {
+    Result<Door> door = Door::open(options.socket);
+    if (!door) {
+        return failure(std::move(door.error()));
+    }
+    Result<std::unique_ptr<InodesFile>> inodes =
+        InodesFile::make(door->path() + pool::KnownInodes::suffix);
+    if (!inodes) {
+        return failure(std::move(inodes.error()));
+    }
+    DeskOptions desk_options = options.desk;
+    desk_options.inodes = &(*inodes)->inodes();
+    Result<std::unique_ptr<Desk>> desk = Desk::make(desk_options, clocks, peers);
+    if (!desk) {
+        return failure(std::move(desk.error()));
+    }
+    OwnFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
+    if (!epoll.valid()) {
+        return failure(system_error(errno, "wait for clients"));
+    }
+    std::unique_ptr<Server> made{new Server{options,
+                                            {.door = std::move(*door),
+                                             .inodes = std::move(*inodes),
+                                             .desk = std::move(*desk),
+                                             .epoll = std::move(epoll)},
+                                            peers}};
+    if (peers != nullptr) {
+        if (auto watched = made->watch(peers->descriptor(), Source::peers, 0); !watched) {
+            return failure(std::move(watched.error()));
+        }
+    }
+    if (auto watched = made->watch(made->door_.socket(), Source::door, 0); !watched) {
+        return failure(std::move(watched.error()));
+    }
+    const int journal = made->desk_->journal_bell();
+    if (auto watched = journal < 0 ? Result<void>{} : made->watch(journal, Source::journal, 0);
+        !watched) {
+        return failure(std::move(watched.error()));
+    }
+    made->tell_news();
+    return made;
+}
+
+Server::Server(const ServerOptions& options, Parts parts, Peers* peers)
+    : options_{options},
+      door_{std::move(parts.door)},
+      inodes_{std::move(parts.inodes)},
+      desk_{std::move(parts.desk)},
+      epoll_{std::move(parts.epoll)},
+      peers_{peers} {}
+
+Server::~Server() = default;
+
+Result<void> Server::watch(int fd, Source source, std::uint64_t number) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = number << source_bits | static_cast<std::uint64_t>(source);
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+        return failure(system_error(errno, "wait for clients"));
+    }
+    return {};
+}
+
+Result<void> Server::hear(OwnFd signals) {
+    signals_ = std::move(signals);
+    return watch(signals_.get(), Source::signals, 0);
+}
+
+void Server::live_as_long_as(int owner) {
+    if (watch(owner, Source::owner, 0)) {
+        owner_ = owner;
+    }
+}
+
+void Server::hear_owner() {
+    std::array<char, 512> words{};
+    if (::read(owner_, words.data(), words.size()) == 0) {
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, owner_, nullptr);
+        stop();
+    }
+}
+
+nanoseconds Server::patience() const {
+    if (ended_) {
+        return nanoseconds{0};
+    }
+    if (did_something_) {
+        return after_something;
+    }
+    if (!desk_->idle()) {
+        return while_busy;
+    }
+    if (peers_ != nullptr && peers_->has_something_for_later()) {
+        return nanoseconds{Peers::later_ns};
+    }
+    const nanoseconds most = peers_ != nullptr ? nanoseconds{Peers::heartbeat_ns} : without_clients;
+    return clients_ > 0 ? while_idle : most;
+}
+
+// Who asks once often asks again at once, and a home answers soon.
+bool Server::something_is_near() const {
+    return std::chrono::steady_clock::now() < next_question_near_ ||
+           (peers_ != nullptr && peers_->answer_may_be_near());
+}
+
+void Server::run() {
+    while (!ended_) {
+        turn(patience());
+    }
+}
+
+void Server::turn(nanoseconds wait_max) {
+    std::array<epoll_event, 64> events;
+    int got = 0;
+    const auto begin = std::chrono::steady_clock::now();
+    auto waited = nanoseconds{0};
+    while (got == 0 && waited < wait_max && something_is_near() && yielding_.pays()) {
+        yielding_.yield();
+        got = wait_for_events(epoll_.get(), events, nanoseconds{0});
+        waited = std::chrono::steady_clock::now() - begin;
+    }
+    if (got == 0) {
+        got = wait_for_events(epoll_.get(), events, std::max(wait_max - waited, nanoseconds{0}));
+    }
+    for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(got))) {
+        constexpr std::uint64_t mask = (1U << source_bits) - 1;
+        handle(static_cast<Source>(event.data.u64 & mask), event.data.u64 >> source_bits,
+               event.events);
+    }
+    if (desk_->close_before_the_job_ends()) {
+        note(
+            "the batch job will end. What the pool has is being drained; writes go to the file "
+            "system from now on.");
+    }
+    if (peers_ != nullptr) {
+        hear_peers();
+    }
+    did_something_ = desk_->advance();
+    tell_news();
+    answer_done();
+    if (stopping_ && drained_ && desk_->drained_as_far_as_possible()) {
+        finish();
+    }
+}
+
+void Server::tell_news() {
+    for (const std::string& one : desk_->news()) {
+        note(one);
+    }
+}
+
+void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
+    if (source == Source::door) {
+        let_in();
+        return;
+    }
+    if (source == Source::peers) {
+        return;  // they are heard in each turn
+    }
+    if (source == Source::owner) {
+        hear_owner();
+        return;
+    }
+    if (source == Source::signals) {
+        hear_signals();
+        return;
+    }
+    if (source == Source::journal) {
+        empty_bell(desk_->journal_bell());
+        return;
+    }
+    const auto found = sessions_.find(number);
+    if (found == sessions_.end()) {
+        return;  // it ended in this very turn
+    }
+    Session& session = found->second;
+    if (source == Source::bell) {
+        if (session.bell.valid()) {
+            empty_bell(session.bell.get());
+        }
+        return;
+    }
+    const bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
+    if (gone && !session.reads()) {
+        session.end();
+        session.drop();
+    } else if (gone || (events & EPOLLIN) != 0) {
+        read(number, session);
+    }
+    tend(number, session);
+}
+
+void Server::let_in() {
+    for (std::size_t i = 0; i < visitors_at_once; ++i) {
+        Visitor visitor = door_.next();
+        if (visitor.socket.valid() && sessions_.size() >= sessions_max) {
+            visitor = {.refused = "too many processes are connected", .no_room = true};
+        }
+        if (!visitor.refused.empty()) {
+            note("sent somebody away (" + visitor.refused + ").");
+        }
+        if (visitor.no_room) {
+            desk_->close_down(pool::Reason::full);  // who was sent away sees nothing that is pooled
+        }
+        if (!visitor.socket.valid()) {
+            return;
+        }
+        const std::uint64_t number = next_session_++;
+        const int fd = visitor.socket.get();
+        sessions_.emplace(number, Session{std::move(visitor.socket), visitor.process});
+        if (!watch(fd, Source::session, number)) {
+            sessions_.erase(number);
+            return;
+        }
+        sessions_.at(number).watched = EPOLLIN;
+    }
+}
+
+void Server::hear_signals() {
+    signalfd_siginfo heard{};
+    while (::read(signals_.get(), &heard, sizeof heard) == static_cast<ssize_t>(sizeof heard)) {
+        if (heard.ssi_signo == SIGUSR1) {
+            desk_->close_down(pool::Reason::job_ends);
+        } else if (stopping_) {
+            give_up();
+        } else {
+            stop();
+        }
+    }
+}
+
+void Server::read(std::uint64_t number, Session& session) {
+    for (std::size_t i = 0; i < questions_at_once && session.reads(); ++i) {
+        if (!take_question(number, session)) {
+            return;
+        }
+    }
+}
+
+// False: there was none.
+bool Server::take_question(std::uint64_t number, Session& session) {
+    Received received = receive(session.socket(), sizeof(wire::Question));
+    if (received.arrival == Arrival::nothing) {
+        return false;
+    }
+    if (received.arrival == Arrival::end) {
+        session.end();
+        session.drop();
+        return false;
+    }
+    const auto question = wire::question_of(received.bytes);
+    if (!question) {
+        note("ended a connection (what process " + std::to_string(session.process()) +
+             " said is no question; it may be of another version).");
+        Answer answer;
+        answer.reply.error = EPROTO;
+        session.answer(std::move(answer));
+        session.end();
+        return false;
+    }
+    next_question_near_ = std::chrono::steady_clock::now() + near_for;
+    const bool was_client = session.client.has_value();
+    session.answer(desk_->answer(session, *question, std::move(received.descriptors)));
+    if (!was_client && session.client) {
+        ++clients_;
+        if (!watch(session.bell.get(), Source::bell, number)) {
+            session.end();
+        }
+    }
+    if (question->ask == wire::Ask::stop) {
+        stop();
+    }
+    return true;
+}
+
+void Server::hear_peers() {
+    peers_->turn();
+    for (const std::string& complaint : peers_->complaints()) {
+        note(complaint + ".");
+    }
+    if (desk_->bereaved()) {
+        note(
+            "the daemon of another node has died, and what it had not drained is lost. What this "
+            "one has is being drained; writes go to the file system from now on.");
+    }
+}
+
+void Server::answer_done() {
+    for (const pool::Done& done : desk_->done()) {
+        bool wanted = false;
+        if (stopping_ == done.ticket) {
+            drained_ = true;
+            drain_error_ = done.error;
+        }
+        for (auto& [number, session] : sessions_) {
+            if (Answer* const answer = session.waiting_for(done.ticket)) {
+                answer->ticket.reset();
+                next_question_near_ = std::chrono::steady_clock::now() + near_for;
+                answer->reply.error = done.error;
+                desk_->complete(session, *answer, done.ticket);
+                did_something_ = did_something_ || answer->ticket;  // the pool was asked
+                wanted = true;
+            }
+        }
+        if (!wanted) {
+            desk_->nobody_wants(done.ticket);
+        }
+    }
+    for (auto at = sessions_.begin(); at != sessions_.end();) {
+        auto& [number, session] = *at++;
+        if (session.client && desk_->distrusts(*session.client)) {
+            note("ended a connection (the log of process " + std::to_string(session.process()) +
+                 " makes no sense). What it had written before is kept.");
+            session.end();
+            session.drop();
+        }
+        if (session.unanswered() || session.ended()) {
+            tend(number, session);
+        }
+    }
+}
+
+// Sends what is due, and takes care of how the session is watched, or that it is over.
+void Server::tend(std::uint64_t number, Session& session) {
+    if (!session.send()) {
+        session.end();
+        session.drop();
+    }
+    if (session.ended()) {
+        if (session.client) {
+            --clients_;
+        }
+        desk_->leave(session);
+        sessions_.erase(number);  // closing its descriptors ends their being watched
+        return;
+    }
+    const std::uint32_t wanted =
+        (session.reads() ? EPOLLIN : 0U) | (session.blocked() ? EPOLLOUT : 0U);
+    if (wanted != session.watched) {
+        epoll_event event{};
+        event.events = wanted;
+        event.data.u64 = number << source_bits | static_cast<std::uint64_t>(Source::session);
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, session.socket(), &event);
+        session.watched = wanted;
+    }
+}
+
+void Server::stop() {
+    if (!stopping_) {
+        stopping_ = desk_->stop();
+    }
+}
+
+void Server::give_up() {
+    if (!ended_) {
+        gave_up_ = true;
+        finish();
+    }
+}
+
+void Server::finish() {
+    if (peers_ != nullptr) {
+        desk_->say_farewell();
+        peers_->flush();
+    }
+    desk_->refuse_commits();
+    rescued_ = desk_->rescue(options_.rescue_folders);
+    desk_->finish_journal();
+    tell_news();
+    adapters::NotebookFile report{door_.path() + ".report"};
+    report_ = desk_->status(true, rescued_);
+    if (const auto written = report.write(report_ + "\n"); !written) {
+        note(written.error().message);
+    }
+    desk_->end(rescued_.empty() ? Ending::well : Ending::badly);
+    for (auto& [number, session] : sessions_) {
+        while (Answer* const answer = session.waiting_for(Answer::until_the_end)) {
+            answer->ticket.reset();
+            answer->reply.error = rescued_.empty() || drain_error_ != 0 ? drain_error_ : EIO;
+        }
+        static_cast<void>(session.send());
+    }
+    ended_ = true;
+}
+
+}  // namespace forebay::server

@@ -1,0 +1,115 @@
+// The daemon's loop: connections, their questions, and the rounds of the pool between them.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/yielding.hpp"
+#include "foundation/ports/clock.hpp"
+#include "pool/cluster/transport/peers.hpp"
+#include "pool/daemon/listener/listener.hpp"
+#include "pool/daemon/memory/inodes_file.hpp"
+#include "pool/daemon/requests/dispatcher.hpp"
+#include "pool/daemon/session.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::server {
+
+struct ServerOptions {
+    std::string socket;                       // an absolute path
+    std::vector<std::string> rescue_folders;  // that are tried in this order
+    std::string host;                         // by which other nodes reach this one; empty: ask
+    DeskOptions desk;
+};
+
+class Server {
+public:
+    static constexpr std::size_t sessions_max = 8 * pool::clients_max;  // who only asks, too
+
+    // The clocks outlive it.
+    // `peers`, where there are other daemons, have joined; they outlive it, too.
+    [[nodiscard]] static Result<std::unique_ptr<Server>> make(const ServerOptions& options,
+                                                              const Clocks& clocks,
+                                                              Peers* peers = nullptr);
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+    ~Server();
+
+    // Hears of signals by this descriptor (signalfd): SIGUSR1 closes down, any other stops, and
+    // stops at once where it came before.
+    Result<void> hear(OwnFd signals);
+
+    // Stops when nobody has the other end of this descriptor any more. It need not be one that can
+    // be waited for.
+    void live_as_long_as(int owner);
+
+    // Waits until something is to be done, but no longer than `wait_max`; does it.
+    void turn(std::chrono::nanoseconds wait_max);
+    // turn() until the end.
+    void run();
+
+    void stop();     // when everything is drained that can be
+    void give_up();  // now
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+    // What did not arrive.
+    [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
+    [[nodiscard]] const pool::Directory& directory() const noexcept { return desk_->directory(); }
+    // What the report says of the end, as one line of JSON.
+    [[nodiscard]] const std::string& report() const noexcept { return report_; }
+    // It was told to end twice: something may hang in the file system for ever.
+    [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
+
+private:
+    struct Parts {
+        Door door;
+        std::unique_ptr<InodesFile> inodes;
+        std::unique_ptr<Desk> desk;
+        OwnFd epoll;
+    };
+    Server(const ServerOptions& options, Parts parts, Peers* peers);
+
+    enum class Source : std::uint64_t { door, signals, session, bell, peers, owner, journal };
+    Result<void> watch(int fd, Source source, std::uint64_t number);
+    [[nodiscard]] std::chrono::nanoseconds patience() const;
+    [[nodiscard]] bool something_is_near() const;
+    void handle(Source source, std::uint64_t number, std::uint32_t events);
+    void tell_news();
+    void let_in();
+    void hear_signals();
+    void read(std::uint64_t number, Session& session);
+    bool take_question(std::uint64_t number, Session& session);
+    void answer_done();
+    void hear_peers();
+    void hear_owner();
+    void tend(std::uint64_t number, Session& session);
+    void finish();
+
+    ServerOptions options_;
+    Door door_;
+    std::unique_ptr<InodesFile> inodes_;
+    std::unique_ptr<Desk> desk_;
+    OwnFd epoll_;
+    Peers* peers_;
+    int owner_ = -1;
+    OwnFd signals_;
+    std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
+    std::uint64_t next_session_ = 0;
+    std::size_t clients_ = 0;
+    std::optional<std::uint64_t> stopping_;  // the ticket of draining everything
+    bool drained_ = false;                   // it came back
+    int drain_error_ = 0;
+    bool did_something_ = false;
+    std::chrono::steady_clock::time_point next_question_near_;  // until then
+    Yielding yielding_;
+    bool ended_ = false;
+    bool gave_up_ = false;
+    std::vector<Rescued> rescued_;
+    std::string report_;
+};
+
+}  // namespace forebay::server

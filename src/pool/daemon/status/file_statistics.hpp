@@ -1,0 +1,77 @@
+// What became of each file: the directory forgets a file that is closed and drained, people ask
+// about it afterwards.
+#pragma once
+
+#include "foundation/base/units.hpp"
+#include "foundation/ports/storage.hpp"
+#include "pool/daemon/status/meter.hpp"
+#include "pool/protocol/directory.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace forebay::server {
+
+// One file, by its path: all times that it was known to the pool together.
+struct FileStory {
+    std::string path;
+    pool::FileState state = pool::FileState::free;  // free: nobody has it open any more
+    pool::Reason reason = pool::Reason::none;       // the first one that it was not pooled for
+    int error = 0;                                  // the last one
+    std::int64_t taken = 0;
+    std::int64_t drained = 0;
+    std::int64_t window = 0;
+    std::int64_t high = 0;  // most that was outstanding
+    std::int64_t extents = 0;
+    std::int64_t oldest_ns = 0;  // age of its oldest deposit
+    std::int64_t waited_ns = 0;  // of its users, one after another
+    std::int64_t silent_ns = 0;  // that the file system has owed an answer
+    std::int64_t storage_ns = 0;
+    std::int64_t storage_bytes = 0;
+    std::int64_t requests = 0;
+    std::int64_t times = 0;  // it became known
+
+    [[nodiscard]] std::int64_t outstanding() const noexcept { return taken - drained; }
+};
+
+class History {
+public:
+    // Stories of files that are closed; of more than these only the newest are kept.
+    static constexpr std::size_t stories_max = 10000;
+
+    explicit History(const pool::Directory& directory) : directory_{directory} {}
+
+    // The meter of a file that is about to be opened: the one it has, if it is known.
+    [[nodiscard]] std::shared_ptr<Meter> meter_of(const ports::Identity& identity) const;
+    void opened(std::uint32_t slot, const ports::Identity& identity, std::shared_ptr<Meter> meter);
+    // Somebody waited for what was asked of the file.
+    void waited(std::uint32_t slot, std::int64_t ns);
+    // Ends the stories of files that the pool has forgotten. Before a slot gets another file, this
+    // must have been called.
+    void look();
+    // Slots of files that are known.
+    [[nodiscard]] std::vector<std::uint32_t> slots() const;
+    [[nodiscard]] std::vector<FileStory> stories(std::int64_t now_ns) const;
+    // Files whose stories were not kept.
+    [[nodiscard]] std::int64_t dropped() const noexcept { return dropped_; }
+
+private:
+    struct Known {
+        std::uint32_t generation = 0;
+        ports::Identity identity;
+        std::shared_ptr<Meter> meter;  // shared with the file's storages
+        FileStory story;
+        std::int64_t asked_ns = 0;  // of those who waited for something that they had asked
+    };
+    void look(std::uint32_t slot, Known& known) const;
+
+    const pool::Directory& directory_;
+    std::map<std::uint32_t, Known> known_;  // by slot
+    std::map<std::string, FileStory> ended_;
+    std::int64_t dropped_ = 0;
+};
+
+}  // namespace forebay::server

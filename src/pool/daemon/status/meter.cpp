@@ -1,0 +1,62 @@
+// See meter.hpp.
+#include "pool/daemon/status/meter.hpp"
+
+#include <algorithm>
+
+namespace forebay::server {
+
+std::int64_t busy_ns(const Meter& meter, std::int64_t now_ns) noexcept {
+    return meter.busy_ns + (meter.in_flight > 0 ? now_ns - meter.since_ns : 0);
+}
+
+std::int64_t silent_ns(const Meter& meter, std::int64_t now_ns) noexcept {
+    return meter.in_flight > 0 ? now_ns - std::max(meter.since_ns, meter.news_ns) : 0;
+}
+
+void MeteredStorage::begin() {
+    if (meter_->in_flight++ == 0) {
+        meter_->since_ns = clock_.now_ns();
+    }
+}
+
+void MeteredStorage::end(std::int64_t requests) {
+    if (requests == 0) {
+        return;
+    }
+    meter_->in_flight -= requests;
+    meter_->news_ns = clock_.now_ns();
+    if (meter_->in_flight == 0) {
+        meter_->busy_ns += meter_->news_ns - meter_->since_ns;
+    }
+}
+
+std::size_t MeteredStorage::count(std::span<const ports::Completion> done) {
+    for (const ports::Completion& one : done) {
+        meter_->bytes += one.bytes.bytes();
+    }
+    meter_->requests += static_cast<std::int64_t>(done.size());
+    end(static_cast<std::int64_t>(done.size()));
+    return done.size();
+}
+
+void MeteredStorage::submit(const ports::Request& request) {
+    begin();
+    inner_->submit(request);
+}
+
+std::size_t MeteredStorage::poll(std::span<ports::Completion> out) {
+    return count(out.first(inner_->poll(out)));
+}
+
+std::size_t MeteredStorage::wait(std::span<ports::Completion> out) {
+    return count(out.first(inner_->wait(out)));
+}
+
+Result<void> MeteredStorage::sync() {
+    begin();
+    Result<void> done = inner_->sync();
+    end(1);
+    return done;
+}
+
+}  // namespace forebay::server

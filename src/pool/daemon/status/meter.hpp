@@ -1,0 +1,55 @@
+// How long the file system takes for a file's bytes: a storage that counts what goes through it.
+#pragma once
+
+#include "foundation/ports/clock.hpp"
+#include "foundation/ports/storage.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace forebay::server {
+
+struct Meter {
+    std::int64_t requests = 0;
+    std::int64_t bytes = 0;      // moved
+    std::int64_t busy_ns = 0;    // with at least one request, or a sync, at the file system
+    std::int64_t in_flight = 0;  // requests, now
+    std::int64_t since_ns = 0;   // when the first of these was given
+    std::int64_t news_ns = 0;    // when the file system answered last
+};
+
+// Of a meter, with what is in flight at the moment.
+[[nodiscard]] std::int64_t busy_ns(const Meter& meter, std::int64_t now_ns) noexcept;
+
+// How long the file system has owed an answer; 0: it owes none.
+[[nodiscard]] std::int64_t silent_ns(const Meter& meter, std::int64_t now_ns) noexcept;
+
+class MeteredStorage final : public ports::Storage {
+public:
+    // The meter is shared with the history of the file, which outlives the storage.
+    MeteredStorage(std::unique_ptr<ports::Storage> inner, std::shared_ptr<Meter> meter,
+                   const ports::Clock& clock)
+        : inner_{std::move(inner)}, meter_{std::move(meter)}, clock_{clock} {}
+
+    [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
+    void submit(const ports::Request& request) override;
+    std::size_t poll(std::span<ports::Completion> out) override;
+    std::size_t wait(std::span<ports::Completion> out) override;
+    Result<void> sync() override;
+    [[nodiscard]] Result<ports::Identity> identity() const override { return inner_->identity(); }
+    Result<void> close() override { return inner_->close(); }
+    [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
+
+private:
+    void begin();
+    void end(std::int64_t requests);
+    std::size_t count(std::span<const ports::Completion> done);
+
+    std::unique_ptr<ports::Storage> inner_;
+    std::shared_ptr<Meter> meter_;
+    const ports::Clock& clock_;
+};
+
+}  // namespace forebay::server

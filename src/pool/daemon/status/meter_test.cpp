@@ -1,0 +1,81 @@
+// Time at the file system: while at least one request is there, counted once.
+#include "pool/daemon/status/meter.hpp"
+
+#include "foundation/ports/polled_storage_check.hpp"
+
+#include <deque>
+#include <gtest/gtest.h>
+
+namespace forebay::server {
+namespace {
+
+class ByHand final : public ports::Clock {
+public:
+    [[nodiscard]] std::int64_t now_ns() const noexcept override { return now; }
+    std::int64_t now = 0;
+};
+
+// Completes requests in order, when it is told to.
+class Slow final : public ports::PolledStorage {
+public:
+    explicit Slow(const std::size_t& ready) : ready_{ready} {}
+    void submit(const ports::Request& request) override {
+        std::int64_t bytes = 0;
+        for (const ports::Piece& piece : request.pieces) {
+            bytes += static_cast<std::int64_t>(piece.bytes.size());
+        }
+        waiting_.push_back({request.ticket, Length{bytes}, 0});
+    }
+    std::size_t poll(std::span<ports::Completion> out) override {
+        std::size_t count = 0;
+        while (count < out.size() && done_ < ready_ && !waiting_.empty()) {
+            out[count++] = waiting_.front();
+            waiting_.pop_front();
+            ++done_;
+        }
+        return count;
+    }
+
+private:
+    const std::size_t& ready_;
+    std::size_t done_ = 0;
+    std::deque<ports::Completion> waiting_;
+};
+
+TEST(MeteredStorage, CountsTimeInWhichAnythingIsUnderWayOnce) {
+    ByHand clock;
+    std::size_t ready = 0;
+    const auto meter = std::make_shared<Meter>();
+    MeteredStorage storage{std::make_unique<Slow>(ready), meter, clock};
+    std::array<std::byte, 100> bytes{};
+    const std::array<ports::Piece, 1> pieces{ports::Piece{Offset{0}, bytes}};
+    std::array<ports::Completion, 4> out;
+
+    clock.now = 10;
+    storage.submit({.ticket = 1, .pieces = pieces});
+    clock.now = 20;
+    storage.submit({.ticket = 2, .pieces = pieces});
+    EXPECT_EQ(storage.poll(out), 0U);
+    EXPECT_EQ(busy_ns(*meter, clock.now), 10);
+    EXPECT_EQ(silent_ns(*meter, clock.now), 10) << "whatever was given since";
+    ready = 1;
+    clock.now = 30;
+    EXPECT_EQ(storage.poll(out), 1U);
+    EXPECT_EQ(silent_ns(*meter, 42), 12) << "it owes one more";
+    ready = 2;
+    clock.now = 45;
+    EXPECT_EQ(storage.poll(out), 1U);
+    EXPECT_EQ(meter->busy_ns, 35);
+    clock.now = 1000;
+    EXPECT_EQ(busy_ns(*meter, clock.now), 35) << "nothing is under way";
+    EXPECT_EQ(silent_ns(*meter, clock.now), 0) << "it owes nothing";
+    clock.now = 2000;
+    ready = 2;
+    storage.submit({.ticket = 3, .pieces = pieces});
+    EXPECT_EQ(silent_ns(*meter, 2001), 1) << "it had nothing to answer before";
+    EXPECT_EQ(meter->bytes, 200);
+    EXPECT_EQ(meter->requests, 2);
+}
+
+}  // namespace
+}  // namespace forebay::server

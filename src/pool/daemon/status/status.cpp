@@ -1,0 +1,156 @@
+// See status.hpp.
+#include "pool/daemon/status/status.hpp"
+
+#include "foundation/base/atomics.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <unistd.h>
+
+namespace forebay::server {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* status_schema = "forebay.pool/1";
+
+const char* name_of(pool::FileState state) noexcept {
+    switch (state) {
+        case pool::FileState::pooled: return "pooled";
+        case pool::FileState::leaving: return "leaving";
+        case pool::FileState::through: return "through";
+        case pool::FileState::free: break;
+    }
+    return "closed";
+}
+
+const char* name_of(pool::Reason reason) noexcept {
+    switch (reason) {
+        case pool::Reason::mapped: return "mapped";
+        case pool::Reason::stream: return "stream";
+        case pool::Reason::append: return "append";
+        case pool::Reason::direct: return "direct";
+        case pool::Reason::copied: return "copied";
+        case pool::Reason::inherited: return "inherited";
+        case pool::Reason::sent: return "sent";
+        case pool::Reason::async: return "async";
+        case pool::Reason::asked: return "asked";
+        case pool::Reason::switched: return "switched";
+        case pool::Reason::no_room: return "no_room";
+        case pool::Reason::closing: return "closing";
+        case pool::Reason::no_memory: return "no_memory";
+        case pool::Reason::read_and_written: return "read_and_written";
+        case pool::Reason::job_ends: return "job_ends";
+        case pool::Reason::other_nodes: return "other_nodes";
+        case pool::Reason::node_lost: return "node_lost";
+        case pool::Reason::no_journal: return "no_journal";
+        case pool::Reason::full: return "full";
+        case pool::Reason::no_descriptor: return "no_descriptor";
+        case pool::Reason::unmapped: return "unmapped";
+        case pool::Reason::uncaptured: return "uncaptured";
+        case pool::Reason::tables: return "tables";
+        case pool::Reason::flags: return "flags";
+        case pool::Reason::none: break;
+    }
+    return "";
+}
+
+double seconds(std::int64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
+
+std::string text_of_error(int error) {
+    return error == 0 ? "" : std::generic_category().message(error);
+}
+
+Json json_of(const FileStory& story) {
+    const double storage = seconds(story.storage_ns);
+    const double rate = storage > 0 ? static_cast<double>(story.storage_bytes) / storage : 0;
+    return {{"path", story.path},
+            {"state", name_of(story.state)},
+            {"reason", name_of(story.reason)},
+            {"error", story.error},
+            {"error_text", text_of_error(story.error)},
+            {"taken", story.taken},
+            {"drained", story.drained},
+            {"outstanding", story.outstanding()},
+            {"window", story.window},
+            {"high", story.high},
+            {"extents", story.extents},
+            {"oldest_seconds", seconds(story.oldest_ns)},
+            {"silent_seconds", seconds(story.silent_ns)},
+            {"waited_seconds", seconds(story.waited_ns)},
+            {"storage_seconds", storage},
+            {"storage_bytes", story.storage_bytes},
+            {"requests", story.requests},
+            {"rate", rate},
+            {"times", story.times}};
+}
+
+Json json_of(const Rescued& one) {
+    return {{"path", one.path},   {"error", one.error}, {"error_text", text_of_error(one.error)},
+            {"bytes", one.bytes}, {"file", one.file},   {"problem", one.problem}};
+}
+
+}  // namespace
+
+std::string status_document(const pool::Directory& directory, const Memory& memory,
+                            const History& history, const Moment& moment,
+                            const std::vector<Rescued>& rescued) {
+    const pool::DirectoryHeader& header = directory.header;
+    Json clients = Json::array();
+    std::int64_t lag = 0;
+    for (std::uint32_t client = 0; client < pool::clients_max; ++client) {
+        const pool::ClientSlot& slot = directory.clients[client];
+        if (slot.used.load(relaxed) == 0 || slot.admission.load(relaxed) == 0) {
+            continue;
+        }
+        const std::uint64_t taken = slot.commits.load(relaxed);
+        std::uint64_t committed = taken;
+        if (memory.area(client).made()) {
+            const pool::Log log{memory.area(client).base()};
+            committed = log.header().commits.load(relaxed);
+        }
+        lag += committed > taken ? static_cast<std::int64_t>(committed - taken) : 0;
+        clients.push_back({{"process", slot.used.load(relaxed)}, {"commits", taken}});
+    }
+    Json files = Json::array();
+    double oldest = 0;
+    for (const FileStory& story : history.stories(moment.now_ns)) {
+        oldest = std::max(oldest, seconds(story.oldest_ns));
+        files.push_back(json_of(story));
+    }
+    Json lost = Json::array();
+    for (const Rescued& one : rescued) {
+        lost.push_back(json_of(one));
+    }
+    std::array<char, 256> host{};
+    static_cast<void>(::gethostname(host.data(), host.size() - 1));
+    const Json document = {{"schema", status_schema},
+                           {"host", host.data()},
+                           {"process", header.process.load(relaxed)},
+                           {"uptime_seconds", seconds(moment.now_ns - moment.started_ns)},
+                           {"ended", moment.ended},
+                           {"closing", header.closing.load(relaxed) != 0},
+                           {"cap", header.cap.load(relaxed)},
+                           {"memory", moment.memory.bytes},
+                           {"memory_limit_file", moment.memory.file},
+                           {"leased", header.leased.load(relaxed)},
+                           {"high", header.high.load(relaxed)},
+                           {"read_ahead_held", header.clean_bytes.load(relaxed)},
+                           {"read_ahead", header.fetched_bytes.load(relaxed)},
+                           {"read_from_nodes", moment.from_nodes},
+                           {"passed_to_nodes", moment.to_nodes},
+                           {"lag", lag},
+                           {"oldest_seconds", oldest},
+                           {"clients", std::move(clients)},
+                           {"files", std::move(files)},
+                           {"files_dropped", history.dropped()},
+                           {"rescued", std::move(lost)},
+                           {"durability_ended", moment.durability_ended},
+                           {"notes", moment.notes}};
+    // Paths may hold bytes that are not UTF-8: they must not lose the rest.
+    return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace forebay::server

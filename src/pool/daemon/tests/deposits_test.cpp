@@ -1,0 +1,413 @@
+// From a client's write to the file, through the whole daemon: clients that die, daemons that die,
+// disks that are full, ends that are asked for.
+#include "pool/client/log_writer.hpp"
+#include "pool/client/reader.hpp"
+#include "pool/daemon/tests/server_check.hpp"
+#include "storage/posix/futex.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <thread>
+
+namespace forebay::server {
+namespace {
+
+using check::Greeted;
+using check::question;
+using check::question_to_open;
+using check::World;
+using pool::FileId;
+using pool::Written;
+using testing::HasSubstr;
+using testing::StartsWith;
+using wire::Ask;
+
+// Begins anew after a prime number of bytes: no block is like its neighbour.
+std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
+    constexpr std::size_t period = 65521;
+    std::vector<std::byte> made(bytes);
+    for (std::size_t i = 0; i < std::min(bytes, period); ++i) {
+        made[i] = static_cast<std::byte>((i * 2654435761U + seed) >> 7U);
+    }
+    for (std::size_t i = period; i < bytes; i += period) {
+        std::memcpy(&made[i], made.data(), std::min(period, bytes - i));
+    }
+    return made;
+}
+
+std::vector<std::byte> contents(const std::string& path) {
+    std::vector<std::byte> bytes(std::filesystem::file_size(path));
+    std::ifstream file{path, std::ios::binary};
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
+}
+
+// The daemon as a client that has mapped its memory sees it. The bell is rung, sleeping is a futex.
+class Line final : public pool::Daemon {
+public:
+    Line(const pool::Directory& directory, const OwnFd& bell)
+        : directory_{directory}, bell_{bell} {}
+    [[nodiscard]] bool alive() const noexcept override {
+        const auto& word =
+            *reinterpret_cast<const std::atomic<std::uint32_t>*>(&directory_.header.alive);
+        constexpr std::uint32_t owner_died = 0x40000000;
+        return (word.load(std::memory_order_relaxed) & owner_died) == 0;
+    }
+    [[nodiscard]] std::int64_t now_ns() const noexcept override { return clock_.now_ns(); }
+    void kick() noexcept override {
+        constexpr std::uint64_t once = 1;
+        static_cast<void>(::write(bell_.get(), &once, sizeof once));
+    }
+    void wait(const pool::Word& word, std::uint32_t seen) noexcept override {
+        adapters::futex_wait_for(word, seen, check::milliseconds{5});
+    }
+    [[nodiscard]] pool::Log log_of(std::uint32_t) noexcept override { return {}; }
+    void prepare(std::byte*, std::size_t) noexcept override {}
+    [[nodiscard]] bool sees(std::uint32_t) noexcept override { return sees_others; }
+
+    bool sees_others = true;
+
+private:
+    const pool::Directory& directory_;
+    const OwnFd& bell_;
+    adapters::SteadyClock clock_;
+};
+
+// A daemon with a thread of its own, as clients meet it.
+class Running {
+public:
+    explicit Running(DeskOptions desk = {}) : world{std::move(desk)} {}
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running() { end(); }
+
+    // The world must be left alone until end().
+    void start() {
+        thread_ = std::thread{[this] { world.server().run(); }};
+    }
+    // As `stop` asks for it; the reply's error.
+    int end() {
+        if (!thread_.joinable()) {
+            return 0;
+        }
+        const OwnFd socket = world.connect();
+        EXPECT_TRUE(check::send(socket, question(Ask::stop)));
+        EXPECT_TRUE(check::readable(socket, 60000));
+        const auto told = check::take(socket);
+        thread_.join();
+        return told ? told->reply.error : -1;
+    }
+
+    World world;
+
+private:
+    std::thread thread_;
+};
+
+// Asks a daemon that runs by itself.
+check::Told ask(const OwnFd& socket, const wire::Question& question,
+                const std::vector<OwnFd>& descriptors = {}) {
+    EXPECT_TRUE(check::send(socket, question, descriptors));
+    EXPECT_TRUE(check::readable(socket, 60000));
+    auto told = check::take(socket);
+    EXPECT_TRUE(told);
+    return told ? std::move(*told) : check::Told{};
+}
+
+// One client with one file.
+class Client {
+public:
+    // Before the daemon is started. `name`: of the file, in the daemon's folder.
+    Client(Running& daemon, const std::string& name)
+        : path{daemon.world.folder.path(name)},
+          greeted{daemon.world},
+          line{greeted.directory(), greeted.bell},
+          depositor{std::make_unique<pool::Depositor>(greeted.directory(), greeted.log(),
+                                                      greeted.client, line)} {
+        const auto told =
+            daemon.world.ask(greeted.socket, question_to_open(path, wire::for_writing),
+                             check::one(check::open_file(path, O_RDWR | O_CREAT)));
+        EXPECT_TRUE(told && told->reply.error == 0);
+        file = told ? FileId{told->reply.slot, told->reply.generation} : FileId{};
+    }
+    [[nodiscard]] wire::Question about(Ask asked, std::uint32_t flags = 0) const {
+        wire::Question one = question(asked);
+        one.slot = file.slot;
+        one.generation = file.generation;
+        one.flags = flags;
+        return one;
+    }
+    [[nodiscard]] Written write(std::int64_t at, std::span<const std::byte> bytes) {
+        return depositor->write(file, at, bytes);
+    }
+
+    std::string path;
+    Greeted greeted;
+    Line line;
+    std::unique_ptr<pool::Depositor> depositor;
+    FileId file;
+};
+
+DeskOptions small() {
+    DeskOptions desk;
+    desk.pool.cap_bytes = 8 << 20;
+    desk.pool.window_bytes = 4 << 20;
+    return desk;
+}
+
+TEST(Deposits, ArriveThroughAPoolThatIsSmallerThanThey) {
+    Running daemon{small()};
+    Client client{daemon, "file"};
+    daemon.start();
+    const auto bytes = pattern(40 << 20, 1);
+    const Written written = client.write(5, bytes);
+    EXPECT_EQ(written.taken, bytes.size());
+    EXPECT_EQ(written.rest, Written::Rest::none);
+    EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::sync, wire::to_storage)).reply.error, 0);
+    auto expected = bytes;
+    expected.insert(expected.begin(), 5, std::byte{0});
+    EXPECT_TRUE(contents(client.path) == expected);
+    EXPECT_EQ(daemon.end(), 0);
+    EXPECT_LE(client.greeted.directory().header.high.load(), 8 << 20);
+    EXPECT_GT(client.greeted.directory().files[client.file.slot].waited_ns.load(), 0);
+}
+
+TEST(Deposits, OfAClientThatIsKilledArrive) {
+    Running daemon;
+    const std::string path = daemon.world.folder.path("file");
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const auto bytes = pattern(200 << 20, 2);
+    const pid_t program = ::fork();
+    if (program == 0) {
+        ::alarm(100);
+        // Until the daemon runs, which is when the first byte comes.
+        char go = 0;
+        static_cast<void>(::read(ends[0], &go, 1));
+        const OwnFd socket = check::connect_to(daemon.world.options.socket);
+        const auto told = ask(socket, question(Ask::hello));
+        void* const directory = ::mmap(nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED,
+                                       told.descriptors.at(0).get(), 0);
+        void* const log = ::mmap(nullptr, pool::LogShape::bytes, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_NORESERVE, told.descriptors.at(1).get(), 0);
+        const auto opened = ask(socket, question_to_open(path, wire::for_writing),
+                                check::one(check::open_file(path, O_RDWR | O_CREAT)));
+        const auto& shared = *static_cast<const pool::Directory*>(directory);
+        Line line{shared, told.descriptors.at(2)};
+        pool::Depositor depositor{shared, pool::Log{static_cast<std::byte*>(log)},
+                                  told.reply.client, line};
+        const Written written =
+            depositor.write({opened.reply.slot, opened.reply.generation}, 0, bytes);
+        ::kill(::getpid(), written.taken == bytes.size() ? SIGKILL : SIGABRT);
+    }
+    daemon.start();
+    ASSERT_EQ(::write(ends[1], "g", 1), 1);
+    int status = -1;
+    ASSERT_EQ(::waitpid(program, &status, 0), program);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    ASSERT_EQ(WTERMSIG(status), SIGKILL) << "all was taken";
+    EXPECT_EQ(daemon.end(), 0);
+    EXPECT_TRUE(contents(path) == bytes);
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
+
+TEST(Deposits, StopSendsFilesPastThePoolAndLeavesNobodyWaiting) {
+    Running daemon;
+    Client client{daemon, "file"};
+    daemon.start();
+    const auto bytes = pattern(3 << 20, 3);
+    EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::none);
+    EXPECT_EQ(daemon.end(), 0);
+    EXPECT_TRUE(contents(client.path) == bytes);
+    EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::through);
+    EXPECT_TRUE(client.line.alive()) << "it ended well: nobody is to fail";
+}
+
+// A small file system of its own.
+class SmallDisk {
+public:
+    explicit SmallDisk(const std::string& path) : path_{path} {
+        ::mkdir(path.c_str(), 0755);
+        mounted = ::mount("none", path.c_str(), "tmpfs", 0, "size=32m") == 0;
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+    ~SmallDisk() {
+        if (mounted) {
+            ::umount2(path_.c_str(), MNT_DETACH);
+        }
+    }
+    bool mounted = false;
+
+private:
+    std::string path_;
+};
+
+// It does not see what the other one commits, and waits for the daemon's rounds.
+TEST(Deposits, ADaemonThatEndsLeavesNoReaderWaiting) {
+    Running daemon;
+    Client writer{daemon, "file"};
+    Client other{daemon, "file"};
+    other.line.sees_others = false;
+    pool::Reader reader{other.greeted.directory(), other.line, {}};
+    daemon.start();
+    EXPECT_EQ(writer.write(0, pattern(100, 1)).taken, 100U);
+    EXPECT_EQ(reader.deposited_size(other.file), 100);
+    EXPECT_EQ(daemon.end(), 0);
+    daemon.world.end();
+    EXPECT_GE(reader.deposited_size(other.file), 0);
+}
+
+TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
+    DeskOptions desk;
+    desk.pool.quiet_ns = 60'000'000'000;
+    Running daemon{std::move(desk)};
+    const SmallDisk disk{daemon.world.folder.path("disk")};
+    if (!disk.mounted) {
+        GTEST_SKIP() << "needs a file system of its own (run as root)";
+    }
+    Client client{daemon, "disk/file"};
+    daemon.start();
+    const auto bytes = pattern(6 << 20, 4);
+    // There is room while it is written: else the file leaves the pool, at once or a little later.
+    const Written written = client.write(0, bytes);
+    EXPECT_EQ(written.taken, bytes.size());
+    const OwnFd other = check::open_file(daemon.world.folder.path("disk/other"), O_CREAT | O_RDWR);
+    EXPECT_EQ(::posix_fallocate(other.get(), 0, 28 << 20), 0);
+    const int error = ask(client.greeted.socket, client.about(Ask::sync)).reply.error;
+    EXPECT_EQ(error, ENOSPC);
+    const int told = daemon.end();
+    EXPECT_TRUE(told == ENOSPC || told == EIO) << told;
+    const auto& rescued = daemon.world.server().rescued();
+    ASSERT_EQ(rescued.size(), 1U);
+    EXPECT_EQ(rescued[0].path, client.path);
+    EXPECT_EQ(rescued[0].error, ENOSPC);
+    EXPECT_THAT(rescued[0].file, StartsWith(daemon.world.folder.name()));
+    EXPECT_GT(rescued[0].bytes, 0);
+
+    // What was acknowledged is in the file, or in the rescue file.
+    auto there = contents(client.path);
+    there.resize(written.taken);
+    const auto kept = contents(rescued[0].file);
+    std::size_t at = 0;
+    for (int lines = 0; lines < 2; ++at) {
+        lines += kept.at(at) == std::byte{'\n'} ? 1 : 0;
+    }
+    while (at < kept.size()) {
+        std::array<std::uint64_t, 2> place{};
+        std::memcpy(place.data(), &kept.at(at), sizeof place);
+        at += 24;
+        ASSERT_LE(place[0] + place[1], there.size());
+        std::memcpy(&there.at(place[0]), &kept.at(at), place[1]);
+        at += place[1];
+    }
+    EXPECT_TRUE(std::equal(there.begin(), there.end(), bytes.begin()));
+}
+
+TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
+    DeskOptions desk = small();
+    desk.pool.cap_bytes = 2 << 20;  // the client will wait for credit
+    desk.pool.quiet_ns = 1'000'000'000'000;
+    const check::DaemonProcess daemon{desk};
+    const check::Folder& folder = daemon.folder;
+    const OwnFd socket = daemon.connect();
+    const auto told = ask(socket, question(Ask::hello));
+    ASSERT_EQ(told.descriptors.size(), 3U);
+    const auto& shared = *static_cast<const pool::Directory*>(::mmap(
+        nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED, told.descriptors[0].get(), 0));
+    void* const log = ::mmap(nullptr, pool::LogShape::bytes, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_NORESERVE, told.descriptors[1].get(), 0);
+    const auto opened = ask(socket, question_to_open(folder.path("file"), wire::for_writing),
+                            check::one(check::open_file(folder.path("file"), O_RDWR | O_CREAT)));
+    Line line{shared, told.descriptors[2]};
+    pool::Depositor depositor{shared, pool::Log{static_cast<std::byte*>(log)}, told.reply.client,
+                              line};
+    const FileId file{opened.reply.slot, opened.reply.generation};
+    const auto bytes = pattern(1 << 20, 5);
+    EXPECT_EQ(depositor.write(file, 0, bytes).rest, Written::Rest::none);
+    std::thread killer{[&] { daemon.kill(); }};
+    Written written;
+    while (written.rest == Written::Rest::none) {
+        written = depositor.write(file, 0, bytes);
+    }
+    killer.join();
+    EXPECT_EQ(written.rest, Written::Rest::lost);
+    daemon.await_death();
+    EXPECT_EQ(depositor.write(file, 0, bytes).rest, Written::Rest::lost);
+    // What was lost can still be told from what is mapped.
+    EXPECT_GE(shared.files[file.slot].taken.load(), shared.files[file.slot].drained.load());
+    EXPECT_STREQ(shared.files[file.slot].path.data(), folder.path("file").c_str());
+}
+
+// The kernel ran no program that had just been written: the daemon was about to close it.
+TEST(Deposits, OfAProgramAreClosedBeforeItIsRun) {
+    Running daemon;
+    Client client{daemon, "program"};
+    daemon.start();
+    const auto bytes = pattern(100'000, 7);
+    struct stat found{};
+    ASSERT_EQ(::stat(client.path.c_str(), &found), 0);
+    wire::Question run = question(Ask::run);
+    run.number = static_cast<std::int64_t>(found.st_dev);
+    run.inode = found.st_ino;
+    for (int i = 0; i < 50; ++i) {
+        EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::none);
+        EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::close)).reply.error, 0);
+        EXPECT_EQ(ask(client.greeted.socket, run).reply.error, 0);
+        for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+            std::error_code gone;  // the iterator's own
+            EXPECT_NE(std::filesystem::read_symlink(one, gone), client.path);
+        }
+        const auto told =
+            ask(client.greeted.socket, question_to_open(client.path, wire::for_writing),
+                check::one(check::open_file(client.path, O_RDWR)));
+        ASSERT_EQ(told.reply.error, 0);
+        EXPECT_EQ(ask(client.greeted.socket, run).reply.error, 0) << "it is open: nobody waits";
+        client.file = {told.reply.slot, told.reply.generation};
+    }
+}
+
+TEST(Deposits, AreToldOfInTheStatus) {
+    Running daemon;
+    {
+        Client client{daemon, "file"};
+        daemon.start();
+        EXPECT_EQ(client.write(0, pattern(1 << 20, 6)).rest, Written::Rest::none);
+        EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::sync)).reply.error, 0);
+    }
+    EXPECT_EQ(daemon.end(), 0);
+    std::ifstream report{daemon.world.options.socket + ".report"};
+    const std::string text{std::istreambuf_iterator<char>{report}, {}};
+    EXPECT_THAT(text, HasSubstr(R"("taken":1048576,"drained":1048576,"outstanding":0)"));
+    EXPECT_THAT(text, HasSubstr(R"("storage_bytes":1048576)"));
+}
+
+TEST(Deposits, OfAClientWhoseLogMakesNoSenseEndItsConnectionOnly) {
+    Running daemon;
+    Client bad{daemon, "file"};
+    Client good{daemon, "other"};
+    daemon.start();
+    bad.greeted.log().header().entries.store(~std::uint64_t{0} / 2);
+    for (std::uint64_t number = 0; number < pool::entries_max; ++number) {
+        pool::Entry& entry = bad.greeted.log().entry(number);
+        entry.length = 0xFFFFFFFF;
+        entry.position = ~std::uint64_t{0};
+        entry.state = pool::stated(number, pool::EntryState::committed);
+    }
+    bad.line.kick();
+    EXPECT_TRUE(check::readable(bad.greeted.socket, 60000));
+    EXPECT_FALSE(check::take(bad.greeted.socket)) << "the connection has ended";
+    EXPECT_EQ(good.write(0, pattern(1 << 20, 7)).rest, Written::Rest::none);
+    EXPECT_EQ(daemon.end(), 0);
+    EXPECT_TRUE(contents(daemon.world.folder.path("other")) == pattern(1 << 20, 7));
+}
+
+}  // namespace
+}  // namespace forebay::server

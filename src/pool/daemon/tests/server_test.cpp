@@ -1,0 +1,375 @@
+// Sessions over real sockets: who is let in, what is answered, and what is not.
+#include "pool/daemon/requests/opening.hpp"
+#include "pool/daemon/tests/server_check.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <gmock/gmock.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+namespace forebay::server {
+namespace {
+
+using check::Greeted;
+using check::question;
+using check::question_to_open;
+using check::World;
+using testing::HasSubstr;
+using testing::Not;
+using wire::Ask;
+
+TEST(Server, GivesAClientWhatItMapsAndNothingToDamageItWith) {
+    World world;
+    const Greeted client{world};
+    EXPECT_EQ(client.directory().header.format.load(), pool::format);
+    EXPECT_EQ(client.directory().header.process.load(), static_cast<std::uint64_t>(::getpid()));
+    client.log().header().format.store(pool::format);
+    client.log().block(0)[0] = std::byte{1};
+
+    constexpr int writable = PROT_READ | PROT_WRITE;
+    EXPECT_EQ(::mmap(nullptr, 4096, writable, MAP_SHARED, client.directory_fd.get(), 0),
+              MAP_FAILED);
+    const std::string again = "/proc/self/fd/" + std::to_string(client.directory_fd.get());
+    const OwnFd opened{::open(again.c_str(), O_RDWR | O_CLOEXEC)};
+    if (opened.valid()) {
+        EXPECT_EQ(::mmap(nullptr, 4096, writable, MAP_SHARED, opened.get(), 0), MAP_FAILED);
+        EXPECT_EQ(::pwrite(opened.get(), "x", 1, 0), -1);
+    }
+    EXPECT_NE(::ftruncate(client.log_fd.get(), 4096), 0) << "nobody makes a log shorter";
+}
+
+TEST(Server, GivesTheLogsOfOthersForReadingOnly) {
+    World world;
+    const Greeted writer{world};
+    const Greeted reader{world};
+    const auto told = world.ask(reader.socket, question(Ask::log, writer.client));
+    ASSERT_TRUE(told && told->reply.error == 0);
+    EXPECT_EQ(told->reply.client, writer.client);
+    EXPECT_EQ(::fcntl(told->descriptors.at(0).get(), F_GETFL) & O_ACCMODE, O_RDONLY);
+    const auto none = world.ask(reader.socket, question(Ask::log, 200));
+    ASSERT_TRUE(none);
+    EXPECT_EQ(none->reply.error, ENOENT);
+}
+
+wire::Question about_log(Ask asked, std::uint64_t name) {
+    wire::Question one = question(asked);
+    one.group = name;
+    return one;
+}
+
+TEST(Server, LetsWhoKnowsTheNameWriteToALogThatIsLent) {
+    World world;
+    const Greeted lender{world};
+    const Greeted borrower{world};
+    const auto error_of = [&](const Greeted& asks, const wire::Question& asked) {
+        const auto told = world.ask(asks.socket, asked);
+        return told ? told->reply.error : -1;
+    };
+    EXPECT_EQ(error_of(borrower, about_log(Ask::borrow, 7)), ENOENT);
+    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 7)), 0);
+    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 7)), 0) << "it may say so again";
+    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 8)), EEXIST);
+    EXPECT_EQ(error_of(borrower, about_log(Ask::lend, 7)), EEXIST);
+    EXPECT_EQ(error_of(borrower, about_log(Ask::borrow, 8)), ENOENT);
+
+    const auto told = world.ask(borrower.socket, about_log(Ask::borrow, 7));
+    ASSERT_TRUE(told && told->reply.error == 0);
+    constexpr int writable = PROT_READ | PROT_WRITE;
+    void* const at = ::mmap(nullptr, pool::LogShape::bytes, writable, MAP_SHARED | MAP_NORESERVE,
+                            told->descriptors.at(0).get(), 0);
+    ASSERT_NE(at, MAP_FAILED);
+    pool::Log{static_cast<std::byte*>(at)}.block(0)[5] = std::byte{42};
+    EXPECT_EQ(lender.log().block(0)[5], std::byte{42});
+    ::munmap(at, pool::LogShape::bytes);
+}
+
+TEST(Server, WhoWatchesIsNoClient) {
+    World world;
+    const OwnFd socket = world.connect();
+    const auto told = world.ask(socket, question(Ask::watch));
+    ASSERT_TRUE(told && told->reply.error == 0);
+    EXPECT_EQ(told->reply.number, static_cast<std::int64_t>(sizeof(pool::Directory)));
+    EXPECT_EQ(told->descriptors.size(), 1U);
+    EXPECT_THAT(world.status(), HasSubstr(R"("clients":[])"));
+    for (const Ask asked :
+         {Ask::open, Ask::close, Ask::sync, Ask::leave, Ask::truncate, Ask::lend}) {
+        const auto refused = world.ask(socket, about_log(asked, 7));
+        ASSERT_TRUE(refused);
+        EXPECT_EQ(refused->reply.error, ENOTCONN);
+    }
+}
+
+TEST(Server, GreetsAClientOnce) {
+    World world;
+    const Greeted client{world};
+    const auto again = world.ask(client.socket, question(Ask::hello));
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->reply.error, EALREADY);
+    EXPECT_TRUE(again->descriptors.empty());
+}
+
+TEST(Server, AnswersGarbageOnceAndGoesOnWithOthers) {
+    World world;
+    const Greeted client{world};
+    std::vector<std::vector<std::byte>> garbage;
+    garbage.emplace_back(1, std::byte{7});
+    garbage.emplace_back(sizeof(wire::Question), std::byte{0xFF});
+    garbage.emplace_back(sizeof(wire::Question) + 1, std::byte{0});
+    garbage.emplace_back(5000, std::byte{1});
+    for (const auto& bytes : garbage) {
+        const OwnFd socket = world.connect();
+        ASSERT_EQ(deliver(socket.get(), bytes, {}), Delivery::done);
+        const auto told = world.answer(socket);
+        ASSERT_TRUE(told);
+        EXPECT_EQ(told->reply.error, EPROTO);
+        EXPECT_FALSE(world.answer(socket)) << "the connection is closed";
+    }
+    const auto told = world.ask(client.socket, question(Ask::watch));
+    EXPECT_TRUE(told && told->reply.error == 0);
+}
+
+TEST(Server, AnEmptyMessageIsTheEnd) {
+    World world;
+    const OwnFd socket = world.connect();
+    ASSERT_EQ(::send(socket.get(), "", 0, 0), 0);
+    EXPECT_FALSE(world.answer(socket));
+}
+
+TEST(Server, ClosesDescriptorsThatNobodyAskedFor) {
+    World world;
+    const OwnFd socket = world.connect();
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+    const OwnFd reading{ends[0]};
+    const auto told = world.ask(socket, question(Ask::status), check::one(OwnFd{ends[1]}));
+    ASSERT_TRUE(told && told->reply.error == 0);
+    char byte = 0;
+    EXPECT_EQ(::read(reading.get(), &byte, 1), 0) << "nobody holds the other end any more";
+}
+
+TEST(Server, ForgetsAClientWhoseConnectionEnds) {
+    World world;
+    const OwnFd watching = world.connect();
+    const auto told = world.ask(watching, question(Ask::watch));
+    ASSERT_TRUE(told);
+    std::uint32_t client = 0;
+    {
+        const Greeted dying{world};
+        client = dying.client;
+        EXPECT_THAT(world.status(), Not(HasSubstr(R"("clients":[])")));
+    }
+    const OwnFd other = world.connect();
+    EXPECT_TRUE(world.turn_until([&] {
+        const auto log = world.ask(other, question(Ask::log, client));
+        return log && log->reply.error == ENOENT;
+    }));
+    EXPECT_THAT(world.status(), HasSubstr(R"("clients":[])"));
+}
+
+TEST(Server, OpensOnlyPlainFilesThatTheClientMayWrite) {
+    World world;
+    const Greeted client{world};
+    const std::string path = world.folder.path("file");
+    const auto error_of = [&](std::uint32_t flags, std::vector<OwnFd> descriptors) {
+        const auto told =
+            world.ask(client.socket, question_to_open(path, flags), std::move(descriptors));
+        return told ? told->reply.error : -1;
+    };
+    EXPECT_EQ(error_of(wire::for_writing, {}), EBADF) << "without a descriptor";
+    EXPECT_EQ(error_of(0, check::one(OwnFd{::eventfd(0, EFD_CLOEXEC)})), EINVAL);
+    EXPECT_EQ(error_of(0, check::one(check::open_file("/dev/null", O_RDWR))), EINVAL);
+    EXPECT_EQ(error_of(0, check::one(check::open_file(world.folder.name(), O_RDONLY))), EINVAL);
+    EXPECT_EQ(error_of(wire::for_writing, check::one(check::open_file(path, O_RDWR | O_CREAT))), 0);
+    EXPECT_EQ(error_of(wire::for_writing, check::one(check::open_file(path, O_RDONLY))), EBADF);
+    EXPECT_EQ(error_of(0, check::one(check::open_file(path, O_RDONLY))), 0);
+    EXPECT_EQ(error_of(0, check::one(check::open_file(path, O_PATH))), EINVAL);
+}
+
+// git makes its objects so that nobody may write to them, and writes to them.
+TEST(Server, OpensAFileThatMayOnlyBeWrittenThroughItsFirstDescriptor) {
+    if (::geteuid() != 0) {
+        GTEST_SKIP() << "needs another user's rights (run as root)";
+    }
+    const check::Folder folder;
+    ASSERT_EQ(::chmod(folder.name().c_str(), 0777), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        constexpr uid_t nobody = 65534;
+        if (::setresuid(nobody, nobody, nobody) != 0) {
+            ::_exit(2);
+        }
+        const OwnFd made{::open(folder.path("object").c_str(), O_RDWR | O_CREAT | O_EXCL, 0444)};
+        const auto file = open_again(made, {folder.path("object"), pool::Access::write},
+                                     adapters::Preference::posix);
+        const bool good = file && file->storage && file->control->truncate(Length{5}) == 0;
+        ::_exit(good ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(std::filesystem::file_size(folder.path("object")), 5U);
+}
+
+TEST(Server, OnlyWhoOpenedAFileForWritingTruncatesIt) {
+    World world;
+    const Greeted writer{world};
+    const Greeted reader{world};
+    const std::string path = world.folder.path("file");
+    const auto opened = world.ask(writer.socket, question_to_open(path, wire::for_writing),
+                                  check::one(check::open_file(path, O_RDWR | O_CREAT)));
+    ASSERT_TRUE(opened && opened->reply.error == 0);
+    const auto read = world.ask(reader.socket, question_to_open(path, 0),
+                                check::one(check::open_file(path, O_RDONLY)));
+    ASSERT_TRUE(read && read->reply.error == 0);
+    EXPECT_EQ(read->reply.slot, opened->reply.slot) << "it is the same file";
+
+    wire::Question truncate = question(Ask::truncate, 77);
+    truncate.slot = opened->reply.slot;
+    truncate.generation = opened->reply.generation;
+    const auto refused = world.ask(reader.socket, truncate);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->reply.error, EBADF);
+    const auto done = world.ask(writer.socket, truncate);
+    ASSERT_TRUE(done);
+    EXPECT_EQ(done->reply.error, 0);
+    EXPECT_EQ(std::filesystem::file_size(path), 77U);
+}
+
+TEST(Server, AFileThatIsToLeaveIsWrittenThroughWhenItIsOpen) {
+    World world;
+    const Greeted client{world};
+    const std::string path = world.folder.path("file");
+    wire::Question opening = question_to_open(path, wire::for_writing | wire::through_only);
+    opening.number = static_cast<std::int64_t>(pool::Reason::append);
+    const auto told = world.ask(client.socket, opening,
+                                check::one(check::open_file(path, O_WRONLY | O_CREAT | O_APPEND)));
+    ASSERT_TRUE(told && told->reply.error == 0);
+    EXPECT_EQ(told->reply.state, static_cast<std::uint32_t>(pool::FileState::through));
+    EXPECT_THAT(world.status(), HasSubstr(R"("reason":"append")"));
+}
+
+TEST(Server, PoolsNothingWhereDurabilityIsGlobal) {
+    DeskOptions desk;
+    desk.through = true;
+    World world{desk};
+    const Greeted client{world};
+    const std::string path = world.folder.path("file");
+    const auto told = world.ask(client.socket, question_to_open(path, wire::for_writing),
+                                check::one(check::open_file(path, O_RDWR | O_CREAT)));
+    ASSERT_TRUE(told && told->reply.error == 0);
+    EXPECT_EQ(told->reply.state, static_cast<std::uint32_t>(pool::FileState::through));
+}
+
+TEST(Server, AnswersInOrderHoweverMuchIsAskedAtOnce) {
+    World world;
+    const OwnFd socket = world.connect();
+    std::vector<Ask> asked;
+    std::size_t answered = 0;
+    for (std::size_t i = 0; i < 3 * Session::answers_max; ++i) {
+        const Ask ask = i % 3 == 0 ? Ask::drain : i % 3 == 1 ? Ask::watch : Ask::status;
+        while (!check::send(socket, question(ask))) {
+            const auto told = world.answer(socket);
+            ASSERT_TRUE(told);
+            EXPECT_EQ(told->reply.ask, asked.at(answered++));
+        }
+        asked.push_back(ask);
+    }
+    while (answered < asked.size()) {
+        const auto told = world.answer(socket);
+        ASSERT_TRUE(told);
+        EXPECT_EQ(told->reply.error, 0);
+        EXPECT_EQ(told->reply.ask, asked.at(answered++));
+    }
+}
+
+TEST(Server, StopsAndTellsWhatWasThere) {
+    World world;
+    const OwnFd one = world.connect();
+    const OwnFd other = world.connect();
+    ASSERT_TRUE(check::send(one, question(Ask::stop)));
+    const auto told = world.ask(other, question(Ask::stop));
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->reply.error, 0);
+    const auto first = world.answer(one);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->reply.error, 0);
+    EXPECT_TRUE(world.server().ended());
+    EXPECT_TRUE(world.server().rescued().empty());
+    EXPECT_TRUE(std::filesystem::exists(world.options.socket + ".report"));
+}
+
+TEST(Server, LetsNoOtherUserIn) {
+    if (::geteuid() != 0) {
+        GTEST_SKIP() << "needs another user (run as root)";
+    }
+    World world;
+    ASSERT_EQ(::chmod(world.folder.path("home").c_str(), 0755), 0);
+    ASSERT_EQ(::chmod(world.options.socket.c_str(), 0777), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        constexpr uid_t nobody = 65534;
+        if (::setresuid(nobody, nobody, nobody) != 0) {
+            ::_exit(2);
+        }
+        const OwnFd socket = check::connect_to(world.options.socket);
+        if (!socket.valid()) {
+            ::_exit(3);
+        }
+        static_cast<void>(check::send(socket, question(Ask::watch)));
+        static_cast<void>(check::readable(socket, -1));
+        ::_exit(check::take(socket) ? 1 : 0);
+    }
+    int status = -1;
+    EXPECT_TRUE(world.turn_until([&] { return ::waitpid(child, &status, WNOHANG) == child; }));
+    EXPECT_EQ(status, 0);
+}
+
+// libc's list of what a thread holds once led into memory that was unmapped.
+TEST(Server, ADaemonThatEndsLetsGoOfItsMutex) {
+    for (int i = 0; i < 3; ++i) {
+        const World world;
+    }
+    World world;
+    const Greeted client{world};
+    const auto& word =
+        *reinterpret_cast<const std::atomic<std::uint32_t>*>(&client.directory().header.alive);
+    EXPECT_NE(word.load(), 0U);
+    ASSERT_TRUE(world.ask(client.socket, question(Ask::stop)));
+    world.end();
+    EXPECT_EQ(word.load(), 0U) << "nobody is to take it for dead";
+
+    World other;
+    const Greeted left{other};
+    const auto& dead =
+        *reinterpret_cast<const std::atomic<std::uint32_t>*>(&left.directory().header.alive);
+    other.end();
+    EXPECT_NE(dead.load() & 0x40000000U, 0U) << "it did not wait for anything";
+}
+
+// Futex words are what the kernel writes to when an owner dies.
+TEST(Server, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
+    const check::DaemonProcess daemon;
+    const OwnFd socket = daemon.connect();
+    ASSERT_TRUE(check::send(socket, question(Ask::watch)));
+    ASSERT_TRUE(check::readable(socket, 20000));
+    const auto told = check::take(socket);
+    ASSERT_TRUE(told && told->descriptors.size() == 1);
+    const void* const at = ::mmap(nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED,
+                                  told->descriptors[0].get(), 0);
+    ASSERT_NE(at, MAP_FAILED);
+    const auto& directory = *static_cast<const pool::Directory*>(at);
+    const auto& word =
+        *reinterpret_cast<const std::atomic<std::uint32_t>*>(&directory.header.alive);
+    constexpr std::uint32_t owner_died = 0x40000000;  // FUTEX_OWNER_DIED
+    EXPECT_EQ(word.load() & owner_died, 0U);
+    EXPECT_EQ(word.load() & 0x3FFFFFFFU, static_cast<std::uint32_t>(daemon.process()));
+    daemon.kill();
+    daemon.await_death();
+    EXPECT_EQ(word.load() & owner_died, owner_died);
+}
+
+}  // namespace
+}  // namespace forebay::server

@@ -1,0 +1,62 @@
+#include "pool/journal/format/head.hpp"
+
+#include "foundation/base/contracts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+namespace forebay::pool::journal {
+
+namespace {
+
+constexpr std::size_t head_summed_from = offsetof(Head, count);
+
+// All of it names it: there is one of each count, or the same once more.
+Sum sum_of_head(const Head& head, const Key& key) {
+    std::array<std::byte, sizeof(Head)> bytes{};
+    std::memcpy(bytes.data(), &head, sizeof head);
+    return sum_of(key, std::span{bytes}.subspan(head_summed_from), sizeof(Head) - head_summed_from);
+}
+
+std::optional<Head> head_at(std::span<const std::byte> bytes, std::size_t place, const Key& key) {
+    Head head;
+    std::memcpy(&head, bytes.data() + place, sizeof head);
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / 2;
+    if (head.magic != head_magic || sum_of_head(head, key) != head.sum || place_of(head) != place ||
+        head.count > most || head.group > most || head.record > most || head.epoch > most) {
+        return std::nullopt;
+    }
+    return head;
+}
+
+bool is_blank(std::span<const std::byte> bytes) {
+    return std::ranges::all_of(bytes, [](std::byte one) { return one == std::byte{0}; });
+}
+
+}  // namespace
+
+void seal_head(Head head, const Key& key, std::span<std::byte> to) {
+    expects(to.size() == head_unit, "a place for one head");
+    head.sum = sum_of_head(head, key);
+    std::ranges::fill(to, std::byte{0});
+    std::memcpy(to.data(), &head, sizeof head);
+}
+
+Heads heads_of(std::span<const std::byte> bytes, const Key& key) {
+    Heads heads;
+    if (bytes.size() != 2 * head_unit) {
+        return heads;  // it was being made
+    }
+    for (std::size_t place = 0; place + head_unit <= bytes.size(); place += head_unit) {
+        const auto head = head_at(bytes, place, key);
+        if (head && (!heads.newest || head->count > heads.newest->count)) {
+            heads.newest = head;
+        }
+        heads.damaged = heads.damaged || (!head && !is_blank(bytes.subspan(place, sizeof(Head))));
+    }
+    return heads;
+}
+
+}  // namespace forebay::pool::journal

@@ -1,0 +1,26 @@
+// The head of a journal, as it is written and read. It is written in turns to two places: what is
+// torn while it is written leaves the one before it.
+#pragma once
+
+#include "pool/journal/format/sum.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace forebay::pool::journal {
+
+// Fills a place of `head_unit` bytes.
+void seal_head(Head head, const Key& key, std::span<std::byte> to);
+// Where in the head this one lies.
+[[nodiscard]] constexpr std::size_t place_of(const Head& head) noexcept {
+    return head.count % 2 * head_unit;
+}
+
+struct Heads {
+    std::optional<Head> newest;
+    bool damaged = false;  // one of the two was written, and is not whole (any more)
+};
+[[nodiscard]] Heads heads_of(std::span<const std::byte> bytes, const Key& key);
+
+}  // namespace forebay::pool::journal

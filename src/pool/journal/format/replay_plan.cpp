@@ -1,0 +1,195 @@
+// Twice over the records: first how far each file is settled, since a mark says so of records
+// that lie before it, then what the others do.
+#include "pool/journal/format/replay_plan.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace forebay::pool::journal {
+
+namespace {
+
+class Teller {
+public:
+    explicit Teller(std::span<const Group> groups) {
+        for (const Group& group : groups) {
+            for (const Record& record : group.records) {
+                if (record.header.kind == Kind::settled) {
+                    std::uint64_t& settled = settled_[record.header.file];
+                    settled = std::max(settled, static_cast<std::uint64_t>(record.header.number));
+                }
+            }
+        }
+        for (const Group& group : groups) {
+            for (const Record& record : group.records) {
+                take(record);
+            }
+            lived_ns_ = group.header.time_ns;
+        }
+        end_life();
+    }
+
+    [[nodiscard]] std::vector<Story> stories() {
+        std::vector<Story> left;
+        for (auto& [number, file] : files_) {
+            if (file.bytes.empty() && !file.story.cut) {
+                continue;
+            }
+            for (const auto& [at, bytes] : file.bytes) {
+                file.story.runs.push_back({Offset{at}, bytes});
+            }
+            left.push_back(std::move(file.story));
+        }
+        return left;
+    }
+
+private:
+    struct File {
+        Story story;
+        bool changing = false;
+        std::map<std::int64_t, std::span<const std::byte>> bytes;  // by offset, apart
+    };
+
+    void take(const Record& record) {
+        if (record.header.kind == Kind::life) {
+            end_life();
+            return;
+        }
+        File& file = files_[record.header.file];
+        file.story.number = record.header.file;
+        switch (record.header.kind) {
+            case Kind::file: introduce(file, record); break;
+            case Kind::changing: change(file); break;
+            case Kind::settled: settle(file, record); break;
+            case Kind::deposit:
+                if (counts(record)) {
+                    put(file, record.header.number, record.payload);
+                }
+                break;
+            case Kind::cut:
+                if (counts(record)) {
+                    cut(file, record.header.number);
+                }
+                break;
+            case Kind::life: break;
+        }
+    }
+
+    [[nodiscard]] bool counts(const Record& record) const {
+        const auto settled = settled_.find(record.header.file);
+        return settled == settled_.end() || record.at > settled->second;
+    }
+
+    static void change(File& file) {
+        file.changing = true;
+        file.story.stamp.reset();
+    }
+
+    static void introduce(File& file, const Record& record) {
+        const auto said = file_of(record);
+        if (!said) {
+            return;
+        }
+        file.story.facts = said->facts;
+        file.story.path.assign(reinterpret_cast<const char*>(said->path.data()), said->path.size());
+        if (said->facts.stamped != 0) {
+            file.story.stamp = said->facts.stamp;
+            file.changing = false;
+        } else {
+            change(file);
+        }
+    }
+
+    static void settle(File& file, const Record& record) {
+        if (const auto stamp = stamp_of(record)) {
+            file.story.stamp = stamp;
+            file.changing = false;
+        }
+    }
+
+    // Until the last group before this.
+    void end_life() {
+        for (auto& [number, file] : files_) {
+            if (file.changing) {
+                file.story.lived_ns = lived_ns_;
+                file.changing = false;
+            }
+        }
+    }
+
+    static void remove(File& file, std::int64_t begin, std::int64_t end) {
+        auto next = file.bytes.lower_bound(begin);
+        if (next != file.bytes.begin()) {
+            const auto before = std::prev(next);
+            const auto size = static_cast<std::int64_t>(before->second.size());
+            if (before->first + size > begin) {
+                const auto all = before->second;
+                before->second = all.first(static_cast<std::size_t>(begin - before->first));
+                if (before->first + size > end) {
+                    file.bytes[end] = all.subspan(static_cast<std::size_t>(end - before->first));
+                }
+            }
+        }
+        next = file.bytes.lower_bound(begin);
+        while (next != file.bytes.end() && next->first < end) {
+            const auto rest_at = next->first + static_cast<std::int64_t>(next->second.size());
+            if (rest_at > end) {
+                file.bytes[end] = next->second.subspan(static_cast<std::size_t>(end - next->first));
+            }
+            next = file.bytes.erase(next);
+        }
+    }
+
+    static void put(File& file, std::int64_t at, std::span<const std::byte> bytes) {
+        const std::int64_t end = at + static_cast<std::int64_t>(bytes.size());
+        remove(file, at, end);
+        file.bytes[at] = bytes;
+        file.story.length_least = std::max(file.story.length_least, Length{end});
+    }
+
+    static void cut(File& file, std::int64_t bytes) {
+        remove(file, bytes, Offset::none().bytes());
+        file.story.cut = std::min(file.story.cut.value_or(Length{bytes}), Length{bytes});
+        file.story.length_least = Length{bytes};
+    }
+
+    std::map<std::uint64_t, std::uint64_t> settled_;
+    std::map<std::uint64_t, File> files_;
+    std::int64_t lived_ns_ = 0;
+};
+
+}  // namespace
+
+Length Story::bytes() const {
+    Length all{0};
+    for (const Run& run : runs) {
+        all += Length{static_cast<std::int64_t>(run.bytes.size())};
+    }
+    return all;
+}
+
+std::vector<Story> stories_of(std::span<const Group> groups) { return Teller{groups}.stories(); }
+
+Verdict judge(const Story& story, const std::optional<Found>& found) noexcept {
+    if (!found) {
+        return Verdict::missing;
+    }
+    const FileFacts& facts = story.facts;
+    const bool same_generation =
+        facts.generation == 0 || found->generation == 0 || facts.generation == found->generation;
+    if (found->device != facts.device || found->inode != facts.inode || !same_generation) {
+        return Verdict::other;
+    }
+    const ports::Stamp& now = found->stamp;
+    if (!story.stamp) {
+        return now.changed_ns <= story.lived_ns + slack_ns ? Verdict::apply : Verdict::changed;
+    }
+    // After a power failure it may be older. What changes nothing but the name or the mode, leaves
+    // length and time of change.
+    const bool bytes_are_the_same =
+        now.bytes == story.stamp->bytes && now.modified_ns == story.stamp->modified_ns;
+    return now.changed_ns <= story.stamp->changed_ns || bytes_are_the_same ? Verdict::apply
+                                                                           : Verdict::changed;
+}
+
+}  // namespace forebay::pool::journal

@@ -1,0 +1,193 @@
+// The newest group says from which epoch on all is needed: from there to it, and to the last one
+// that the head knows, every number has to be there once.
+#include "pool/journal/format/segment_scan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::pool::journal {
+
+namespace {
+
+struct Placed {
+    std::uint32_t segment = 0;
+    Group group;
+};
+
+const GroupHeader& header_of(const Placed& one) noexcept { return one.group.header; }
+
+bool follows(const GroupHeader& next, const GroupHeader& before) noexcept {
+    return next.before == before.sum && next.first == before.first + before.records &&
+           next.epoch >= before.epoch;
+}
+
+class Finder {
+public:
+    Finder(std::span<const SegmentBytes> segments, std::span<const std::byte> head, const Key& key)
+        : segments_{segments}, head_{heads_of(head, key)} {
+        for (const SegmentBytes& segment : segments) {
+            SegmentGroups found = groups_of(segment.bytes, key);
+            older_format_ = older_format_ || found.older_format;
+            unknown_ = unknown_ || found.unknown;
+            for (Group& group : found.groups) {
+                all_.push_back({segment.number, std::move(group)});
+            }
+        }
+        std::ranges::sort(all_, {}, [](const Placed& one) {
+            return std::pair{header_of(one).number, one.segment};
+        });
+    }
+
+    [[nodiscard]] Chain chain() {
+        chain_.head_damaged = head_.damaged;
+        number_on();
+        if (head_.newest) {
+            std::erase_if(all_, [&](const Placed& one) {
+                return header_of(one).number <= head_.newest->unneeded;
+            });
+        }
+        chain_.damage = damage();
+        if (chain_.damage == Damage::none) {
+            look_behind();
+            take();
+        }
+        return std::move(chain_);
+    }
+
+private:
+    void number_on() {
+        for (const Placed& one : all_) {
+            const GroupHeader& header = header_of(one);
+            chain_.next_record = std::max(chain_.next_record, header.first + header.records);
+            chain_.next_epoch = std::max(chain_.next_epoch, header.epoch + 1);
+            chain_.next_group = header.number + 1;
+            chain_.last = header.sum;
+        }
+        if (head_.newest) {
+            const Head& head = *head_.newest;
+            chain_.next_record = std::max(chain_.next_record, head.record);
+            chain_.next_epoch = std::max(chain_.next_epoch, head.epoch + 1);
+            chain_.heads = head.count;
+            chain_.unneeded = head.unneeded;
+            if (head.group >= chain_.next_group) {
+                chain_.next_group = head.group + 1;
+                chain_.last = head.last;
+            }
+        }
+    }
+
+    [[nodiscard]] Damage damage() {
+        if (older_format_) {
+            return Damage::older_format;
+        }
+        if (!head_.newest) {
+            return all_.empty() && !unknown_ ? Damage::none : Damage::head;
+        }
+        const Head& head = *head_.newest;
+        const bool behind =
+            all_.empty() ? head.group > head.unneeded : header_of(all_.back()).number < head.group;
+        if (behind || !newest_segment_is_there()) {
+            return Damage::lost;
+        }
+        return all_.empty() ? Damage::none : damage_of_needed();
+    }
+
+    // The one that the head says may have been begun.
+    [[nodiscard]] bool newest_segment_is_there() const {
+        const Head& head = *head_.newest;
+        if (!all_.empty() && header_of(all_.back()).epoch >= head.epoch) {
+            return true;
+        }
+        return head.segment == Head::no_segment ||
+               std::ranges::any_of(segments_, [&](const SegmentBytes& one) {
+                   return one.number == head.segment && one.is_whole;
+               });
+    }
+
+    // A file is as long as a segment before it is used.
+    [[nodiscard]] bool is_cut_off() const {
+        return std::ranges::any_of(segments_, [&](const SegmentBytes& one) {
+            return !one.is_whole && std::ranges::any_of(all_, [&](const Placed& group) {
+                return group.segment == one.number;
+            });
+        });
+    }
+
+    [[nodiscard]] Damage damage_of_needed() {
+        const std::uint64_t oldest = header_of(all_.back()).oldest;
+        std::erase_if(all_, [&](const Placed& one) { return header_of(one).epoch < oldest; });
+        const GroupHeader& first = header_of(all_.front());
+        if (first.epoch != oldest || first.at != 0 || is_cut_off()) {
+            return Damage::lost;
+        }
+        const Head& head = *head_.newest;
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            const GroupHeader& now = header_of(all_[i]);
+            if (now.number == head.group && now.sum != head.last) {
+                return Damage::mixed;
+            }
+            if (i == 0) {
+                continue;
+            }
+            const GroupHeader& before = header_of(all_[i - 1]);
+            if (now.number == before.number) {
+                return now.sum == before.sum ? Damage::twice : Damage::mixed;
+            }
+            if (now.number != before.number + 1) {
+                return Damage::lost;
+            }
+            if (!follows(now, before)) {
+                return Damage::mixed;
+            }
+        }
+        return Damage::none;
+    }
+
+    // Whether something was being written where the next group would have been: behind the newest,
+    // or in the segment that was begun last.
+    void look_behind() {
+        GroupHeader next{.number = chain_.next_group, .before = chain_.last};
+        std::uint64_t segment = 0;
+        if (!all_.empty()) {
+            const GroupHeader& newest = header_of(all_.back());
+            next.epoch = newest.epoch;
+            next.at = newest.at + newest.bytes;
+            segment = all_.back().segment;
+        }
+        if (head_.newest && head_.newest->epoch > next.epoch) {
+            next.epoch = head_.newest->epoch;
+            next.at = 0;
+            segment = head_.newest->segment;
+        }
+        chain_.unfinished =
+            next.epoch != 0 && std::ranges::any_of(segments_, [&](const SegmentBytes& one) {
+                return one.number == segment && next.at < one.bytes.size() &&
+                       looks_like(one.bytes.subspan(next.at), next);
+            });
+    }
+
+    void take() {
+        for (Placed& one : all_) {
+            if (std::ranges::find(chain_.segments, one.segment) == chain_.segments.end()) {
+                chain_.segments.push_back(one.segment);
+            }
+            chain_.groups.push_back(std::move(one.group));
+        }
+    }
+
+    std::span<const SegmentBytes> segments_;
+    Heads head_;
+    std::vector<Placed> all_;  // by number
+    bool older_format_ = false;
+    bool unknown_ = false;
+    Chain chain_;
+};
+
+}  // namespace
+
+Chain chain_of(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
+               const Key& key) {
+    return Finder{segments, head, key}.chain();
+}
+
+}  // namespace forebay::pool::journal

@@ -1,0 +1,310 @@
+// The order makes it the same when it is done twice: files are judged, then the journal says which
+// of them are being changed from now on, then they are, and what is in them is settled. The dead
+// daemon's records are let go at the very end.
+#include "pool/journal/replay.hpp"
+
+#include "pool/journal/format/segment_scan.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace forebay::pool {
+
+namespace {
+
+using journal::Kind;
+using journal::Story;
+using journal::Verdict;
+
+constexpr std::int64_t sign_of_life_ns = 250'000'000;
+
+Error refused(int error, const char* what) { return system_error(error, what); }
+
+// Nothing of such a journal is written to files: what is left of it may be older than what is lost.
+Error refused(journal::Damage damage) {
+    constexpr std::string_view cannot = "cannot replay the journal (";
+    constexpr std::string_view then =
+        "). Nothing of it was written to files. Keep its folder, and name another one.";
+    std::string_view why;
+    switch (damage) {
+        case journal::Damage::older_format:
+            return {
+                ErrorCode::unsupported, 0,
+                std::string{cannot} +
+                    "an older version of Forebay has written it). Start a daemon of that version "
+                    "with it once, or name another folder."};
+        case journal::Damage::head:
+            why = "its head is damaged, gone, or that of another journal";
+            break;
+        case journal::Damage::lost:
+            why = "it is damaged: records that were written are not there any more";
+            break;
+        case journal::Damage::twice:
+            why = "a segment is there twice, perhaps in place of one that is gone";
+            break;
+        case journal::Damage::mixed:
+            why = "it is damaged: its segments do not belong together";
+            break;
+        case journal::Damage::none: break;
+    }
+    return {ErrorCode::input_output, EIO,
+            std::string{cannot} + std::string{why} + std::string{then}};
+}
+
+class Replayer {
+public:
+    Replayer(ports::JournalDevice& device, const ports::Clock& calendar, ReplayFiles& files,
+             const ReplayOptions& options)
+        : device_{device}, calendar_{calendar}, files_{files}, options_{options} {}
+
+    Result<Replay> go() {
+        if (auto read = read_chain(); !read) {
+            return failure(std::move(read.error()));
+        }
+        if (auto ready = prepare(); !ready) {
+            return failure(std::move(ready.error()));
+        }
+        std::vector<Story> stories = journal::stories_of(chain_.groups);
+        if (auto judged = judge(stories); !judged) {
+            return failure(std::move(judged.error()));
+        }
+        Replay done;
+        done.unfinished = chain_.unfinished;
+        done.head_damaged = chain_.head_damaged;
+        for (std::size_t i = 0; i < stories.size(); ++i) {
+            auto one = replay_file(stories[i], cases_[i]);
+            if (!one) {
+                return failure(std::move(one.error()));
+            }
+            done.files.push_back(std::move(*one));
+        }
+        if (auto over = let_go(); !over) {
+            return failure(std::move(over.error()));
+        }
+        done.writer = std::move(writer_);
+        return done;
+    }
+
+private:
+    struct Case {
+        std::unique_ptr<ReplayFile> file;
+        Verdict verdict = Verdict::missing;
+        int error = 0;
+    };
+
+    Result<void> read_chain() {
+        std::vector<journal::SegmentBytes> all;
+        for (const std::uint32_t number : device_.segments()) {
+            next_segment_ = std::max(next_segment_, number + 1);
+            auto bytes = device_.look(number);
+            if (!bytes) {
+                return failure(std::move(bytes.error()));
+            }
+            all.push_back({number, *bytes, std::ssize(*bytes) == device_.segment_bytes()});
+        }
+        auto head = device_.look(ports::JournalDevice::head);
+        if (!head) {
+            return failure(std::move(head.error()));
+        }
+        has_head_ = std::ssize(*head) == ports::JournalDevice::head_bytes;
+        chain_ = journal::chain_of(all, *head, device_.key());
+        if (chain_.damage != journal::Damage::none) {
+            return failure(refused(chain_.damage));
+        }
+        for (const journal::SegmentBytes& one : all) {
+            if (std::ranges::find(chain_.segments, one.number) == chain_.segments.end()) {
+                free_.push_back(one.number);
+            }
+        }
+        if (const int error = device_.settle(); error != 0) {
+            return failure(refused(error, "make the journal durable"));
+        }
+        return {};
+    }
+
+    Result<void> prepare() {
+        const std::size_t used = chain_.segments.size();
+        JournalStart start{
+            .life = options_.life,
+            .next_record = chain_.next_record,
+            .next_epoch = chain_.next_epoch,
+            .next_group = chain_.next_group,
+            .last = chain_.last,
+            .heads = chain_.heads,
+            .unneeded = chain_.unneeded,
+            .free = free_,
+            .next_segment = next_segment_,
+            .segments_max = std::max(options_.segments_max, ReplayOptions::segments_least)};
+        // Those of the chain are added when it is let go.
+        start.segments_max =
+            std::max(start.segments_max, used + ReplayOptions::segments_least) - used;
+        if (!chain_.groups.empty()) {
+            start.held = chain_.groups.front().header.epoch;
+        }
+        if (!has_head_) {
+            device_.begin_adding(ports::JournalDevice::head);
+            if (const int error = device_.wait_until_added(); error != 0) {
+                return failure(refused(error, "make the journal"));
+            }
+        }
+        writer_ = std::make_unique<JournalWriter>(device_, calendar_, start);
+        while (writer_->segments().free() < ReplayOptions::segments_least) {
+            if (!writer_->grow()) {
+                return failure(refused(ENOSPC, "make the journal"));
+            }
+            if (const int error = writer_->wait_until_grown(); error != 0) {
+                return failure(refused(error, "make the journal"));
+            }
+        }
+        writer_->allow(std::max(options_.segments_max, used + ReplayOptions::segments_least));
+        return {};
+    }
+
+    Result<void> write() {
+        if (!writer_->begin()) {
+            return failure(refused(ENOSPC, "write the journal"));
+        }
+        if (const int error = writer_->wait(); error != 0) {
+            return failure(refused(error, "write the journal"));
+        }
+        return {};
+    }
+
+    // A sign of life from time to time.
+    Result<void> breathe() {
+        const bool due = calendar_.now_ns() - writer_->lived_ns() >= sign_of_life_ns;
+        return due ? write() : Result<void>{};
+    }
+
+    Result<void> judge(const std::vector<Story>& stories) {
+        if (chain_.groups.empty()) {
+            return {};
+        }
+        static_cast<void>(writer_->add({.kind = Kind::life}));
+        for (const Story& story : stories) {
+            Case one;
+            if (!files_.is_asked_for(story)) {
+                one.verdict = Verdict::elsewhere;
+                cases_.push_back(std::move(one));
+                continue;
+            }
+            auto found = files_.find(story);
+            if (!found) {
+                one.error = found.error().system == 0 ? EIO : found.error().system;
+                one.verdict = Verdict::apply;
+            } else {
+                one.file = std::move(*found);
+                one.verdict = journal::judge(
+                    story, one.file ? std::optional{one.file->found()} : std::nullopt);
+            }
+            if (one.file && one.verdict == Verdict::apply) {
+                if (!writer_->fits(0)) {
+                    if (auto written = write(); !written) {
+                        return written;
+                    }
+                }
+                static_cast<void>(writer_->add({.kind = Kind::changing, .file = story.number}));
+            }
+            cases_.push_back(std::move(one));
+        }
+        return write();
+    }
+
+    Result<Replayed> replay_file(const Story& story, Case& one) {
+        Replayed done{.path = story.path,
+                      .bytes = story.bytes(),
+                      .verdict = one.verdict,
+                      .error = one.error,
+                      .kept_in = {}};
+        bool applied = false;
+        if (one.file && one.verdict == Verdict::apply) {
+            auto error = apply(story, *one.file);
+            if (!error) {
+                return failure(std::move(error.error()));
+            }
+            done.error = *error;
+            applied = done.error == 0;
+        }
+        done.uncut = applied ? std::nullopt : story.cut;
+        if (!applied && !story.runs.empty()) {
+            auto kept = files_.keep(story, done.error);
+            if (!kept) {
+                return failure(std::move(kept.error()));
+            }
+            done.kept_in = std::move(*kept);
+        }
+        if (!writer_->fits(0)) {
+            if (auto written = write(); !written) {
+                return failure(std::move(written.error()));
+            }
+        }
+        static_cast<void>(
+            writer_->add({.kind = Kind::settled,
+                          .file = story.number,
+                          .number = static_cast<std::int64_t>(chain_.next_record - 1)}));
+        one.file.reset();
+        return done;
+    }
+
+    // errno; an error is the journal's.
+    Result<int> apply(const Story& story, ReplayFile& file) {
+        int error = 0;
+        if (story.cut && file.length() > *story.cut) {
+            error = file.set_length(*story.cut);
+        }
+        for (const journal::Run& run : story.runs) {
+            if (error != 0) {
+                return error;
+            }
+            error = file.write(run.at, run.bytes);
+            if (auto alive = breathe(); !alive) {
+                return failure(std::move(alive.error()));
+            }
+        }
+        if (error == 0 && story.cut && file.length() < story.length_least) {
+            error = file.set_length(story.length_least);
+        }
+        return error == 0 ? file.sync() : error;
+    }
+
+    Result<void> let_go() {
+        if (chain_.groups.empty()) {
+            return {};
+        }
+        writer_->segments().hold(0);
+        writer_->segments().need(writer_->next_record());
+        if (auto written = write(); !written) {
+            return written;
+        }
+        for (const std::uint32_t number : chain_.segments) {
+            writer_->segments().add(number);
+        }
+        return {};
+    }
+
+    ports::JournalDevice& device_;
+    const ports::Clock& calendar_;
+    ReplayFiles& files_;
+    ReplayOptions options_;
+    journal::Chain chain_;
+    std::vector<std::uint32_t> free_;
+    std::uint32_t next_segment_ = 0;
+    bool has_head_ = false;
+    std::unique_ptr<JournalWriter> writer_;
+    std::vector<Case> cases_;
+};
+
+}  // namespace
+
+Result<Replay> replay(ports::JournalDevice& device, const ports::Clock& calendar,
+                      ReplayFiles& files, const ReplayOptions& options) {
+    return Replayer{device, calendar, files, options}.go();
+}
+
+}  // namespace forebay::pool

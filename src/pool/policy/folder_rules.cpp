@@ -1,0 +1,119 @@
+#include "pool/policy/folder_rules.hpp"
+
+#include "foundation/base/byte_size.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace forebay::pool {
+
+namespace {
+
+constexpr std::int64_t window_least = std::int64_t{1} << 20;
+constexpr std::string_view known = "past, window=SIZE (1 MiB at least), fsync=node, fsync=global";
+
+Result<void> refuse(std::string_view text, std::string_view why) {
+    return failure({ErrorCode::argument, 0,
+                    fmt::format("cannot use \"{}\" of pool_folders ({}). Write a folder and what "
+                                "holds for its files: {}.",
+                                text, why, known)});
+}
+
+// Whether the word is one of ours, rightly written or not.
+bool is_ours(std::string_view word) noexcept {
+    return word == "past" || word.starts_with("window=") || word.starts_with("fsync=");
+}
+
+Result<void> take_word(std::string_view text, std::string_view word, FileRule& rule) {
+    const std::string_view value = word.substr(std::min(word.find('=') + 1, word.size()));
+    if (word == "past") {
+        rule.past = true;
+    } else if (word.starts_with("window=")) {
+        const Result<std::int64_t> bytes = parse_size(value);
+        if (!bytes || *bytes < window_least || rule.window_bytes) {
+            return refuse(text, fmt::format("\"{}\" makes no sense", word));
+        }
+        rule.window_bytes = *bytes;
+    } else if ((value != "node" && value != "global") || rule.sync_to_journal) {
+        return refuse(text, fmt::format("\"{}\" makes no sense", word));
+    } else {
+        rule.sync_to_journal = value == "node";
+    }
+    return {};
+}
+
+std::string_view without_blanks(std::string_view text) noexcept {
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = text.find_last_not_of(' ') + 1;
+    return text.substr(begin, std::max(begin, end) - begin);
+}
+
+std::string absolute(std::string_view path, std::string_view here) {
+    std::string whole =
+        path.starts_with('/') ? std::string{path} : fmt::format("{}/{}", here, path);
+    while (whole.size() > 1 && whole.ends_with('/')) {
+        whole.pop_back();
+    }
+    return whole;
+}
+
+Result<FolderRule> folder_rule(std::string_view text, std::string_view here) {
+    FolderRule found;
+    std::string_view left = without_blanks(text);
+    bool any = false;
+    while (true) {
+        const std::size_t blank = left.rfind(' ');
+        if (blank == std::string_view::npos || !is_ours(left.substr(blank + 1))) {
+            break;
+        }
+        if (auto taken = take_word(text, left.substr(blank + 1), found.rule); !taken) {
+            return failure(std::move(taken.error()));
+        }
+        left = without_blanks(left.substr(0, blank));
+        any = true;
+    }
+    if (!any || is_ours(left)) {
+        return failure(
+            refuse(text, any ? "it names no folder" : "it says nothing of its files").error());
+    }
+    if (found.rule.past && (found.rule.window_bytes || found.rule.sync_to_journal)) {
+        return failure(refuse(text, "nothing else holds for files that go past the pool").error());
+    }
+    found.path = absolute(left, here);
+    return found;
+}
+
+bool is_below(std::string_view folder, std::string_view file) noexcept {
+    return folder == "/" || (file.starts_with(folder) &&
+                             (file.size() == folder.size() || file[folder.size()] == '/'));
+}
+
+}  // namespace
+
+Result<std::vector<FolderRule>> folder_rules(const std::vector<std::string>& texts,
+                                             std::string_view here) {
+    std::vector<FolderRule> rules;
+    for (const std::string& text : texts) {
+        Result<FolderRule> one = folder_rule(text, here);
+        if (!one) {
+            return failure(std::move(one.error()));
+        }
+        if (std::ranges::find(rules, one->path, &FolderRule::path) != rules.end()) {
+            return failure(refuse(text, "this folder was named before").error());
+        }
+        rules.push_back(std::move(*one));
+    }
+    return rules;
+}
+
+FileRule rule_of(const std::vector<FolderRule>& rules, std::string_view file) {
+    const FolderRule* best = nullptr;
+    for (const FolderRule& rule : rules) {
+        const bool better = best == nullptr || rule.path.size() > best->path.size();
+        best = better && is_below(rule.path, file) ? &rule : best;
+    }
+    return best == nullptr ? FileRule{} : best->rule;
+}
+
+}  // namespace forebay::pool

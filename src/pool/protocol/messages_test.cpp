@@ -1,0 +1,100 @@
+// Messages as they come from a socket.
+#include "pool/protocol/messages.hpp"
+
+#include "pool/protocol/directory.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <string>
+
+namespace forebay::wire {
+namespace {
+
+template <class Message>
+std::span<const std::byte> bytes_of(const Message& message) {
+    return std::as_bytes(std::span{&message, 1});
+}
+
+TEST(Question, IsTakenAsItWasSent) {
+    Question sent;
+    sent.ask = Ask::truncate;
+    sent.slot = 5;
+    sent.generation = 6;
+    sent.number = 1LL << 40;
+    const auto taken = question_of(bytes_of(sent));
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->ask, Ask::truncate);
+    EXPECT_EQ(taken->slot, 5U);
+    EXPECT_EQ(taken->generation, 6U);
+    EXPECT_EQ(taken->number, 1LL << 40);
+}
+
+TEST(Question, IsNoneOutsideOfItsBounds) {
+    const auto refused = [](auto change) {
+        Question question;
+        change(question);
+        return !question_of(bytes_of(question));
+    };
+    EXPECT_FALSE(refused([](Question&) {}));
+    EXPECT_TRUE(refused([](Question& one) { one.format ^= 1; }));
+    EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(0); }));
+    EXPECT_TRUE(refused([](Question& one) {
+        one.ask = static_cast<Ask>(static_cast<std::uint32_t>(Ask::uncaptured) + 1);
+    }));
+    EXPECT_TRUE(refused([](Question& one) { one.slot = pool::files_max; }));
+    EXPECT_TRUE(refused([](Question& one) { one.number = -1; }));
+    EXPECT_TRUE(refused([](Question& one) { one.path.fill('x'); }));
+    EXPECT_TRUE(refused([](Question& one) {
+        one.ask = Ask::log;
+        one.number = pool::clients_max;
+    }));
+    EXPECT_TRUE(refused([](Question& one) {
+        one.ask = Ask::leave;
+        one.number = static_cast<std::int64_t>(pool::Reason::closing) + 1;
+    }));
+    EXPECT_FALSE(refused([](Question& one) {
+        one.ask = Ask::leave;
+        one.number = static_cast<std::int64_t>(pool::Reason::flags);
+    }));
+    EXPECT_TRUE(refused([](Question& one) {
+        one.ask = Ask::leave;
+        one.number = static_cast<std::int64_t>(pool::Reason::flags) + 1;
+    }));
+    EXPECT_TRUE(refused([](Question& one) { one.ask = Ask::borrow; }));
+    EXPECT_FALSE(refused([](Question& one) {
+        one.ask = Ask::borrow;
+        one.group = 1;
+    }));
+    const Question whole;
+    EXPECT_FALSE(question_of(bytes_of(whole).first(sizeof whole - 1)));
+    EXPECT_FALSE(question_of({}));
+}
+
+// Where messages change, what the fuzzer begins with has to follow, or it tests refusals only.
+TEST(Corpus, HasQuestionsAndReplies) {
+    int questions = 0;
+    int replies = 0;
+    const std::filesystem::path folder{FOREBAY_SOURCE_DIR "/tests/fuzz/wire_messages_fuzz"};
+    for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+        std::ifstream file{entry.path(), std::ios::binary};
+        const std::string text{std::istreambuf_iterator<char>{file}, {}};
+        const auto bytes = std::as_bytes(std::span{text});
+        questions += question_of(bytes) ? 1 : 0;
+        replies += reply_of(bytes) ? 1 : 0;
+    }
+    EXPECT_GT(questions, 0);
+    EXPECT_GT(replies, 0);
+}
+
+TEST(Reply, IsNoneOutsideOfItsBounds) {
+    Reply reply;
+    EXPECT_TRUE(reply_of(bytes_of(reply)));
+    reply.client = pool::clients_max;
+    EXPECT_FALSE(reply_of(bytes_of(reply)));
+    EXPECT_FALSE(reply_of({}));
+}
+
+}  // namespace
+}  // namespace forebay::wire

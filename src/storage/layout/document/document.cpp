@@ -1,0 +1,108 @@
+// See document.hpp.
+#include "storage/layout/document/document.hpp"
+
+#include "storage/layout/stripes.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace forebay::apps {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* schema = "forebay.layout/1";
+
+const char* name_of(layout::Source source) noexcept {
+    switch (source) {
+        case layout::Source::lustre: return "lustre";
+        case layout::Source::ceph: return "ceph";
+        case layout::Source::none: break;
+    }
+    return "none";
+}
+
+const char* name_of(layout::Placement placement) noexcept {
+    switch (placement) {
+        case layout::Placement::metadata: return "metadata";
+        case layout::Placement::released: return "released";
+        case layout::Placement::foreign: return "foreign";
+        case layout::Placement::striped: break;
+    }
+    return "striped";
+}
+
+const char* name_of(layout::Role role) noexcept {
+    switch (role) {
+        case layout::Role::extension: return "extension";
+        case layout::Role::parity: return "parity";
+        case layout::Role::data: break;
+    }
+    return "data";
+}
+
+const char* name_of(ports::PathKind kind) noexcept {
+    return kind == ports::PathKind::directory ? "directory" : "file";
+}
+
+Json json_of(const layout::Component& one, bool is_chosen) {
+    Json end = nullptr;
+    if (one.end != layout::end_of_file) {
+        end = one.end;
+    }
+    return {{"begin", one.begin},
+            {"end", end},
+            {"placement", name_of(one.placement)},
+            {"role", name_of(one.role)},
+            {"stripe_count", one.stripe_count},
+            {"stripe_bytes", one.stripe_bytes},
+            {"object_bytes", one.object_bytes},
+            {"pool", one.pool},
+            {"osts", one.osts},
+            {"mirror", one.mirror},
+            {"initialised", one.initialised},
+            {"stale", one.stale},
+            {"chosen", is_chosen}};
+}
+
+Json text_or_null(const std::optional<std::string>& text) {
+    return text ? Json(*text) : Json(nullptr);
+}
+
+// Paths may hold bytes that are not UTF-8: they must not lose the rest.
+std::string text_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_json(const std::string& path, const layout::Described& described,
+                    const layout::Change* change) {
+    const layout::FileLayout& found = described.layout;
+    const layout::Component* chosen = layout::chosen(found, described.bytes);
+    const Stripes stripes = layout::stripes_of(found, described.bytes);
+    Json components = Json::array();
+    for (const layout::Component& one : found.components) {
+        components.push_back(json_of(one, &one == chosen));
+    }
+    const bool is_known = chosen == nullptr || chosen->stripe_count != layout::all_targets;
+    return text_of(
+        {{"schema", schema},
+         {"path", path},
+         {"kind", name_of(described.kind)},
+         {"bytes", described.bytes},
+         {"file_system", name_of(found.source)},
+         {"from", described.from},
+         {"targets", is_known ? Json(stripes.targets) : Json(nullptr)},
+         {"stripe_bytes", stripes.stripe_bytes},
+         {"components", components},
+         {"made", change != nullptr && change->made},
+         {"complaint",
+          change == nullptr ? Json(nullptr) : text_or_null(layout::complaint(path, *change))}});
+}
+
+std::string to_json(const std::string& path, const Error& error) {
+    return text_of({{"schema", schema}, {"path", path}, {"error", error.message}});
+}
+
+}  // namespace forebay::apps

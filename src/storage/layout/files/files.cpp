@@ -1,0 +1,296 @@
+// See files.hpp.
+#include "storage/layout/files/files.hpp"
+
+#include "storage/layout/ceph.hpp"
+#include "storage/layout/lustre.hpp"
+#include "storage/layout/stripes.hpp"
+
+#include <cerrno>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace forebay::layout {
+
+namespace {
+
+using ports::Attributes;
+using ports::AttributeValue;
+using ports::PathKind;
+
+constexpr std::uint64_t lustre_file_system = 0x0BD00BD0;
+constexpr std::uint64_t ceph_file_system = 0x00C36400;
+constexpr int directories_max = 256;  // between a file and the root of its file system, or ".."s
+
+std::string directory_of(const std::string& path) {
+    const std::size_t slash = path.find_last_of('/');
+    if (slash == std::string::npos) {
+        return ".";
+    }
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Of a directory: names that begin nowhere else than here go up by "..".
+std::string directory_above(const std::string& path) {
+    const std::string last = path.substr(path.find_last_of('/') + 1);
+    if (path == ".") {
+        return "..";
+    }
+    return last == "." || last == ".." ? path + "/.." : directory_of(path);
+}
+
+std::string_view text_of(const AttributeValue& value) noexcept {
+    return {reinterpret_cast<const char*>(value.data()), value.size()};
+}
+
+bool has(const Attributes& files, const std::string& path, const char* name) {
+    const auto value = files.get(path, name);
+    return value && value->has_value();
+}
+
+Result<FileLayout> parse(Source source, const AttributeValue& value) {
+    return source == Source::lustre ? parse_lustre(value) : parse_ceph(text_of(value));
+}
+
+// Of `path` itself; source `none` where it has none.
+Result<FileLayout> own_layout(const Attributes& files, const std::string& path, Source source,
+                              const char* name) {
+    const auto value = files.get(path, name);
+    if (!value) {
+        return failure(value.error());
+    }
+    return *value ? parse(source, **value) : FileLayout{};
+}
+
+const char* attribute_of(Source source, PathKind kind) noexcept {
+    if (source == Source::lustre) {
+        return lustre_attribute;
+    }
+    return kind == PathKind::directory ? ceph_directory_attribute : ceph_file_attribute;
+}
+
+// A directory passes on what it has, or what the nearest one above it has. On Lustre that is the
+// root of the file system; those between have nothing where this one has nothing.
+Result<Described> inherited(const Attributes& files, std::string path, Source source) {
+    const auto here = files.look(path);
+    const std::uint64_t device = here ? here->device : 0;
+    const char* name = attribute_of(source, PathKind::directory);
+    for (int i = 0; i < directories_max; ++i) {
+        auto layout = own_layout(files, path, source, name);
+        if (!layout) {
+            return failure(layout.error());
+        }
+        if (layout->source != Source::none) {
+            return Described{PathKind::directory, 0, std::move(*layout), path};
+        }
+        std::string above = directory_above(path);
+        const auto facts = files.look(above);
+        if (path == "/" || path == above || !facts || facts->device != device) {
+            break;
+        }
+        path = std::move(above);
+    }
+    const FileLayout none{source, {Component{}}};
+    return Described{PathKind::directory, 0, source == Source::ceph ? ceph_default() : none, ""};
+}
+
+Source source_of_directory(const Attributes& files, const std::string& path) {
+    const auto facts = files.look(path);
+    if (!facts) {
+        return Source::none;
+    }
+    if (facts->file_system == lustre_file_system || has(files, path, lustre_attribute)) {
+        return Source::lustre;
+    }
+    const bool ceph =
+        facts->file_system == ceph_file_system || has(files, path, ceph_entries_attribute);
+    return ceph ? Source::ceph : Source::none;
+}
+
+// The attribute's value that asks for `wanted`.
+Result<AttributeValue> encode(const Wanted& wanted, Source source, const FileLayout& now) {
+    if (source == Source::lustre) {
+        return encode_lustre(wanted);
+    }
+    const auto text = encode_ceph(wanted, now);
+    if (!text) {
+        return failure(text.error());
+    }
+    const auto bytes = std::as_bytes(std::span(*text));
+    return AttributeValue(bytes.begin(), bytes.end());
+}
+
+Error not_empty(const std::string& path, std::int64_t bytes) {
+    return {ErrorCode::argument, 0,
+            fmt::format("cannot change how {} is laid out (it has {} bytes already). Copy it to a "
+                        "new file.",
+                        path, bytes)};
+}
+
+Error no_layouts(const std::string& path) {
+    return {ErrorCode::unsupported, 0,
+            fmt::format("cannot lay {} out (its file system has no layouts that can be set). Put "
+                        "it on Lustre or CephFS, or leave the layout out.",
+                        path)};
+}
+
+Error no_directory(const std::string& path) {
+    return {ErrorCode::no_such_file, ENOENT,
+            fmt::format("cannot lay {} out (there is no directory {}). Make it first.", path,
+                        directory_of(path))};
+}
+
+Error neither(const std::string& path) {
+    return {ErrorCode::argument, 0,
+            fmt::format("cannot lay {} out (it is neither file nor directory). Name one.", path)};
+}
+
+// Makes `path`; false where somebody else was faster, and it need not be ours.
+Result<bool> make_missing(Attributes& files, const std::string& path, Existing existing) {
+    const auto done = files.make_file(path);
+    if (!done && (done.error().system != EEXIST || existing == Existing::is_left_alone)) {
+        return failure(done.error());
+    }
+    return done.has_value();
+}
+
+struct Asked {
+    std::string path;
+    Wanted wanted;
+    Existing existing;
+    PathKind kind;
+};
+
+// `change` has the layout as it is now, or would be; it gets the one that is read back.
+Result<void> give(Attributes& files, const Asked& asked, Change& change) {
+    const auto value = encode(asked.wanted, change.source, change.layout);
+    if (!value) {
+        return failure(value.error());
+    }
+    const std::string& path = asked.path;
+    if (asked.kind == PathKind::missing) {
+        const auto made = make_missing(files, path, asked.existing);
+        if (!made) {
+            return failure(made.error());
+        }
+        change.made = *made;
+    }
+    if (const auto set = files.set(path, attribute_of(change.source, asked.kind), *value); !set) {
+        return set;
+    }
+    auto then = describe(files, path);
+    if (!then) {
+        return failure(then.error());
+    }
+    change.layout = std::move(then->layout);
+    return {};
+}
+
+}  // namespace
+
+Source source_of(const Attributes& files, const std::string& path) {
+    const auto facts = files.look(path);
+    const bool is_directory = facts && facts->kind == PathKind::directory;
+    return source_of_directory(files, is_directory ? path : directory_of(path));
+}
+
+Result<FileLayout> layout_of_file(const Attributes& files, const std::string& path) {
+    auto layout = own_layout(files, path, Source::lustre, lustre_attribute);
+    if (layout && layout->source == Source::none) {
+        layout = own_layout(files, path, Source::ceph, ceph_file_attribute);
+    }
+    return layout;
+}
+
+Result<Described> describe(const Attributes& files, const std::string& path) {
+    const auto facts = files.look(path);
+    if (!facts) {
+        return failure(facts.error());
+    }
+    if (facts->kind == PathKind::missing) {
+        return failure(system_error(ENOENT, "look at " + path));
+    }
+    if (facts->kind == PathKind::directory) {
+        const Source source = source_of_directory(files, path);
+        return source == Source::none ? Described{PathKind::directory, 0, {}, ""}
+                                      : inherited(files, path, source);
+    }
+    auto layout = layout_of_file(files, path);
+    if (!layout) {
+        return failure(layout.error());
+    }
+    return Described{facts->kind, facts->bytes, std::move(*layout), path};
+}
+
+Change set_layout(Attributes& files, const std::string& path, const Wanted& wanted,
+                  Existing existing) {
+    Change change;
+    const auto stop = [&](Error why) {
+        change.obstacle = std::move(why);
+        return change;
+    };
+    const auto facts = files.look(path);
+    if (!facts) {
+        return stop(facts.error());
+    }
+    const bool is_missing = facts->kind == PathKind::missing;
+    if (const auto above = files.look(directory_of(path));
+        is_missing && above && above->kind == PathKind::missing) {
+        return stop(no_directory(path));
+    }
+    change.source = source_of(files, path);
+    if (facts->kind == PathKind::other || change.source == Source::none) {
+        return stop(facts->kind == PathKind::other ? neither(path) : no_layouts(path));
+    }
+    if (!is_missing && existing == Existing::is_left_alone) {
+        return stop(system_error(EEXIST, "make " + path));
+    }
+    const auto now = describe(files, is_missing ? directory_of(path) : path);
+    if (!now) {
+        return stop(now.error());
+    }
+    change.layout = now->layout;
+    if (facts->kind == PathKind::file && facts->bytes > 0) {
+        change.differs = difference(wanted, change.layout);
+        return change.differs ? stop(not_empty(path, facts->bytes)) : change;
+    }
+    const Asked asked{path, wanted, existing, facts->kind};
+    if (const auto given = give(files, asked, change); !given) {
+        return stop(given.error());
+    }
+    change.differs = difference(wanted, change.layout);
+    return change;
+}
+
+Change set_layout_or_nothing(Attributes& files, const std::string& path, const Wanted& wanted) {
+    Change change = set_layout(files, path, wanted);
+    if (!change.obstacle || !change.made) {
+        return change;
+    }
+    const auto facts = files.look(path);  // somebody may have written to it already
+    if (facts && facts->kind == PathKind::file && facts->bytes == 0) {
+        change.made = !files.remove_file(path).has_value();
+    }
+    if (change.made) {
+        change.obstacle->message += " The file that was made for it is still there.";
+    }
+    return change;
+}
+
+std::optional<std::string> complaint(const std::string& path, const Change& change) {
+    if (change.obstacle) {
+        return change.obstacle->message;
+    }
+    if (!change.differs) {
+        return std::nullopt;
+    }
+    if (!change.made && change.source == Source::lustre) {
+        return fmt::format(
+            "{} is not laid out as asked for ({}: it was there before, with targets "
+            "of its own). Remove it first.",
+            path, *change.differs);
+    }
+    return fmt::format("{} is not laid out as asked for ({}). Ask for what its file system has.",
+                       path, *change.differs);
+}
+
+}  // namespace forebay::layout

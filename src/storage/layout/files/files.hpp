@@ -1,0 +1,58 @@
+// Layouts of files and directories by name: asked, and set where that is still possible. Whatever a
+// file system says, what was set is read back: Lustre accepts a layout for a file that has one
+// already and does nothing, and gives fewer stripes where it has fewer targets.
+#pragma once
+
+#include "foundation/base/result.hpp"
+#include "foundation/ports/attributes.hpp"
+#include "storage/layout/layout.hpp"
+
+#include <optional>
+#include <string>
+
+namespace forebay::layout {
+
+// Which file system a path is on (of a new file: which its directory is on).
+[[nodiscard]] Source source_of(const ports::Attributes& files, const std::string& path);
+
+// Of a file. Source `none` where its file system says nothing. Error: what it says cannot be read.
+[[nodiscard]] Result<FileLayout> layout_of_file(const ports::Attributes& files,
+                                                const std::string& path);
+
+// What is known of a path: a directory's layout is the one that new files in it get.
+struct Described {
+    ports::PathKind kind = ports::PathKind::file;
+    std::int64_t bytes = 0;
+    FileLayout layout;
+    // A directory: where its layout comes from. Empty: from nowhere, it is the file system's own.
+    std::string from;
+};
+
+[[nodiscard]] Result<Described> describe(const ports::Attributes& files, const std::string& path);
+
+// What came of asking for a layout.
+struct Change {
+    Source source = Source::none;
+    bool made = false;                   // the file was not there
+    FileLayout layout;                   // as it was read back
+    std::optional<Error> obstacle;       // why nothing was set
+    std::optional<std::string> differs;  // in what `layout` is not what was wanted
+};
+
+// What becomes of a file that is there. `is_left_alone`: the obstacle's system is EEXIST.
+enum class Existing { is_changed, is_left_alone };
+
+// Gives a file that is new or empty, or a directory for the files to come, the wanted layout. A
+// missing file is made, where its file system can give it a layout; it stays also where it cannot
+// be given the one that was asked for.
+[[nodiscard]] Change set_layout(ports::Attributes& files, const std::string& path,
+                                const Wanted& wanted, Existing existing = Existing::is_changed);
+
+// The same, but a file that was made and cannot be given the layout is removed again.
+[[nodiscard]] Change set_layout_or_nothing(ports::Attributes& files, const std::string& path,
+                                           const Wanted& wanted);
+
+// Why a change is not what was wanted, as one sentence for people, or nullopt. "cannot give …"
+[[nodiscard]] std::optional<std::string> complaint(const std::string& path, const Change& change);
+
+}  // namespace forebay::layout

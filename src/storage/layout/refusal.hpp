@@ -1,0 +1,28 @@
+// What is said of a layout that cannot be read, and of one that cannot be made.
+#pragma once
+
+#include "foundation/base/result.hpp"
+
+#include <fmt/format.h>
+#include <string_view>
+
+namespace forebay::layout {
+
+struct Refusal {
+    const char* system;     // "Lustre"
+    const char* attribute;  // that holds a file's layout
+    const char* command;    // that shows it
+
+    [[nodiscard]] tl::unexpected<Error> unreadable(std::string_view why) const {
+        return failure({ErrorCode::unsupported, 0,
+                        fmt::format("cannot read the layout ({} {}). The file counts as one "
+                                    "target; see what `{}` says.",
+                                    attribute, why, command)});
+    }
+    [[nodiscard]] tl::unexpected<Error> impossible(std::string_view why, const char* next) const {
+        return failure({ErrorCode::argument, 0,
+                        fmt::format("cannot make such a {} layout ({}). {}", system, why, next)});
+    }
+};
+
+}  // namespace forebay::layout

@@ -1,0 +1,152 @@
+// A thread is made when all others are busy, and stays: opening a file is an errand, too.
+#include "storage/posix/errands.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <iterator>
+#include <pthread.h>
+#include <system_error>
+#include <utility>
+
+namespace forebay::adapters {
+
+using std::chrono::steady_clock;
+
+ErrandThreads::~ErrandThreads() {
+    {
+        const std::scoped_lock lock{mutex_};
+        ending_ = true;
+        waiting_.clear();
+        patient_.clear();
+    }
+    news_.notify_all();
+    for (std::thread& thread : threads_) {
+        thread.join();
+    }
+}
+
+void ErrandThreads::begin(std::uint64_t ticket, std::function<std::int64_t()> call) {
+    Errand errand{ticket, std::move(call)};
+    if (!somebody_is_free() && !add_thread() && threads_.empty()) {
+        do_here(errand);
+        return;
+    }
+    {
+        const std::scoped_lock lock{mutex_};
+        if (waiting_.empty() && patient_.empty()) {
+            looked_ = steady_clock::now();
+        }
+        waiting_.push_back(std::move(errand));
+    }
+    news_.notify_one();
+}
+
+void ErrandThreads::begin_later(std::uint64_t ticket, std::function<std::int64_t()> call) {
+    if (later_.empty()) {
+        later_until_ = steady_clock::now() + later;
+    }
+    later_.push_back({ticket, std::move(call)});
+    if (later_.size() >= later_max) {
+        hurry();
+    }
+}
+
+void ErrandThreads::hurry() {
+    if (later_.empty()) {
+        return;
+    }
+    if (!somebody_is_free() && !add_thread() && threads_.empty()) {
+        std::ranges::for_each(later_, [this](Errand& one) { do_here(one); });
+    } else {
+        const std::scoped_lock lock{mutex_};
+        std::ranges::move(later_, std::back_inserter(patient_));
+    }
+    later_.clear();
+    looked_ = steady_clock::now();
+    news_.notify_one();
+}
+
+// There are no threads.
+void ErrandThreads::do_here(Errand& errand) {
+    const Ended answer{errand.ticket, errand.call()};
+    const std::scoped_lock lock{mutex_};
+    ended_.push_back(answer);
+}
+
+// Where errands wait and none has begun for a while, those that did hang.
+void ErrandThreads::help_those_who_wait() {
+    const auto now = steady_clock::now();
+    bool idle = false;
+    {
+        const std::scoped_lock lock{mutex_};
+        const bool goes_on = std::exchange(begun_before_, begun_) != begun_;
+        if (goes_on || (waiting_.empty() && patient_.empty())) {
+            looked_ = now;
+        }
+        idle = idle_ > 0;
+    }
+    if (now - looked_ < hangs) {
+        return;
+    }
+    looked_ = now;
+    if (idle || !add_thread()) {
+        news_.notify_one();
+    }
+}
+
+bool ErrandThreads::somebody_is_free() {
+    const std::scoped_lock lock{mutex_};
+    return idle_ > waiting_.size();
+}
+
+// False: there are enough, or the system allows no more.
+bool ErrandThreads::add_thread() {
+    if (threads_.size() == threads_max) {
+        return false;
+    }
+    // Signals are for the thread that expects them.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool added = true;
+    try {
+        threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+        added = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return added;
+}
+
+void ErrandThreads::work() {
+    std::unique_lock lock{mutex_};
+    while (true) {
+        ++idle_;
+        news_.wait(lock, [this] { return ending_ || !waiting_.empty() || !patient_.empty(); });
+        --idle_;
+        if (ending_) {
+            return;
+        }
+        std::deque<Errand>& line = waiting_.empty() ? patient_ : waiting_;
+        Errand errand = std::move(line.front());
+        line.pop_front();
+        ++begun_;
+        lock.unlock();
+        const Ended answer{errand.ticket, errand.call()};
+        errand.call = nullptr;  // what it holds goes before the answer comes
+        lock.lock();
+        ended_.push_back(answer);
+    }
+}
+
+std::vector<ports::Errands::Ended> ErrandThreads::ended() {
+    if (!later_.empty() && steady_clock::now() >= later_until_) {
+        hurry();
+    }
+    help_those_who_wait();
+    const std::scoped_lock lock{mutex_};
+    return std::exchange(ended_, {});
+}
+
+}  // namespace forebay::adapters

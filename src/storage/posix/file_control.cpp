@@ -1,0 +1,82 @@
+// See file_control.hpp.
+#include "storage/posix/file_control.hpp"
+
+#include "foundation/kernel/calls.hpp"
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <limits>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+namespace forebay::adapters {
+
+PosixFileControl::PosixFileControl(OwnFd fd) noexcept
+    : own_{std::move(fd)}, fd_{own_.get()}, counts_names_{named()} {}
+
+PosixFileControl::PosixFileControl(int fd) noexcept : fd_{fd}, counts_names_{named()} {}
+
+int PosixFileControl::truncate(Length bytes) {
+    int status = 0;
+    do {
+        status = kernel::ftruncate(fd_, bytes.bytes());
+    } while (status != 0 && errno == EINTR);
+    return status == 0 ? 0 : errno;
+}
+
+int PosixFileControl::sync() {
+    int status = 0;
+    do {
+        status = kernel::fsync(fd_);
+    } while (status != 0 && errno == EINTR);
+    return status == 0 ? 0 : errno;
+}
+
+int PosixFileControl::set_modified(std::int64_t time_ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    std::int64_t seconds = time_ns / second;
+    std::int64_t rest = time_ns % second;
+    if (rest < 0) {
+        --seconds;
+        rest += second;
+    }
+    const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, timespec{seconds, rest}};
+    return kernel::futimens(fd_, times.data()) == 0 ? 0 : errno;
+}
+
+bool PosixFileControl::named() const noexcept {
+    struct stat found{};
+    return kernel::fstat(fd_, &found) != 0 || found.st_nlink > 0;
+}
+
+bool PosixFileControl::has_name() { return !counts_names_ || named(); }
+
+std::optional<ports::Stamp> PosixFileControl::stamp() {
+    constexpr std::int64_t second = 1'000'000'000;
+    struct stat found{};
+    if (kernel::fstat(fd_, &found) != 0) {
+        return std::nullopt;
+    }
+    return ports::Stamp{.bytes = found.st_size,
+                        .modified_ns = found.st_mtim.tv_sec * second + found.st_mtim.tv_nsec,
+                        .changed_ns = found.st_ctim.tv_sec * second + found.st_ctim.tv_nsec};
+}
+
+std::int64_t PosixFileControl::room() {
+    struct statfs found{};
+    return kernel::fstatfs(fd_, &found) == 0 ? room_of(found) : -1;
+}
+
+std::int64_t room_of(const struct statfs& found) noexcept {
+    const auto blocks = static_cast<std::uint64_t>(found.f_bavail);
+    const auto block =
+        static_cast<std::uint64_t>(found.f_frsize > 0 ? found.f_frsize : found.f_bsize);
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (found.f_blocks == 0 || block == 0) {
+        return -1;  // file systems that count nothing
+    }
+    return static_cast<std::int64_t>(blocks > most / block ? most : blocks * block);
+}
+
+}  // namespace forebay::adapters

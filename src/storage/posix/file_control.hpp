@@ -1,0 +1,40 @@
+// An open file by its descriptor: its length, times, names and the room around it.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/ports/file_control.hpp"
+
+#include <sys/vfs.h>
+#include <utility>
+
+namespace forebay::adapters {
+
+// What the file system says of all its users together: a quota may end earlier. Negative: it counts
+// nothing.
+[[nodiscard]] std::int64_t room_of(const struct statfs& found) noexcept;
+
+class PosixFileControl final : public ports::FileControl {
+public:
+    explicit PosixFileControl(OwnFd fd) noexcept;
+    // Somebody else's descriptor, which outlives it.
+    explicit PosixFileControl(int fd) noexcept;
+
+    [[nodiscard]] int truncate(Length bytes) override;
+    [[nodiscard]] int sync() override;
+    // Its time of reading stays as it is. EPERM where the file is somebody else's.
+    [[nodiscard]] int set_modified(std::int64_t time_ns) override;
+    // Of a file without a name at the beginning (O_TMPFILE, file systems that do not count names)
+    // it cannot be told that it has lost one.
+    [[nodiscard]] bool has_name() override;
+    [[nodiscard]] std::optional<ports::Stamp> stamp() override;
+    [[nodiscard]] std::int64_t room() override;
+
+private:
+    [[nodiscard]] bool named() const noexcept;
+
+    OwnFd own_;
+    int fd_;
+    bool counts_names_;
+};
+
+}  // namespace forebay::adapters

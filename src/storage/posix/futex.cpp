@@ -1,0 +1,49 @@
+// Shared futexes throughout (no FUTEX_PRIVATE_FLAG): the words lie in memory of several processes.
+#include "storage/posix/futex.hpp"
+
+#include "foundation/kernel/system_call.hpp"
+
+#include <climits>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+namespace forebay::adapters {
+
+static_assert(sizeof(ports::Word) == sizeof(std::uint32_t));
+static_assert(ports::Word::is_always_lock_free);
+
+namespace {
+
+// `limit` null: for as long as it takes.
+void wait_on(const ports::Word& word, std::uint32_t seen, const timespec* limit) noexcept {
+    kernel::system_call(SYS_futex, kernel::word_of(&word), FUTEX_WAIT, seen,
+                        kernel::word_of(limit));
+}
+
+}  // namespace
+
+void futex_wait_for(const ports::Word& word, std::uint32_t seen,
+                    std::chrono::nanoseconds time_max) noexcept {
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec limit{time_max.count() / second, time_max.count() % second};
+    wait_on(word, seen, &limit);
+}
+
+void futex_wait(const ports::Word& word, std::uint32_t seen) noexcept {
+    wait_on(word, seen, nullptr);
+}
+
+void futex_wake(ports::Word& word) noexcept {
+    kernel::system_call(SYS_futex, kernel::word_of(&word), FUTEX_WAKE, INT_MAX);
+}
+
+void relax_core() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+}  // namespace forebay::adapters

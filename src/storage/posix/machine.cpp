@@ -1,0 +1,92 @@
+// From /sys rather than by hwloc, which loads its OpenCL, GL and CUDA plugins (and X11) into the
+// program and takes 20 ms; two numbers are not worth that in somebody else's process.
+#include "storage/posix/machine.hpp"
+
+#include "foundation/kernel/calls.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <dirent.h>
+#include <memory>
+#include <string_view>
+#include <unistd.h>
+
+namespace forebay::adapters {
+
+namespace {
+
+// How many numbers a list as "0-3,8" names; 0 where there is none.
+std::int32_t count_listed(const std::string& path) {
+    const std::string text = kernel::contents(path).value_or(std::string());
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    std::int32_t count = 0;
+    while (at < end) {
+        std::int32_t first = 0;
+        auto [after, bad] = std::from_chars(at, end, first);
+        if (bad != std::errc{}) {
+            break;
+        }
+        std::int32_t last = first;
+        if (after < end && *after == '-') {
+            after = std::from_chars(after + 1, end, last).ptr;
+        }
+        count += last - first + 1;
+        at = after + 1;  // the comma
+    }
+    return count;
+}
+
+// One core is asked for how many threads it has: reading all takes a millisecond on large nodes.
+std::int32_t count_cores(const std::string& sys) {
+    const std::string folder = sys + "/devices/system/cpu/";
+    const std::int32_t threads = count_listed(folder + "cpu0/topology/thread_siblings_list");
+    return count_listed(folder + "online") / std::max(threads, 1);
+}
+
+struct Closed {
+    void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+
+// Entries of a folder that `counts` says yes to; 0 where there is no such folder.
+template <class Counts>
+std::int32_t count_entries(const std::string& path, Counts counts) {
+    const std::unique_ptr<DIR, Closed> folder{::opendir(path.c_str())};
+    std::int32_t count = 0;
+    while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
+        const std::string_view name{std::data(entry->d_name)};
+        count += !name.starts_with('.') && counts(name) ? 1 : 0;
+    }
+    return count;
+}
+
+std::int32_t count_entries(const std::string& path) {
+    return count_entries(path, [](std::string_view) { return true; });
+}
+
+// Loopback, bridges and the ends of virtual cables have no device behind them.
+std::int32_t count_ethernet(const std::string& sys) {
+    const std::string folder = sys + "/class/net/";
+    return count_entries(folder, [&](std::string_view name) {
+        return kernel::access((folder + std::string(name) + "/device").c_str(), F_OK) == 0;
+    });
+}
+
+}  // namespace
+
+std::int32_t aggregators_per_node(const Machine& machine) noexcept {
+    const std::int32_t wanted = std::max(machine.network_interfaces, machine.cores / 8);
+    return std::clamp(wanted, 1, 4);
+}
+
+Machine inspect_machine(const std::string& sys) {
+    Machine machine;
+    machine.cores = std::max(count_cores(sys), 1);
+    // InfiniBand and Omni-Path; Slingshot.
+    const std::int32_t fabric =
+        count_entries(sys + "/class/infiniband") + count_entries(sys + "/class/cxi");
+    machine.network_interfaces = fabric > 0 ? fabric : count_ethernet(sys);
+    return machine;
+}
+
+}  // namespace forebay::adapters

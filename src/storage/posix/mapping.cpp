@@ -1,0 +1,52 @@
+// MAP_NORESERVE throughout: staging is mapped at its largest size and used as far as needed.
+#include "storage/posix/mapping.hpp"
+
+#include "foundation/kernel/calls.hpp"
+
+#include <cerrno>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::adapters {
+
+Mapping::Mapping(Mapping&& other) noexcept : bytes_{std::exchange(other.bytes_, {})} {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+Mapping::~Mapping() {
+    if (!bytes_.empty()) {
+        kernel::munmap(bytes_.data(), bytes_.size());
+    }
+}
+
+void Mapping::give_back(std::size_t from) noexcept {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t begin = (from + page - 1) / page * page;
+    if (begin < bytes_.size()) {
+        kernel::madvise(bytes_.data() + begin, bytes_.size() - begin, MADV_REMOVE);
+    }
+}
+
+Result<Mapping> Mapping::map(int fd, int flags, std::size_t bytes) {
+    void* at = kernel::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            flags | MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (at == MAP_FAILED) {
+        const int system = errno;
+        return failure(Error{ErrorCode::input_output, system,
+                             fmt::format("cannot map {} bytes of memory (errno {}). Lower "
+                                         "staging_bytes_max or raise the limit on address space.",
+                                         bytes, system)});
+    }
+    return Mapping{{static_cast<std::byte*>(at), bytes}};
+}
+
+Result<Mapping> Mapping::anonymous(std::size_t bytes) { return map(-1, MAP_ANONYMOUS, bytes); }
+
+Result<Mapping> Mapping::of_file(int fd, std::size_t bytes) { return map(fd, 0, bytes); }
+
+}  // namespace forebay::adapters

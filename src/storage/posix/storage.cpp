@@ -1,0 +1,228 @@
+// The queue is a mutex and two conditions: requests are large, so it is not worth being clever.
+#include "storage/posix/storage.hpp"
+
+#include "foundation/kernel/calls.hpp"
+#include "foundation/ports/completions.hpp"
+#include "storage/posix/transfer.hpp"
+
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <fcntl.h>
+#include <mutex>
+#include <sys/stat.h>
+#include <thread>
+#include <tuple>
+#include <unistd.h>
+#include <vector>
+
+namespace forebay::adapters {
+
+Result<OwnFd> open_file(const std::string& path, Direction direction) {
+    const bool writes = direction == Direction::write;
+    int fd = -1;
+    do {
+        fd = kernel::open(path.c_str(), (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        return failure(
+            system_error(errno, (writes ? "open for writing " : "open for reading ") + path));
+    }
+    return OwnFd{fd};
+}
+
+Result<ports::Identity> identity_of(int fd, const std::string& path) {
+    struct stat status{};
+    if (kernel::fstat(fd, &status) != 0) {
+        return failure(system_error(errno, "stat " + path));
+    }
+    return ports::Identity{status.st_dev, status.st_ino};
+}
+
+// EINVAL: a device or pipe, which has nothing to make durable.
+Result<void> sync_file(int fd, const std::string& path) {
+    while (kernel::fsync(fd) != 0) {
+        if (errno == EINVAL) {
+            return {};
+        }
+        if (errno != EINTR) {
+            return failure(system_error(errno, "make durable " + path));
+        }
+    }
+    return {};
+}
+
+namespace {
+
+// The application's signal handlers must not run on threads it does not know.
+class SignalsBlocked {
+public:
+    SignalsBlocked() noexcept {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
+
+}  // namespace
+
+class PosixStorage::Pool {
+public:
+    Pool(int fd, int threads) : fd_{fd} {
+        const SignalsBlocked blocked;
+        for (int i = 0; i < threads; ++i) {
+            try {
+                threads_.emplace_back([this] { work(); });
+            } catch (const std::system_error&) {
+                break;  // a limit on threads; without any, submit() does the work itself
+            }
+        }
+    }
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+    ~Pool() {
+        {
+            const std::scoped_lock lock{mutex_};
+            ending_ = true;
+        }
+        asked_.notify_all();
+        for (std::thread& thread : threads_) {
+            thread.join();
+        }
+    }
+
+    void submit(const ports::Request& request) {
+        if (threads_.empty() || request.at_once) {
+            const ports::Completion completion = transfer(fd_, request);
+            const std::scoped_lock lock{mutex_};
+            finished_.push_back(completion);
+            return;
+        }
+        {
+            const std::scoped_lock lock{mutex_};
+            waiting_.push_back(request);
+        }
+        asked_.notify_one();
+    }
+
+    std::size_t take(std::span<ports::Completion> out) {
+        const std::scoped_lock lock{mutex_};
+        return ports::take_oldest(finished_, out);
+    }
+
+    std::size_t wait(std::span<ports::Completion> out) {
+        std::unique_lock lock{mutex_};
+        answered_.wait(lock, [this] { return !finished_.empty(); });
+        return ports::take_oldest(finished_, out);
+    }
+
+private:
+    // Ends only when nothing waits any more: a write that was begun is never dropped.
+    void work() {
+        std::unique_lock lock{mutex_};
+        while (true) {
+            asked_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+            if (waiting_.empty()) {
+                return;
+            }
+            const ports::Request request = waiting_.front();
+            waiting_.pop_front();
+            lock.unlock();
+            const ports::Completion completion = transfer(fd_, request);
+            lock.lock();
+            finished_.push_back(completion);
+            answered_.notify_one();
+        }
+    }
+
+    int fd_;
+    std::mutex mutex_;
+    std::condition_variable asked_;
+    std::condition_variable answered_;
+    std::deque<ports::Request> waiting_;
+    std::vector<ports::Completion> finished_;
+    bool ending_ = false;
+    std::vector<std::thread> threads_;
+};
+
+Result<void> DescriptorStorage::sync() {
+    expects(in_flight() == 0, "nothing is in flight at sync");
+    return sync_file(fd_.get(), path_);
+}
+
+Result<ports::Identity> DescriptorStorage::identity() const {
+    return identity_of(fd_.get(), path_);
+}
+
+Result<void> DescriptorStorage::close() {
+    expects(in_flight() == 0, "nothing is in flight at close");
+    return fd_.close(path_);
+}
+
+PosixStorage::PosixStorage(OwnFd fd, std::string path, PosixOptions options)
+    : DescriptorStorage{std::move(fd), std::move(path)}, options_{options} {}
+
+PosixStorage::~PosixStorage() { leave_if_forked(); }
+
+// A forked child has the object but not its threads: joining them, or locking what they had
+// locked, would hang. What the parent has in flight is the parent's. A child that goes on with the
+// file does so without threads.
+void PosixStorage::leave_if_forked() {
+    if (pool_ && owner_ != ::getpid()) {
+        std::ignore = pool_.release();
+        options_.threads = 0;
+        in_flight_ = 0;
+    }
+}
+
+void PosixStorage::submit(const ports::Request& request) {
+    leave_if_forked();
+    expects(in_flight_ < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
+    if (!pool_) {
+        pool_ = std::make_unique<Pool>(fd(), options_.threads);
+        owner_ = ::getpid();
+    }
+    ++in_flight_;
+    pool_->submit(request);
+}
+
+std::size_t PosixStorage::poll(std::span<ports::Completion> out) {
+    if (in_flight_ == 0) {
+        return 0;
+    }
+    const std::size_t count = pool_->take(out);
+    in_flight_ -= count;
+    return count;
+}
+
+std::size_t PosixStorage::wait(std::span<ports::Completion> out) {
+    expects(in_flight_ > 0, "only what is in flight can complete");
+    const std::size_t count = pool_->wait(out);
+    in_flight_ -= count;
+    return count;
+}
+
+Result<void> PosixStorage::close() {
+    leave_if_forked();
+    expects(in_flight_ == 0, "nothing is in flight at close");
+    pool_.reset();
+    return DescriptorStorage::close();
+}
+
+Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path, Direction direction,
+                                                   PosixOptions options) {
+    Result<OwnFd> fd = open_file(path, direction);
+    if (!fd) {
+        return failure(std::move(fd.error()));
+    }
+    return std::make_unique<PosixStorage>(std::move(*fd), path, options);
+}
+
+}  // namespace forebay::adapters

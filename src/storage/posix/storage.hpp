@@ -1,0 +1,78 @@
+// A file whose requests are done by a few threads with pwrite and pread: works on every kernel and
+// file system. The threads never call MPI and take no signals.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/result.hpp"
+#include "foundation/ports/storage.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+#include <utility>
+
+namespace forebay::adapters {
+
+// Opens an existing file for reading only or writing only.
+[[nodiscard]] Result<OwnFd> open_file(const std::string& path, Direction direction);
+
+[[nodiscard]] Result<ports::Identity> identity_of(int fd, const std::string& path);
+
+Result<void> sync_file(int fd, const std::string& path);
+
+// What a file that is known by its descriptor does, however its bytes are moved.
+class DescriptorStorage : public ports::Storage {
+public:
+    Result<void> sync() override;
+    [[nodiscard]] Result<ports::Identity> identity() const override;
+    Result<void> close() override;
+
+protected:
+    DescriptorStorage(OwnFd fd, std::string path) noexcept
+        : fd_{std::move(fd)}, path_{std::move(path)} {}
+
+    [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+    // Requests. There are none at sync() and at close().
+    [[nodiscard]] virtual std::size_t in_flight() const noexcept = 0;
+
+private:
+    OwnFd fd_;
+    std::string path_;
+};
+
+struct PosixOptions {
+    int threads = 2;
+};
+
+class PosixStorage final : public DescriptorStorage {
+public:
+    PosixStorage(OwnFd fd, std::string path, PosixOptions options = {});
+    // Finishes what is in flight; its memory must live until then.
+    ~PosixStorage() override;
+
+    [[nodiscard]] int depth() const noexcept override { return depth_max; }
+    void submit(const ports::Request& request) override;
+    std::size_t poll(std::span<ports::Completion> out) override;
+    std::size_t wait(std::span<ports::Completion> out) override;
+    Result<void> close() override;
+    [[nodiscard]] const char* name() const noexcept override { return "posix"; }
+
+private:
+    [[nodiscard]] std::size_t in_flight() const noexcept override { return in_flight_; }
+    class Pool;
+    static constexpr int depth_max = 64;
+
+    void leave_if_forked();
+
+    PosixOptions options_;
+    std::unique_ptr<Pool> pool_;  // made by the first request
+    pid_t owner_ = 0;             // process whose threads they are
+    std::size_t in_flight_ = 0;
+};
+
+[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path,
+                                                                 Direction direction,
+                                                                 PosixOptions options = {});
+
+}  // namespace forebay::adapters

@@ -1,0 +1,89 @@
+// The contract of a Storage on real files, and what threads and forks must not break.
+#include "storage/posix/storage.hpp"
+
+#include "storage/posix/file_world.hpp"
+
+#include <csignal>
+#include <sys/wait.h>
+
+namespace forebay::adapters {
+
+namespace {
+
+using ports::extent;
+using ports::StorageContract;
+
+Opener with_threads(int threads) {
+    return [threads](const std::string& path, Direction direction) {
+        return open_posix(path, direction, PosixOptions{threads});
+    };
+}
+
+INSTANTIATE_TEST_SUITE_P(Posix, StorageContract,
+                         testing::Values(file_world("Disk", disk_directory, with_threads(2)),
+                                         file_world("Tmpfs", tmpfs_directory, with_threads(2)),
+                                         file_world("OneThread", tmpfs_directory, with_threads(1)),
+                                         file_world("NoThread", tmpfs_directory, with_threads(0))),
+                         ports::world_name);
+
+TEST(PosixStorage, AFullDiskComesAsCompletion) {
+    const auto storage = open_posix("/dev/full", Direction::write);
+    ASSERT_TRUE(storage.has_value());
+    const ports::Batch batch{{extent(0, 100'000)}};
+    EXPECT_EQ(ports::finish(**storage, Direction::write, batch.pieces()).system, ENOSPC);
+}
+
+TEST(PosixStorage, AMissingFileIsNotMade) {
+    const std::string path = std::string{tmpfs_directory} + "/forebay_test_missing";
+    const auto storage = open_posix(path, Direction::write);
+    ASSERT_FALSE(storage.has_value());
+    EXPECT_EQ(storage.error().code, ErrorCode::no_such_file);
+    EXPECT_NE(storage.error().message.find(path), std::string::npos);
+    EXPECT_NE(::access(path.c_str(), F_OK), 0);
+}
+
+TEST(PosixStorage, ThePoolTakesNoSignals) {
+    struct sigaction action{};
+    struct sigaction before{};
+    action.sa_handler = [](int) {
+        if (::gettid() != ::getpid()) {
+            ::_exit(99);
+        }
+    };
+    ::sigaction(SIGUSR1, &action, &before);
+    FileWorld world{tmpfs_directory, with_threads(2)};
+    const auto storage = world.open(Direction::write);
+    const ports::Batch batch{{extent(0, 100'000)}};
+    for (int i = 0; i < 50; ++i) {
+        static_cast<void>(ports::finish(**storage, Direction::write, batch.pieces()));
+        ::kill(::getpid(), SIGUSR1);
+    }
+    ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+// A child that inherits a handle whose threads it has not must neither hang nor crash, whether it
+// uses the handle, closes it or just ends.
+TEST(PosixStorage, AForkedChildGoesOn) {
+    FileWorld world{tmpfs_directory, with_threads(2)};
+    auto storage = world.open(Direction::write);
+    const ports::Batch first{{extent(0, 1000)}};
+    static_cast<void>(ports::finish(**storage, Direction::write, first.pieces()));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        const ports::Batch batch{{extent(1000, 1000)}};
+        const auto done = ports::finish(**storage, Direction::write, batch.pieces());
+        const bool closed = (*storage)->close().has_value();
+        storage->reset();
+        ::_exit(done.system == 0 && closed ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    static_cast<void>(ports::finish(**storage, Direction::write, first.pieces()));
+    EXPECT_TRUE(world.contents(extent(0, 2000)) == ports::bytes_at(extent(0, 2000)));
+}
+
+}  // namespace
+
+}  // namespace forebay::adapters

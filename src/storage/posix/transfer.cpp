@@ -1,0 +1,71 @@
+// A gap between pieces ends a system call: holes are never written.
+#include "storage/posix/transfer.hpp"
+
+#include "foundation/kernel/calls.hpp"
+
+#include <array>
+#include <cerrno>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace forebay::adapters {
+
+namespace {
+
+constexpr std::size_t vector_max = 64;  // pieces of one pwritev
+
+ssize_t move_one(int fd, Direction direction, const ports::Piece& piece) noexcept {
+    return direction == Direction::write
+               ? kernel::pwrite(fd, piece.bytes.data(), piece.bytes.size(), piece.at.bytes())
+               : kernel::pread(fd, piece.bytes.data(), piece.bytes.size(), piece.at.bytes());
+}
+
+ssize_t move_many(int fd, Direction direction, std::span<const ports::Piece> pieces) noexcept {
+    std::array<iovec, vector_max> vectors;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        vectors[i] = {pieces[i].bytes.data(), pieces[i].bytes.size()};
+    }
+    const auto count = static_cast<int>(pieces.size());
+    const off_t at = pieces.front().at.bytes();
+    return direction == Direction::write ? kernel::pwritev(fd, vectors.data(), count, at)
+                                         : kernel::preadv(fd, vectors.data(), count, at);
+}
+
+}  // namespace
+
+Run run_from(std::span<const ports::Piece> pieces, std::size_t first,
+             std::size_t pieces_max) noexcept {
+    Run run{first, first + 1, pieces[first].bytes.size()};
+    while (run.last < pieces.size() && run.last - first < pieces_max) {
+        const ports::Piece& before = pieces[run.last - 1];
+        const auto size = static_cast<std::int64_t>(before.bytes.size());
+        if (before.at.bytes() + size != pieces[run.last].at.bytes()) {
+            break;
+        }
+        run.bytes += pieces[run.last++].bytes.size();
+    }
+    return run;
+}
+
+ports::Completion transfer(int fd, const ports::Request& request) noexcept {
+    std::int64_t total = 0;
+    for (std::size_t first = 0; first < request.pieces.size();) {
+        const Run run = run_from(request.pieces, first, vector_max);
+        const ssize_t moved =
+            run.last - run.first == 1
+                ? move_one(fd, request.direction, request.pieces[first])
+                : move_many(fd, request.direction,
+                            request.pieces.subspan(run.first, run.last - run.first));
+        if (moved < 0) {
+            return {request.ticket, Length{total}, errno};
+        }
+        total += moved;
+        if (static_cast<std::size_t>(moved) < run.bytes) {
+            break;
+        }
+        first = run.last;
+    }
+    return {request.ticket, Length{total}, 0};
+}
+
+}  // namespace forebay::adapters

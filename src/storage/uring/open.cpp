@@ -1,0 +1,106 @@
+// See open.hpp.
+#include "storage/uring/open.hpp"
+
+#include "foundation/ports/completions.hpp"
+#include "storage/posix/storage.hpp"
+#include "storage/posix/transfer.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace forebay::adapters {
+
+namespace {
+
+// A descriptor, and a queue from the first request on that is not to be done at once.
+class DeferredStorage final : public ports::Storage {
+public:
+    DeferredStorage(OwnFd fd, std::string path, Caller caller)
+        : fd_{std::move(fd)}, path_{std::move(path)}, caller_{caller} {}
+
+    [[nodiscard]] int depth() const noexcept override { return depth_max; }
+
+    void submit(const ports::Request& request) override {
+        if (!queue_ && request.at_once && caller_ == Caller::may_wait) {
+            finished_.push_back(transfer(fd_.get(), request));
+            return;
+        }
+        if (!queue_) {
+            make_queue();
+        }
+        queue_->submit(request);
+    }
+
+    std::size_t poll(std::span<ports::Completion> out) override {
+        if (!finished_.empty()) {
+            return ports::take_oldest(finished_, out);
+        }
+        return queue_ ? queue_->poll(out) : 0;
+    }
+
+    std::size_t wait(std::span<ports::Completion> out) override {
+        if (!finished_.empty()) {
+            return ports::take_oldest(finished_, out);
+        }
+        expects(queue_ != nullptr, "only what is in flight can complete");
+        return queue_->wait(out);
+    }
+
+    Result<void> sync() override { return queue_ ? queue_->sync() : sync_file(fd_.get(), path_); }
+
+    [[nodiscard]] Result<ports::Identity> identity() const override {
+        return queue_ ? queue_->identity() : identity_of(fd_.get(), path_);
+    }
+
+    Result<void> close() override { return queue_ ? queue_->close() : fd_.close(path_); }
+
+    [[nodiscard]] const char* name() const noexcept override {
+        return queue_ ? queue_->name() : "direct";
+    }
+
+private:
+    static constexpr int depth_max = 16;  // what both queues take
+
+    void make_queue() {
+        auto ring = UringStorage::create(fd_, path_, caller_);
+        if (ring) {
+            queue_ = std::move(*ring);
+        } else {
+            queue_ = std::make_unique<PosixStorage>(std::move(fd_), path_);
+        }
+    }
+
+    OwnFd fd_;  // the queue's, once there is one
+    std::string path_;
+    Caller caller_;
+    std::vector<ports::Completion> finished_;
+    std::unique_ptr<ports::Storage> queue_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ports::Storage>> storage_of(OwnFd fd, const std::string& path,
+                                                   Preference preference, Caller caller) {
+    if (preference == Preference::posix) {
+        return std::make_unique<PosixStorage>(std::move(fd), path);
+    }
+    if (preference == Preference::automatic) {
+        return std::make_unique<DeferredStorage>(std::move(fd), path, caller);
+    }
+    auto storage = UringStorage::create(fd, path, caller);
+    if (!storage) {
+        return failure(std::move(storage.error()));
+    }
+    return std::unique_ptr<ports::Storage>{std::move(*storage)};
+}
+
+Result<std::unique_ptr<ports::Storage>> open_storage(const std::string& path, Direction direction,
+                                                     Preference preference) {
+    Result<OwnFd> fd = open_file(path, direction);
+    if (!fd) {
+        return failure(std::move(fd.error()));
+    }
+    return storage_of(std::move(*fd), path, preference);
+}
+
+}  // namespace forebay::adapters

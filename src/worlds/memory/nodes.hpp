@@ -1,0 +1,91 @@
+// What imagined clusters have in common, whether their ranks are threads or actors of a world:
+// which rank is where, the nodes' memory, their mail, and gathering.
+#pragma once
+
+#include "foundation/ports/communicator.hpp"
+#include "storage/posix/mapping.hpp"
+#include "worlds/memory/mail.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace forebay::adapters {
+
+// Which node the next rank lies on.
+enum class Arrangement {
+    blocks,       // the node of the rank before, until it is full
+    round_robin,  // the next node that is not full
+};
+
+struct NodesOptions {
+    std::vector<std::int32_t> node_sizes = {1};  // ranks on each node
+    Arrangement arrangement = Arrangement::blocks;
+    std::size_t node_bytes = std::size_t{64} << 20;  // node memory; touched pages count only
+    // Larger messages are copied when the receiver asks for them and not before, as MPIs do.
+    std::size_t eager_bytes = 1024;
+};
+
+// All nodes bring a part each and take what all brought. Says nothing about waiting for the others.
+class Gathering {
+public:
+    explicit Gathering(std::size_t nodes) noexcept : nodes_{nodes} {}
+
+    // Which gathering it was brought to.
+    std::uint64_t bring(NodeId node, std::span<const std::byte> mine);
+    [[nodiscard]] bool complete(std::uint64_t number) const noexcept { return done_ > number; }
+    // Contract: it is complete, and the node has not come to the next one yet.
+    void take(std::uint64_t number, std::span<std::byte> all) const;
+
+private:
+    std::size_t nodes_;
+    std::size_t arrived_ = 0;
+    std::uint64_t done_ = 0;  // gatherings
+    // Of this gathering and the one before, which stays readable until everyone has come to this
+    // one, and has thus read it.
+    std::array<std::vector<std::byte>, 2> parts_;
+};
+
+struct Nodes {
+    explicit Nodes(const NodesOptions& options);
+
+    std::vector<std::vector<Rank>> members;  // of each node
+    std::vector<ports::Place> places;        // of each rank
+    std::vector<Mapping> memory;             // of each node
+    Mail mail;
+    Gathering gathering;
+};
+
+// What of a communicator needs no waiting.
+class NodeMember : public ports::Communicator {
+public:
+    NodeMember(Nodes& nodes, const ports::Place& place) noexcept : nodes_{nodes}, place_{place} {}
+
+    [[nodiscard]] const ports::Place& place() const noexcept override { return place_; }
+    [[nodiscard]] Rank rank_at(NodeId node, LocalRank local) const noexcept override {
+        return nodes_.members[node.position()][local.position()];
+    }
+    [[nodiscard]] std::int32_t locals_on(NodeId node) const noexcept override {
+        return static_cast<std::int32_t>(nodes_.members[node.position()].size());
+    }
+    [[nodiscard]] std::span<std::byte> node_memory() noexcept override {
+        return nodes_.memory[place_.node.position()].bytes();
+    }
+    Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) override {
+        expects(place_.leader() && to != place_.node, "leaders send to other nodes");
+        return nodes_.mail.send({place_.node, to, tag}, bytes);
+    }
+    Ticket receive(NodeId from, int tag, std::span<std::byte> bytes) override {
+        expects(place_.leader() && from != place_.node, "leaders receive from other nodes");
+        return nodes_.mail.receive({from, place_.node, tag}, bytes);
+    }
+    bool done(Ticket ticket) override { return nodes_.mail.done(ticket); }
+
+private:
+    Nodes& nodes_;
+    ports::Place place_;
+};
+
+}  // namespace forebay::adapters

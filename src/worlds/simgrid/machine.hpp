@@ -1,0 +1,179 @@
+// The state behind all ranks of a simulated world: who sleeps, what is on its way, and the queues
+// of interfaces, memories and the file system. Used by one thread, the simulation's.
+#pragma once
+
+#include "storage/posix/mapping.hpp"
+#include "worlds/simgrid/lustre.hpp"
+#include "worlds/simgrid/world.hpp"
+
+#include <memory>
+#include <optional>
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
+
+namespace forebay::adapters {
+
+class Machine {
+public:
+    using Ticket = ports::Communicator::Ticket;
+    struct Route {
+        std::int32_t from = 0;  // nodes
+        std::int32_t to = 0;
+        int tag = 0;
+    };
+
+    // `memory`: of all nodes, memory_bytes() of it.
+    Machine(const Platform& platform, const WorldOptions& options, Mapping memory);
+    [[nodiscard]] static std::size_t memory_bytes(const WorldOptions& options) noexcept;
+
+    [[nodiscard]] std::int32_t ranks() const noexcept { return options_.hosts * per_host(); }
+    [[nodiscard]] std::int32_t per_node() const noexcept { return options_.ranks_per_node; }
+    [[nodiscard]] std::int32_t nodes() const noexcept { return ranks() / per_node(); }
+    [[nodiscard]] std::int32_t host_of(std::int32_t rank) const noexcept;
+    [[nodiscard]] const Platform& platform() const noexcept { return platform_; }
+    [[nodiscard]] bool blocks() const noexcept { return options_.blocking; }
+    [[nodiscard]] MemoryFile* content() const noexcept { return options_.content; }
+    [[nodiscard]] Lustre& lustre() noexcept { return lustre_; }
+    [[nodiscard]] std::span<std::byte> memory(std::int32_t node);
+
+    // The actor that a rank is; before it starts.
+    void play(std::int32_t rank, simgrid::s4u::ActorPtr actor) {
+        at(rank).actor = std::move(actor);
+    }
+
+    // Time. A rank's debt is time that it has spent but not let pass yet; settle() lets it pass
+    // and says whether there was any.
+    [[nodiscard]] double now(std::int32_t rank) const;
+    void charge(std::int32_t rank, double seconds);
+    bool settle(std::int32_t rank);
+    void copied(std::int32_t rank, const ports::Copying& what);
+
+    // Sleeping. Whoever sleeps on a word is woken by wake(); whoever sleeps briefly also by
+    // anything that happens on its node or to itself.
+    void sleep_on(std::int32_t rank, const ports::Word& word);
+    void sleep_briefly(std::int32_t rank);
+    void sleep_for_storage(std::int32_t rank);
+    // As sleep_on and sleep_briefly, for so many seconds at most.
+    void sleep_on_for(std::int32_t rank, const ports::Word& word, double seconds);
+    void sleep_briefly_for(std::int32_t rank, double seconds);
+    // So much later `what` happens, and `rank` is woken if it sleeps briefly.
+    void later(std::int32_t rank, double seconds, std::function<void()> what);
+    void wake(std::int32_t rank, const ports::Word& word);
+    void happened_to(std::int32_t rank);
+    void storage_is_through(std::int32_t rank) { signal(rank); }
+
+    Ticket send(std::int32_t rank, const Route& route, std::span<const std::byte> bytes);
+    Ticket receive(std::int32_t rank, const Route& route, std::span<std::byte> bytes);
+    bool done(std::int32_t rank, Ticket ticket);
+    void absent(std::int32_t rank, std::int64_t bytes) { at(rank).absent = bytes; }
+
+    // Calls `through` with an errno when the request has been done.
+    using Through = std::function<void(int)>;
+    void request(std::int32_t rank, const Arrival& arrival, Direction direction, Through through);
+    // Of a node's client: without its copying, which is through_client().
+    void send_to_target(std::int32_t rank, const Arrival& arrival, Through through);
+    void fetch_from_target(std::int32_t rank, const Arrival& arrival, Through through);
+    // When the client has copied so many bytes for the rank, and done `seconds` of other work.
+    double through_client(std::int32_t rank, std::int64_t bytes, double seconds = 0);
+    // So many bytes have come to where they were to go.
+    void moved(std::int64_t bytes);
+
+    [[nodiscard]] WorldReport report() const;
+
+private:
+    enum class Stage : std::uint8_t { free, under_way, done };
+    struct TicketState {
+        Stage stage = Stage::free;
+        double owed = 0;  // seconds that the rank needs to take in what has come
+    };
+    struct RankState {
+        simgrid::s4u::ActorPtr actor;
+        simgrid::s4u::SemaphorePtr gate;  // of a leader
+        bool asleep = false;
+        bool brief = false;
+        bool missed = false;  // something happened while it paused and did not sleep briefly
+        std::uint64_t events = 0;
+        double debt = 0;
+        Queue client;  // of the file system
+        std::int64_t absent = 0;
+        std::vector<TicketState> tickets;
+    };
+    struct End {  // one side of a message
+        std::int32_t rank = 0;
+        Ticket ticket = 0;
+        std::span<const std::byte> source;
+        std::span<std::byte> sink;
+        std::int64_t bytes = 0;       // as the network sees it
+        std::vector<std::byte> copy;  // of what the sender need not keep
+        bool ended = false;           // the sender has been told already
+    };
+    struct Message {
+        End from;
+        std::optional<End> to;  // who has asked for it
+        bool set_off = false;
+        bool there = false;
+    };
+    // Owned by the post until it is asked for, and by the timer that it travels with.
+    using SharedMessage = std::shared_ptr<Message>;
+    struct Post {  // of one route: neither is ever long
+        std::vector<SharedMessage> sent;
+        std::vector<End> wanted;
+    };
+
+    // What one end does for a message, beside copying: seconds. `rate_alone`: the end's, where
+    // every rank is alone.
+    [[nodiscard]] double message_time(std::int64_t bytes, double rate_alone) const noexcept;
+    [[nodiscard]] double latency() const noexcept { return platform_.node.link_latency; }
+    [[nodiscard]] double link_time(std::int64_t bytes) const noexcept {
+        return static_cast<double>(bytes) / platform_.node.link_rate;
+    }
+    [[nodiscard]] std::int32_t per_host() const noexcept { return options_.ranks_per_host; }
+    [[nodiscard]] RankState& at(std::int32_t rank) {
+        return ranks_[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] const RankState& at(std::int32_t rank) const {
+        return ranks_[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] Post& post(const Route& route);
+    Ticket new_ticket(std::int32_t rank);
+    void finish(std::int32_t rank, Ticket ticket);
+    void pause(std::int32_t rank);
+    [[nodiscard]] std::uint64_t happened(std::int32_t rank) const;
+    void go_on(std::int32_t rank);
+    void block(std::int32_t rank);
+    // Sleeps as `sleep` does; `run_out` ends it after so many seconds.
+    void sleep_no_longer_than(double seconds, const std::function<void()>& sleep,
+                              const std::function<void()>& run_out);
+    void signal(std::int32_t rank);
+    void match(Post& post);
+    void write(std::int32_t rank, const Arrival& arrival, Through through);
+    void leave(std::int32_t rank, const Arrival& arrival, Through through);
+    using Serve = double (Lustre::*)(double, const Arrival&);
+    void read(std::int32_t rank, const Arrival& arrival, Serve serve, Through through);
+    [[nodiscard]] int failure_now(std::int32_t target) const;
+    static void answer(double at, int failure, Through through);
+    void set_off(const SharedMessage& message, std::int32_t to_host);
+    void cross_network(const SharedMessage& message, std::int32_t from_host, std::int32_t to_host);
+    void take_in(const SharedMessage& message, std::int32_t host);
+    void arrive_at(double time, const SharedMessage& message);
+    void deliver(const Message& message);
+
+    Platform platform_;
+    WorldOptions options_;
+    Lustre lustre_;
+    std::vector<RankState> ranks_;
+    Mapping memory_;  // of all nodes
+    std::vector<Queue> memory_busy_;
+    std::vector<Queue> out_messages_;  // interfaces of hosts, as messages see them
+    std::vector<Queue> in_messages_;
+    std::vector<Queue> out_;  // and as requests do
+    std::vector<Queue> in_;
+    std::unordered_map<const ports::Word*, std::vector<std::int32_t>> sleepers_;
+    std::vector<std::vector<std::int32_t>> brief_;  // of each node
+    std::vector<std::uint64_t> node_events_;
+    std::unordered_map<std::uint64_t, Post> posts_;
+    std::int64_t moved_ = 0;
+    WorldReport report_;
+};
+
+}  // namespace forebay::adapters

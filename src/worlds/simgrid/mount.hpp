@@ -1,0 +1,124 @@
+// The file system's client of one node, as Lustre has it: what the node's ranks read and write goes
+// through its memory. Writes are held back (write_back.hpp); reads are fetched ahead of who reads
+// on, once for all ranks of the node. Whoever touches an object needs its lock. All of the node's
+// RPCs to a target go by a bounded number of slots. Or past its memory, as O_DIRECT: a call then
+// waits for its own RPCs.
+#pragma once
+
+#include "worlds/simgrid/machine.hpp"
+#include "worlds/simgrid/striping.hpp"
+#include "worlds/simgrid/write_back.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace forebay::adapters {
+
+class Mount {
+public:
+    using Through = Machine::Through;
+
+    Mount(Machine& machine, std::int32_t node);
+
+    // One call of a rank at a time; `through` is told an errno when it is done.
+    struct Asked {
+        MountedFile file;
+        Direction direction = Direction::write;
+        FileRun run;
+    };
+    void call(std::int32_t rank, const Asked& asked, Through through);
+    // The same for a part of an RPC that needs to wait for nothing: it is done, and the rank owes
+    // the time. False: it is not such a one, and nothing has happened. Small calls are many, and
+    // would cost an event each.
+    bool call_at_once(std::int32_t rank, const Asked& asked);
+    // When all that the rank has written is at the targets.
+    void sync(std::int32_t rank, Through through);
+
+private:
+    // What a rank is doing.
+    struct Call {
+        MountedFile file;
+        Direction direction = Direction::write;
+        std::int64_t begin = 0;
+        std::int64_t at = 0;  // up to here it is done; of a direct one, locked
+        std::int64_t end = 0;
+        std::int64_t asking = 0;  // RPCs of a direct one that are on their way
+        Through through;
+    };
+    // What a rank has read one after the other, and up to where more has been asked for.
+    struct Stream {
+        std::int64_t file = -1;
+        std::int64_t next = 0;
+        std::int64_t ahead = 0;
+        std::int64_t sequential = 0;
+    };
+    // Bytes of an object that are there, or that ranks wait for.
+    struct Block {
+        bool there = false;
+        int failure = 0;
+        std::vector<std::int32_t> waiting;  // local ranks
+    };
+    struct Rpc {
+        Direction direction = Direction::read;
+        std::int32_t rank = 0;
+        Arrival arrival;
+        Through ended;
+    };
+    struct Slots {
+        std::int64_t in_flight = 0;
+        std::deque<Rpc> waiting;
+    };
+
+    [[nodiscard]] static std::size_t position(std::int32_t number) noexcept {
+        return static_cast<std::size_t>(number);
+    }
+    [[nodiscard]] Call& of(std::int32_t local) { return calls_[position(local)]; }
+    [[nodiscard]] std::int32_t local_of(std::int32_t rank) const noexcept;
+    [[nodiscard]] std::int32_t rank_of(std::int32_t local) const noexcept;
+    [[nodiscard]] Striping striping(const MountedFile& file) const noexcept;
+    [[nodiscard]] Arrival arrival(std::int32_t rank, const MountedFile& file,
+                                  const ObjectPiece& piece) const noexcept;
+    [[nodiscard]] ObjectPiece piece_of(const Call& call, std::int64_t unit) const noexcept;
+    // Runs of `file`'s bytes as RPCs: what follows one another in an object is one.
+    [[nodiscard]] std::vector<ObjectPiece> as_rpcs(const MountedFile& file,
+                                                   const std::vector<FileRun>& runs) const;
+
+    bool write_at_once(std::int32_t local, const MountedFile& file, const ObjectPiece& piece);
+    bool read_at_once(std::int32_t local, const Asked& asked, const ObjectPiece& piece);
+    // Seconds of the client's own work, beside copying: for a call, and each further stripe.
+    [[nodiscard]] double work(std::int64_t at, std::int64_t begin) const noexcept;
+    void go_on(std::int32_t local);
+    void finish(std::int32_t local, int failure);
+    bool waits_for_lock(std::int32_t local, const ObjectPiece& piece);
+    void copy(std::int32_t local, std::int64_t bytes, std::function<void()> copied);
+    void write_on(std::int32_t local);
+    void take_in(std::int32_t local);
+    void read_on(std::int32_t local);
+    void hand_out(std::int32_t local);
+    void fetch_ahead(std::int32_t local);
+    void came(const MountedFile& file, const ObjectPiece& piece, int failure);
+    void go_directly(std::int32_t local);
+    void enqueue(Rpc rpc);
+    void pump(std::int32_t target);
+    void start(Rpc rpc);
+    void arrived(const DirtyRun& run, int failure);
+    void end_sync(std::int32_t local);
+
+    Machine& machine_;
+    const ClientPlatform& client_;
+    std::int32_t node_;
+    WriteBack held_;
+    std::vector<Call> calls_;  // of each rank of the node, as the next three
+    std::vector<Stream> streams_;
+    std::vector<Through> syncs_;  // empty: it does not sync
+    std::vector<int> failures_;   // of what was held back, until a sync tells
+    std::map<std::pair<std::int64_t, std::int64_t>, Block> blocks_;  // by object and number
+    std::vector<Slots> slots_;                                       // of each target
+    std::int64_t block_bytes_;
+};
+
+}  // namespace forebay::adapters

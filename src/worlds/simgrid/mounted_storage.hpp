@@ -1,0 +1,42 @@
+// A file through the client of the rank's node, as the port of one rank. A request is a call of the
+// program: it goes over any number of stripes, and is done when the client has taken it, or given
+// it. One at a time.
+#pragma once
+
+#include "foundation/ports/storage.hpp"
+#include "worlds/simgrid/mount.hpp"
+
+#include <optional>
+
+namespace forebay::adapters {
+
+class MountedStorage final : public ports::Storage {
+public:
+    MountedStorage(Machine& machine, Mount& mount, std::int32_t rank, const MountedFile& file)
+        : machine_{machine}, mount_{mount}, rank_{rank}, file_{file} {}
+
+    [[nodiscard]] int depth() const noexcept override { return 1; }
+    // Contract: the request has one piece.
+    void submit(const ports::Request& request) override;
+    std::size_t poll(std::span<ports::Completion> out) override;
+    std::size_t wait(std::span<ports::Completion> out) override;
+    // All that the rank has written.
+    Result<void> sync() override;
+    [[nodiscard]] Result<ports::Identity> identity() const override { return ports::Identity{}; }
+    Result<void> close() override { return {}; }
+    [[nodiscard]] const char* name() const noexcept override { return "mounted"; }
+
+private:
+    template <class Over>
+    void sleep_until(Over over);
+    void wake();
+
+    Machine& machine_;
+    Mount& mount_;
+    std::int32_t rank_;
+    MountedFile file_;
+    std::optional<ports::Completion> done_;
+    bool waits_ = false;
+};
+
+}  // namespace forebay::adapters

@@ -1,0 +1,23 @@
+#include "worlds/simgrid/server_memory.hpp"
+
+namespace forebay::adapters {
+
+std::optional<double> ServerMemory::there(std::int64_t object, std::int64_t block) const {
+    const auto found = until_.find(key(object, block));
+    return found == until_.end() ? std::nullopt : std::optional{found->second};
+}
+
+void ServerMemory::keep(std::int64_t object, std::int64_t block, double until) {
+    if (blocks_max_ == 0) {
+        return;
+    }
+    if (until_.insert_or_assign(key(object, block), until).second) {
+        order_.push_back(key(object, block));
+    }
+    if (std::ssize(order_) > blocks_max_) {
+        until_.erase(order_.front());
+        order_.pop_front();
+    }
+}
+
+}  // namespace forebay::adapters

@@ -1,0 +1,56 @@
+#include "worlds/simulate/background_load.hpp"
+
+#include "worlds/memory/file.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace forebay::sim {
+
+namespace {
+
+// What is drawn for what: a number of its own.
+enum class Draw : std::uint64_t { drift = 0xd0, noise = 0xd1, straggler = 0xd2, slower = 0xd3 };
+
+// Evenly from 0 to 1, without either.
+double even(std::uint64_t seed, Draw draw, std::uint64_t number) {
+    const std::uint64_t dice = adapters::scramble(seed, static_cast<std::uint64_t>(draw), number);
+    return (static_cast<double>(dice >> 11) + 0.5) * 0x1p-53;
+}
+
+// Box and Muller's: of mean 0 and deviation 1.
+double normal(std::uint64_t seed, Draw draw, std::uint64_t number) {
+    const double radius = std::sqrt(-2 * std::log(even(seed, draw, 2 * number)));
+    return radius * std::cos(2 * std::numbers::pi * even(seed, draw, 2 * number + 1));
+}
+
+double drift_at(const Weather& weather, std::uint64_t seed) {
+    double level = weather.drift * normal(seed, Draw::drift, 0);
+    const double step = weather.drift * std::sqrt(1 - drift_kept * drift_kept);
+    for (std::int64_t moment = 1; moment <= weather.moment; ++moment) {
+        level = drift_kept * level +
+                step * normal(seed, Draw::drift, static_cast<std::uint64_t>(moment));
+    }
+    return level;
+}
+
+}  // namespace
+
+std::vector<double> slowness(const Weather& weather, std::uint64_t seed, std::int64_t targets) {
+    constexpr double slower_least = 1.3;
+    constexpr double slower_most = 3;
+    const double drift = drift_at(weather, seed);
+    std::vector<double> factors;
+    for (std::int64_t target = 0; target < targets; ++target) {
+        const auto number = static_cast<std::uint64_t>(weather.moment * targets + target);
+        double factor = std::exp(drift + weather.noise * normal(seed, Draw::noise, number));
+        if (even(seed, Draw::straggler, number) < weather.stragglers) {
+            factor *=
+                slower_least + (slower_most - slower_least) * even(seed, Draw::slower, number);
+        }
+        factors.push_back(factor);
+    }
+    return factors;
+}
+
+}  // namespace forebay::sim

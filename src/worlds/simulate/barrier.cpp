@@ -1,0 +1,16 @@
+#include "worlds/simulate/barrier.hpp"
+
+namespace forebay::sim {
+
+void Meeting::meet(adapters::RankPorts& rank) {
+    rank.life.compute(0);  // what it owes has passed when it arrives
+    if (++arrived_ == ranks_) {
+        arrived_ = 0;
+        turn_.fetch_add(1);
+        rank.communicator.wake(turn_);
+        return;
+    }
+    rank.communicator.wait(turn_, turn_.load());
+}
+
+}  // namespace forebay::sim

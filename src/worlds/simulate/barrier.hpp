@@ -1,0 +1,21 @@
+// Where all ranks of a simulated program wait for the last one. To meet costs nothing.
+#pragma once
+
+#include "worlds/simgrid/world.hpp"
+
+#include <cstdint>
+
+namespace forebay::sim {
+
+class Meeting {
+public:
+    explicit Meeting(std::int64_t ranks) : ranks_{ranks} {}
+    void meet(adapters::RankPorts& rank);
+
+private:
+    std::int64_t ranks_;
+    std::int64_t arrived_ = 0;
+    ports::Word turn_{0};
+};
+
+}  // namespace forebay::sim

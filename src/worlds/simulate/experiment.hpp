@@ -1,0 +1,62 @@
+// One simulated experiment: a platform, a pattern and the settings of the engine go in, times and
+// counts come out.
+#pragma once
+
+#include "foundation/base/result.hpp"
+#include "storage/policy/tuning.hpp"
+#include "worlds/simgrid/platform.hpp"
+#include "worlds/simgrid/world.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace forebay::sim {
+
+// HPIO's pattern (Ching et al., 2006): ranks' regions in turns, `spacing` bytes between
+// neighbours.
+struct Regions {
+    std::int64_t count = 1024;
+    std::int64_t bytes = 1024;
+    std::int64_t spacing = 0;
+};
+
+struct Experiment {
+    adapters::Platform platform;
+    std::string variant = "forebay";  // for the record only
+    plan::Tuning tuning;
+    bool ranks_alone = false;  // every rank is a node of its own
+    adapters::RankMapping mapping = adapters::RankMapping::by_block;
+    bool blocking = false;  // a rank does nothing else while it writes or reads
+    Regions regions;
+    std::int32_t per_node = 1;  // aggregators
+    std::int32_t calls = 1;
+    bool read = false;
+    bool verify = false;  // with bytes, compared with what each rank gave
+    std::uint64_t seed = 1;
+    adapters::Sickness sickness;
+};
+
+[[nodiscard]] std::int64_t ranks_of(const Experiment& experiment) noexcept;
+
+struct Outcome {
+    adapters::WorldReport world;
+    double seconds = 0;        // from before the first call until the last rank has closed
+    double open_seconds = 0;   // of these, the most that a rank waited for opening
+    double close_seconds = 0;  // and for closing
+    std::int64_t bytes = 0;    // acknowledged, all ranks
+    std::int64_t wrong = 0;    // bytes that a verification found to differ
+    std::int64_t rounds = 0;
+    double bound_seconds = 0;  // the slowest of network, links and targets, all busy all the time
+    std::int32_t slow_target = -1;  // that stands out; -1: none does
+    std::int32_t slow_limit = 0;    // its k
+    std::string error;              // of the collective calls; empty: none
+};
+
+// Error: as of run_world().
+[[nodiscard]] Result<Outcome> run(const Experiment& experiment);
+
+[[nodiscard]] inline std::int64_t wrong(const Outcome& outcome) noexcept { return outcome.wrong; }
+// As JSON, schema forebay.simulation/1.
+[[nodiscard]] std::string as_json(const Experiment& experiment, const Outcome& outcome);
+
+}  // namespace forebay::sim

@@ -1,0 +1,170 @@
+// Words of a command line, KEY=VALUE, as tables: what each is called, means, and may be.
+#pragma once
+
+#include "foundation/base/result.hpp"
+#include "worlds/simgrid/platform.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forebay::sim {
+
+[[nodiscard]] tl::unexpected<Error> refuse(const std::string& word, const std::string& why);
+// Without a unit, or with one: "4", "4MiB". The message of an error is the reason alone.
+[[nodiscard]] Result<double> number(const std::string& text, const std::string& unit);
+
+struct Named {
+    const char* name;
+    const char* meaning;
+};
+
+// A word that sets something of a Subject.
+template <class Subject>
+struct Key {
+    Named named;
+    const char* unit;
+    adapters::Bounds bounds;
+    std::function<void(Subject&, double)> put;
+};
+
+template <class Subject, class Place>
+Key<Subject> plain(const Named& named, const adapters::Bounds& bounds, Place place) {
+    return {named, "", bounds, [place](Subject& subject, double value) {
+                using Number = std::remove_reference_t<decltype(place(subject))>;
+                place(subject) = static_cast<Number>(value);
+            }};
+}
+
+template <class Subject, class Place>
+Key<Subject> bytes(const Named& named, const adapters::Bounds& bounds, Place place) {
+    Key<Subject> key = plain<Subject>(named, bounds, place);
+    key.unit = "B";
+    return key;
+}
+
+template <class Subject, class Place>
+Key<Subject> seconds(const Named& named, const adapters::Bounds& bounds, Place place) {
+    Key<Subject> key = plain<Subject>(named, bounds, place);
+    key.unit = "s";
+    return key;
+}
+
+template <class Subject, class Place>
+Key<Subject> rate(const Named& named, const adapters::Bounds& bounds, Place place) {
+    Key<Subject> key = plain<Subject>(named, bounds, place);
+    key.unit = "B/s";
+    return key;
+}
+
+template <class Subject>
+std::vector<Key<Subject>> joined(std::vector<Key<Subject>> first,
+                                 const std::vector<Key<Subject>>& more) {
+    first.insert(first.end(), more.begin(), more.end());
+    return first;
+}
+
+inline constexpr double kibibyte = 1024;
+inline constexpr double gibibyte = 1024 * 1024 * kibibyte;
+inline constexpr double tebibyte = 1024 * gibibyte;
+
+// Words that change a number of the platform.
+[[nodiscard]] std::vector<Named> platform_words();
+// nullopt: it is no such word. The message of an error is the reason alone.
+[[nodiscard]] std::optional<Result<void>> put_platform(const std::string& name,
+                                                       const std::string& text,
+                                                       adapters::Platform& platform);
+
+struct Word {
+    std::string name;
+    std::string text;
+};
+[[nodiscard]] Result<Word> split(const std::string& word);
+// The platform that the first word names.
+[[nodiscard]] Result<adapters::Platform> first_word(const std::vector<std::string>& words);
+
+// The message of an error is the reason alone.
+template <class Subject>
+Result<void> put(const Word& word, const std::vector<Key<Subject>>& keys, Subject& subject) {
+    if (const auto of_platform = put_platform(word.name, word.text, subject.platform)) {
+        return *of_platform;
+    }
+    const auto found = std::ranges::find(
+        keys, word.name, [](const auto& key) { return std::string{key.named.name}; });
+    if (found == keys.end()) {
+        return failure({ErrorCode::argument, 0, "there is no such key"});
+    }
+    return number(word.text, found->unit).and_then([&](double value) {
+        return found->bounds.check(value).map([&] { found->put(subject, value); });
+    });
+}
+
+// The same for a word as it was said; the message of an error names it.
+template <class Subject>
+Result<void> take(const std::string& said, const std::vector<Key<Subject>>& keys,
+                  Subject& subject) {
+    return split(said).and_then([&](const Word& word) -> Result<void> {
+        const auto done = put(word, keys, subject);
+        return done ? done : refuse(said, done.error().message);
+    });
+}
+
+// What the words make of `subject`: the first one names its platform, and `take_one` has each
+// other one, as it was said.
+template <class Subject, class TakeOne>
+Result<Subject> read_words(const std::vector<std::string>& words, Subject subject,
+                           TakeOne take_one) {
+    auto platform = first_word(words);
+    if (!platform) {
+        return failure(platform.error());
+    }
+    subject.platform = *std::move(platform);
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        if (const Result<void> taken = take_one(words[i], subject); !taken) {
+            return failure(taken.error());
+        }
+    }
+    return subject;
+}
+
+// The same where every word is a key.
+template <class Subject>
+Result<Subject> read_keys(const std::vector<std::string>& words, Subject subject,
+                          const std::vector<Key<Subject>>& keys) {
+    return read_words(words, std::move(subject),
+                      [&](const std::string& said, Subject& to) { return take(said, keys, to); });
+}
+
+template <class Subject>
+using Check = Result<void> (*)(const Subject&);
+
+// Numbers may be right alone and not together: the first check that fails says so.
+template <class Subject>
+Result<Subject> checked(Result<Subject> subject, std::initializer_list<Check<Subject>> checks) {
+    for (const Check<Subject> check : checks) {
+        if (subject) {
+            if (const Result<void> right = check(*subject); !right) {
+                subject = failure(right.error());
+            }
+        }
+    }
+    return subject;
+}
+
+// A line for each word.
+[[nodiscard]] std::string listed(const std::vector<Named>& words);
+template <class Subject>
+std::string listed(const std::vector<Key<Subject>>& keys) {
+    std::vector<Named> words;
+    words.reserve(keys.size());
+    for (const Key<Subject>& key : keys) {
+        words.push_back(key.named);
+    }
+    return listed(words);
+}
+
+}  // namespace forebay::sim

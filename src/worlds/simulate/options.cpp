@@ -1,0 +1,155 @@
+// Every key is a row of a table.
+#include "worlds/simulate/options.hpp"
+
+#include "collective/plan/plan.hpp"
+#include "worlds/simulate/key_value_options.hpp"
+#include "worlds/simulate/sick_target_options.hpp"
+#include "worlds/simulate/variants.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace forebay::sim {
+
+namespace {
+
+using adapters::Bounds;
+
+// Settings have the bounds of schema/settings.toml, but for buffers: the published have one.
+std::vector<Key<Experiment>> keys() {
+    using E = Experiment;
+    constexpr Bounds yes_or_no{0, 1, true};
+    constexpr Bounds lengths{0, tebibyte, true};
+    constexpr Bounds windows{64 * kibibyte, gibibyte, true};
+    constexpr Bounds staging{4096 * kibibyte, 64 * gibibyte, true};
+    return {
+        plain<E>({"aggregators_per_target", "aggregators that share a target"}, {1, 1024, true},
+                 [](E& e) -> auto& { return e.tuning.aggregators_per_target; }),
+        plain<E>({"cb_nodes", "aggregators at most; 0: as many as fit"}, {0, 1048576, true},
+                 [](E& e) -> auto& { return e.tuning.aggregators_max; }),
+        bytes<E>({"cb_buffer_size", "an aggregator's window, as in 4MiB"}, windows,
+                 [](E& e) -> auto& { return e.tuning.window_bytes; }),
+        plain<E>({"buffers", "windows that an aggregator has"}, {1, 64, true},
+                 [](E& e) -> auto& { return e.tuning.buffers; }),
+        bytes<E>({"staging_bytes_max", "memory for staging on each node"}, staging,
+                 [](E& e) -> auto& { return e.tuning.staging_bytes_max; }),
+        plain<E>({"requests_in_flight", "requests a target has at a time (k); 0: found"},
+                 {0, plan::unlimited_requests_in_flight, true},
+                 [](E& e) -> auto& { return e.tuning.requests_in_flight; }),
+        bytes<E>({"request_bytes_max", "largest request"}, windows,
+                 [](E& e) -> auto& { return e.tuning.request_bytes_max; }),
+        plain<E>({"per_node", "aggregators on a node at most"}, {1, 65536, true},
+                 [](E& e) -> auto& { return e.per_node; }),
+        plain<E>({"region_count", "regions of each rank a call"}, {0, 1e12, true},
+                 [](E& e) -> auto& { return e.regions.count; }),
+        bytes<E>({"region_bytes", "bytes of a region"}, {1, tebibyte, true},
+                 [](E& e) -> auto& { return e.regions.bytes; }),
+        bytes<E>({"region_spacing", "bytes between regions that nobody writes"}, lengths,
+                 [](E& e) -> auto& { return e.regions.spacing; }),
+        plain<E>({"calls", "collective calls, one after the other"}, {1, 1e6, true},
+                 [](E& e) -> auto& { return e.calls; }),
+        plain<E>({"seed", "of what is random; the same gives the same times"}, {0, 1e15, true},
+                 [](E& e) -> auto& { return e.seed; }),
+        sick_target<E>(),
+        sick_slower<E>(),
+        sick_error_from<E>(),
+        plain<E>({"ranks_alone", "1: every rank is a node of its own"}, yes_or_no,
+                 [](E& e) -> auto& { return e.ranks_alone; }),
+        plain<E>({"blocking", "1: a rank does nothing else while it writes, as in pwrite"},
+                 yes_or_no, [](E& e) -> auto& { return e.blocking; }),
+        plain<E>({"read", "1: reads instead of writing"}, yes_or_no,
+                 [](E& e) -> auto& { return e.read; }),
+        plain<E>({"verify", "1: writes real bytes, reads them back, compares"}, yes_or_no,
+                 [](E& e) -> auto& { return e.verify; }),
+    };
+}
+
+Result<void> take_word(const std::string& said, Experiment& experiment) {
+    constexpr std::string_view variant = "variant=";
+    return said.starts_with(variant) ? apply_variant(said.substr(variant.size()), experiment)
+                                     : take(said, keys(), experiment);
+}
+
+Result<void> check_ranks(const Experiment& experiment) {
+    constexpr std::int64_t ranks_max = 65536;
+    constexpr std::int64_t nodes_max = 8192;  // each holds 192 bytes of each: together 13 GB
+    const adapters::NodePlatform& node = experiment.platform.node;
+    const std::int64_t ranks = ranks_of(experiment);
+    const bool too_many = (experiment.ranks_alone ? ranks : node.count) > nodes_max;
+    if (ranks > ranks_max || too_many) {
+        return refuse(fmt::format("nodes={} ranks_per_node={}", node.count, node.ranks),
+                      fmt::format("there may be {} ranks on {} nodes, or {} that are alone",
+                                  ranks_max, nodes_max, nodes_max));
+    }
+    if (!experiment.ranks_alone && experiment.mapping != adapters::RankMapping::by_block) {
+        return refuse("ranks_alone=0",
+                      fmt::format("in variant={} every rank is alone", experiment.variant));
+    }
+    return {};
+}
+
+Result<void> check_targets(const Experiment& experiment) {
+    return check_sick_target(experiment.sickness, experiment.platform.target.count);
+}
+
+Result<void> check_verify(const Experiment& experiment) {
+    return experiment.verify && experiment.read
+               ? refuse("verify=1 read=1",
+                        "only what was written before can be compared: without "
+                        "read=1 it is written and read back")
+               : Result<void>{};
+}
+
+Result<void> check_staging(const Experiment& experiment) {
+    constexpr double mapped_bytes_max = 64 * tebibyte;       // half of a process's addresses
+    constexpr std::int64_t staged_for_a_window = 128 << 10;  // the smallest window, with its marks
+    const plan::Tuning& tuning = experiment.tuning;
+    const std::int64_t locals = experiment.ranks_alone ? 1 : experiment.platform.node.ranks;
+    const std::int64_t windows =
+        std::min<std::int64_t>(locals, experiment.per_node) * std::min(tuning.buffers, 3) +
+        plan::staged_for_others;
+    const Bounds bounds{
+        static_cast<double>(windows * staged_for_a_window),
+        mapped_bytes_max * static_cast<double>(locals) / static_cast<double>(ranks_of(experiment)),
+        true};
+    const auto right = bounds.check(static_cast<double>(tuning.staging_bytes_max));
+    return right ? right
+                 : refuse(fmt::format("staging_bytes_max={}", tuning.staging_bytes_max),
+                          fmt::format("with these nodes and per_node={} {}", experiment.per_node,
+                                      right.error().message));
+}
+
+Result<void> check_file(const Experiment& experiment) {
+    constexpr double file_bytes_max = 1024 * tebibyte;
+    constexpr double verified_bytes_max = gibibyte;  // they are in this machine's memory, twice
+    const Regions& regions = experiment.regions;
+    const double bytes = static_cast<double>(regions.bytes + regions.spacing) *
+                         static_cast<double>(regions.count) * experiment.calls *
+                         static_cast<double>(ranks_of(experiment));
+    const double most = experiment.verify ? verified_bytes_max : file_bytes_max;
+    if (bytes > most) {
+        return refuse(fmt::format("region_count={} region_bytes={} region_spacing={}",
+                                  regions.count, regions.bytes, regions.spacing),
+                      fmt::format("the file would have {} bytes; {} are the most{}", bytes, most,
+                                  experiment.verify ? " with verify=1" : ""));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string help() {
+    const std::string text =
+        "forebay_sim platform=FILE [variant=NAME] [KEY=VALUE]...\n"
+        "Simulates one experiment and prints it as JSON; `forebay simulate` shows it.\n\n";
+    return text + listed(platform_words()) + listed(keys());
+}
+
+Result<Experiment> parse_options(const std::vector<std::string>& words) {
+    return checked<Experiment>(
+        read_words(words, Experiment{}, take_word),
+        {check_ranks, check_targets, check_verify, check_staging, check_file});
+}
+
+}  // namespace forebay::sim

@@ -1,0 +1,18 @@
+// The words of a command line as an experiment.
+#pragma once
+
+#include "worlds/simulate/experiment.hpp"
+
+#include <string>
+#include <vector>
+
+namespace forebay::sim {
+
+// "platform=platforms/laptop.toml" first, then any of the keys in options.cpp. Errors
+// (ErrorCode::argument) say which word and what is right.
+[[nodiscard]] Result<Experiment> parse_options(const std::vector<std::string>& words);
+
+// What to write, with every key and its meaning.
+[[nodiscard]] std::string help();
+
+}  // namespace forebay::sim

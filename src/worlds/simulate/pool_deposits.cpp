@@ -1,0 +1,171 @@
+// In the order of pool/client/log_writer.cpp, whose stores are the protocol.
+#include "worlds/simulate/pool_deposits.hpp"
+
+#include "foundation/base/atomics.hpp"
+
+#include <algorithm>
+
+namespace forebay::sim {
+
+namespace {
+
+// As a process waits: for some time at most.
+constexpr double wait_seconds = 10e-3;
+
+}  // namespace
+
+bool ImaginedDepositor::pooled(pool::FileId file) const {
+    const pool::FileSlot& slot = node_.directory().files[file.slot];
+    return slot.state.load() == pool::FileState::pooled &&
+           slot.generation.load(relaxed) == file.generation;
+}
+
+std::int64_t ImaginedDepositor::sleep(const ports::Word& word, std::uint32_t seen) {
+    const std::int64_t before = ports_.clock.now_ns();
+    node_.kick(ports_);
+    ports_.life.wait_for(word, seen, wait_seconds);
+    const std::int64_t slept = ports_.clock.now_ns() - before;
+    waited_ += static_cast<double>(slept) * 1e-9;
+    return slept;
+}
+
+std::int64_t ImaginedDepositor::uncounted_bytes() {
+    const std::uint64_t committed = log_.header().commits.load();
+    if (node_.directory().clients[client_].commits.load() >= committed) {
+        committed_bytes_ = 0;
+    }
+    return committed_bytes_;
+}
+
+// False: the file is not in the pool any more.
+bool ImaginedDepositor::wait_for_window(pool::FileId file, std::int64_t bytes, Piece& piece) {
+    const pool::FileSlot& slot = node_.directory().files[file.slot];
+    const pool::ClientSlot& self = node_.directory().clients[client_];
+    for (;;) {
+        const std::uint32_t seen = slot.progress.load();
+        if (!pooled(file)) {
+            return false;
+        }
+        const std::uint32_t seen_self = self.progress.load();
+        const std::int64_t uncounted = uncounted_bytes();
+        const std::int64_t held = slot.taken.load(relaxed) - slot.drained.load(relaxed) + uncounted;
+        // A write that is larger than the window goes when nothing else is there.
+        if (held <= 0 || held + bytes <= slot.window.load(relaxed)) {
+            return true;
+        }
+        piece.waited_ns += uncounted > 0 ? sleep(self.progress, seen_self)  //
+                                         : sleep(slot.progress, seen);
+    }
+}
+
+// The entry's number; it is filled in, and nothing yet. nullopt: the daemon takes nothing more.
+std::optional<std::uint64_t> ImaginedDepositor::begin_entry(pool::FileId file, const Piece& piece) {
+    const pool::ClientSlot& self = node_.directory().clients[client_];
+    const std::uint64_t number = log_.header().entries.fetch_add(1);
+    if ((number & pool::log_sealed) != 0) {
+        return std::nullopt;
+    }
+    for (;;) {
+        const std::uint32_t seen = self.progress.load();
+        if (number < self.entries.load() + pool::entries_max) {
+            break;
+        }
+        static_cast<void>(sleep(self.progress, seen));
+    }
+    pool::Entry& entry = log_.entry(number);
+    entry.file.store(file.slot, relaxed);
+    entry.generation.store(file.generation, relaxed);
+    entry.kind.store(pool::EntryKind::deposit, relaxed);
+    entry.offset.store(piece.extent.begin.bytes(), relaxed);
+    entry.position.store(piece.position, relaxed);
+    entry.length.store(static_cast<std::uint32_t>(piece.extent.length.bytes()), relaxed);
+    entry.time_ns.store(piece.time_ns, relaxed);
+    entry.waited_ns.store(piece.waited_ns, relaxed);
+    return number;
+}
+
+void ImaginedDepositor::abandon(pool::FileId file, const Piece& piece) {
+    if (const auto number = begin_entry(file, piece)) {
+        log_.entry(*number).state.store(stated(*number, pool::EntryState::abandoned));
+    }
+}
+
+// False: the file is not in the pool any more.
+bool ImaginedDepositor::deposit(pool::FileId file, const Piece& piece) {
+    const pool::ClientSlot& self = node_.directory().clients[client_];
+    const auto given = begin_entry(file, piece);
+    if (!given) {
+        return false;
+    }
+    const std::uint64_t number = *given;
+    pool::Entry& entry = log_.entry(number);
+    entry.state.store(stated(number, pool::EntryState::reserved));
+    const auto length = static_cast<std::uint64_t>(piece.extent.length.bytes());
+    for (;;) {
+        const std::uint32_t seen = self.progress.load();
+        if (!pooled(file)) {
+            entry.state.store(stated(number, pool::EntryState::abandoned));
+            return false;
+        }
+        if (piece.position + length <= self.credit.load()) {
+            break;
+        }
+        entry.waited_ns.fetch_add(sleep(self.progress, seen), relaxed);
+    }
+    ports_.imagined->copied({piece.extent.length.bytes(), 1});
+    committed_bytes_ += piece.extent.length.bytes();
+    std::uint64_t expected = stated(number, pool::EntryState::reserved);
+    if (!entry.state.compare_exchange_strong(expected,
+                                             stated(number, pool::EntryState::committed))) {
+        entry.state.store(stated(number, pool::EntryState::abandoned));
+        return false;
+    }
+    log_.header().commits.fetch_add(1);
+    return true;
+}
+
+std::int64_t ImaginedDepositor::write(pool::FileId file, const Extent& what) {
+    std::int64_t taken = 0;
+    bool goes = true;
+    while (taken < what.length.bytes() && goes) {
+        const std::int64_t want =
+            std::min(what.length.bytes() - taken, static_cast<std::int64_t>(pool::reservation_max));
+        Piece piece;
+        if (!wait_for_window(file, want, piece)) {
+            break;
+        }
+        piece.time_ns = ports_.clock.now_ns();
+        std::uint64_t position =
+            log_.header().reserved.fetch_add(static_cast<std::uint64_t>(want), relaxed);
+        const std::uint64_t end = position + static_cast<std::uint64_t>(want);
+        while (position < end) {
+            const std::uint64_t block_end = (position / pool::block_bytes + 1) * pool::block_bytes;
+            const Length length{static_cast<std::int64_t>(std::min(block_end, end) - position)};
+            piece.extent = {what.begin + Length{taken}, length};
+            piece.position = position;
+            if (goes) {
+                goes = deposit(file, piece);
+                taken += goes ? length.bytes() : 0;
+            } else {
+                abandon(file, piece);  // what is reserved is accounted for
+            }
+            position += static_cast<std::uint64_t>(length.bytes());
+            piece.waited_ns = 0;
+        }
+    }
+    return taken;
+}
+
+void ImaginedDepositor::settle(pool::FileId file) {
+    const pool::FileSlot& slot = node_.directory().files[file.slot];
+    for (;;) {
+        const std::uint32_t seen = slot.progress.load();
+        if (slot.state.load() != pool::FileState::leaving ||
+            slot.generation.load(relaxed) != file.generation) {
+            return;
+        }
+        static_cast<void>(sleep(slot.progress, seen));
+    }
+}
+
+}  // namespace forebay::sim

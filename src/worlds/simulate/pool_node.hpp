@@ -1,0 +1,154 @@
+// The daemon of one simulated node: the real pool, registry and deadline, in virtual time, over
+// files of the simulated file system. What a client says over its socket is done by the daemon
+// between two rounds, as in the tests' world (pool/core/tests/pool_check.hpp).
+//
+//   ranks of the node ── logs, directory (real) ──▶ Pool (real) ──▶ Channel (real) ──▶ Machine
+//                     ── say() ──▶                  Member (real) ── tell() ──▶ other nodes
+#pragma once
+
+#include "pool/client/daemon.hpp"
+#include "pool/cluster/tokens/member.hpp"
+#include "pool/core/pool.hpp"
+#include "pool/policy/deadline.hpp"
+#include "worlds/simgrid/world.hpp"
+#include "worlds/simulate/pool_passing.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace forebay::sim {
+
+// What a daemon begins with. Memory is zero, and mapped as a whole.
+struct NodeShape {
+    std::int32_t node = 0;
+    std::int32_t nodes = 1;
+    std::int32_t ranks = 1;          // of the program on this node
+    std::span<std::byte> directory;  // of sizeof(pool::Directory)
+    pool::PoolOptions pool;
+    Stripes stripes;             // of all files
+    std::int32_t targets = 1;    // of the platform
+    std::span<std::byte> clean;  // of clean blocks: all zeros, one for all nodes; empty: none
+    double touch_rate = 5e8;     // bytes per second of memory that nobody has touched
+    double job_end = 0;          // virtual seconds; 0: nobody knows
+    double deadline = 60;        // seconds before it; see pool/policy/deadline.hpp
+    std::int32_t readers = 0;    // nodes that read a file for all; 0: each for itself
+    PassingCosts passing;
+    // Of all nodes, by number: whom registries talk to.
+    std::span<const std::unique_ptr<class PoolNode>> all;
+};
+
+// A file as programs know it: by number, the same on all nodes.
+[[nodiscard]] adapters::FilePlace place_of(std::int64_t number, const NodeShape& shape) noexcept;
+
+class PoolNode final : private pool::Memory, private pool::CleanMemory, private pool::Sleepers {
+public:
+    // `ports`: the daemon's; they outlive it.
+    PoolNode(const NodeShape& shape, adapters::RankPorts& ports);
+    PoolNode(const PoolNode&) = delete;
+    PoolNode& operator=(const PoolNode&) = delete;
+    ~PoolNode() override;
+
+    // The daemon's life: until end() was said and everything is drained.
+    void serve();
+
+    // By ranks of the node, with their own ports. Each returns when the daemon has done it.
+    [[nodiscard]] std::uint32_t join(adapters::RankPorts& rank, pool::Log log);
+    struct Wanted {
+        std::int64_t number = 0;  // of the file
+        std::int64_t bytes = 0;   // that it has
+        pool::Access access = pool::Access::write;
+    };
+    // Where another node has a file open that this one writes to, it is known, but not pooled.
+    [[nodiscard]] pool::FileId open(adapters::RankPorts& rank, std::uint32_t client,
+                                    const Wanted& wanted);
+    void close(adapters::RankPorts& rank, std::uint32_t client, pool::FileId file);
+    // The client has gone, if there was one; the daemon ends when all ranks have.
+    void leave(adapters::RankPorts& rank, std::optional<std::uint32_t> client);
+    // The daemon looks at the logs at once.
+    void kick(adapters::RankPorts& rank);
+    // A message has arrived from another node's daemon.
+    void arrive(registry::Node from, const registry::Message& message);
+    // Something has come for the daemon, between two events.
+    void ring() { bell_.fetch_add(1); }
+    [[nodiscard]] PoolPassing& passing() noexcept { return passing_; }
+
+    [[nodiscard]] pool::Log log_of(std::uint32_t client) const;
+    [[nodiscard]] const std::byte* clean_memory() const noexcept { return shape_.clean.data(); }
+    [[nodiscard]] const pool::Directory& directory() const noexcept { return directory_; }
+
+    struct Report {
+        double drained_at = 0;         // seconds; when the last byte was
+        std::int64_t high = 0;         // bytes of memory, the most at a time
+        std::int64_t file_high = 0;    // bytes that one file had in the pool, likewise
+        std::int64_t drained = 0;      // bytes
+        std::int64_t fetched = 0;      // bytes that were read ahead, and of these …
+        std::int64_t passed = 0;       // … those that other nodes passed on
+        std::int64_t messages = 0;     // sent to other nodes
+        std::int64_t refused = 0;      // entries that made no sense: none, or the model is wrong
+        std::int64_t failed_jobs = 0;  // of draining
+        bool closed_early = false;     // the batch job would have ended
+    };
+    [[nodiscard]] const Report& report() const noexcept { return report_; }
+
+private:
+    // A file that a rank waits for.
+    struct Wish {
+        Wanted wanted;
+        std::uint32_t client = 0;
+        pool::FileId* id = nullptr;
+        bool* done = nullptr;
+    };
+    struct Letter {
+        registry::Node from = 0;
+        registry::Message message;
+    };
+    bool provide(std::uint32_t client, std::uint32_t block) override;
+    void release(std::uint32_t /*client*/, std::uint32_t /*block*/) override {}
+    std::byte* block(std::uint32_t number) override;
+    bool provide(std::uint32_t number) override;
+    void release(std::uint32_t /*number*/) override {}
+    void wake(pool::Word& word) override { ports_.communicator.wake(word); }
+
+    void say(adapters::RankPorts& rank, std::function<void()> what);
+    void wait_until(adapters::RankPorts& rank, const bool& done);
+    bool listen();
+    void want(std::uint64_t ticket);
+    [[nodiscard]] pool::OpenFile file_of(const Wanted& wanted);
+    bool talk();
+    void obey();
+    void make_leave(const registry::Actions::Leave& order);
+    void look_at_deadline();
+    void note();
+    void note_file(std::uint32_t slot);
+    [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
+    [[nodiscard]] double patience(bool any) const;
+
+    NodeShape shape_;
+    adapters::RankPorts& ports_;
+    pool::Directory& directory_;
+    pool::Pool pool_;
+    registry::Member member_;
+    PoolPassing passing_;
+    pool::Deadline deadline_;
+    std::int64_t looked_ns_ = 0;  // at the deadline
+    std::deque<std::function<void()>> said_;
+    std::deque<Letter> letters_;
+    ports::Word bell_{0};
+    ports::Word heard_{0};  // changes when something that was said is done
+    std::map<std::uint64_t, Wish> wishes_;
+    std::map<std::uint32_t, pool::Log> logs_;
+    std::map<std::uint64_t, registry::FileKey> leaving_;  // by the pool's ticket
+    std::set<std::uint32_t> slots_;                       // of files that are known
+    std::uint64_t next_ticket_ = 1;
+    std::int32_t left_ = 0;  // ranks that have gone
+    Report report_;
+};
+
+}  // namespace forebay::sim

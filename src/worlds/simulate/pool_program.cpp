@@ -1,0 +1,278 @@
+#include "worlds/simulate/pool_program.hpp"
+
+#include "pool/core/ingest/deposit_source.hpp"
+#include "storage/transfer/channel.hpp"
+#include "worlds/simulate/imagined_bytes.hpp"
+#include "worlds/simulate/pool_reading.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace forebay::sim {
+
+namespace {
+
+Stripes stripes_of(const PoolExperiment& experiment) {
+    const auto targets = static_cast<std::int32_t>(experiment.platform.target.count);
+    const std::int32_t wanted = experiment.stripe_count;
+    return {wanted == 0 ? targets : std::min(wanted, targets), experiment.platform.stripe_bytes};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PoolWorld>> PoolWorld::make(const PoolExperiment& experiment) {
+    const auto nodes = static_cast<std::size_t>(experiment.platform.node.count);
+    auto directories = adapters::Mapping::anonymous(nodes * sizeof(pool::Directory));
+    if (!directories) {
+        return failure(directories.error());
+    }
+    const std::int64_t clients =
+        experiment.input_bytes > 0 ? ranks_of(experiment) : writers_of(experiment);
+    auto logs =
+        adapters::Mapping::anonymous(static_cast<std::size_t>(clients) * pool::LogShape::data_at);
+    if (!logs) {
+        return failure(logs.error());
+    }
+    Result<adapters::Mapping> clean{};
+    if (const std::size_t blocks = pool::clean_blocks(experiment.pool);
+        experiment.input_bytes > 0 && blocks > 0) {
+        clean = adapters::Mapping::anonymous(blocks * pool::block_bytes);
+        if (!clean) {
+            return failure(clean.error());
+        }
+    }
+    std::unique_ptr<PoolWorld> world{new PoolWorld{.experiment = experiment,
+                                                   .meeting = Meeting{ranks_of(experiment)},
+                                                   .nodes = {},
+                                                   .directories = *std::move(directories),
+                                                   .logs = *std::move(logs),
+                                                   .clean = *std::move(clean),
+                                                   .scratch = {}}};
+    world->scratch.resize(experiment.input_bytes > 0 ? pool::block_bytes : 0);
+    world->nodes.resize(nodes);
+    return world;
+}
+
+void PoolWorld::begin_pool(adapters::RankPorts& rank) {
+    if (turn_of_pool.exchange(1) == 0) {
+        rank.communicator.wake(turn_of_pool);
+    }
+}
+
+NodeShape PoolWorld::shape_of(std::int32_t node, double began) const {
+    NodeShape shape;
+    shape.node = node;
+    shape.nodes = static_cast<std::int32_t>(experiment.platform.node.count);
+    shape.ranks = static_cast<std::int32_t>(experiment.platform.node.ranks);
+    shape.directory = directories.bytes().subspan(
+        static_cast<std::size_t>(node) * sizeof(pool::Directory), sizeof(pool::Directory));
+    shape.pool = experiment.pool;
+    shape.pool.shared = true;  // forgotten files are told to the registry
+    shape.stripes = stripes_of(experiment);
+    shape.targets = static_cast<std::int32_t>(experiment.platform.target.count);
+    shape.job_end = experiment.job_end == 0 ? 0 : began + experiment.job_end;
+    shape.clean = clean.bytes();
+    shape.touch_rate = experiment.touch_rate;
+    shape.deadline = experiment.deadline;
+    shape.readers = experiment.readers;
+    shape.passing = {.link_rate = experiment.platform.node.link_rate,
+                     .pass_rate = experiment.pass_rate};
+    shape.all = nodes;
+    return shape;
+}
+
+pool::Log PoolWorld::log_of(std::int64_t number) const {
+    return pool::Log{logs.bytes().data() +
+                     static_cast<std::size_t>(number) * pool::LogShape::data_at};
+}
+
+PoolProgram::PoolProgram(PoolWorld& world, adapters::RankPorts& ports)
+    : world_{world}, experiment_{world.experiment}, ports_{ports} {
+    const ports::Place& place = ports.communicator.place();
+    rank_ = std::int64_t{place.node.value()} * experiment_.platform.node.ranks +
+            place.local.value() - daemons_per_node;
+    // Writer w is rank ⌊w · ranks / writers⌋.
+    const std::int64_t ranks = ranks_of(experiment_);
+    const std::int64_t writers = writers_of(experiment_);
+    const std::int64_t writer = (rank_ * writers + ranks - 1) / ranks;
+    if (writer < writers && writer * ranks / writers == rank_) {
+        writer_ = writer;
+    }
+}
+
+PoolNode& PoolProgram::node() const {
+    return *world_.nodes[ports_.communicator.place().node.position()];
+}
+
+PoolTold PoolProgram::run_plain() { return run(How::plain); }
+
+PoolTold PoolProgram::run_pooled() {
+    while (world_.daemons.load() < world_.nodes.size()) {
+        ports_.communicator.wait(world_.daemons, world_.daemons.load());
+    }
+    const bool reads = experiment_.input_bytes > 0;
+    if (writer_ || reads) {
+        const pool::Log log = world_.log_of(reads ? rank_ : *writer_);
+        client_ = node().join(ports_, log);
+        depositor_.emplace(node(), *client_, log, ports_);
+    }
+    const PoolTold told = run(How::pooled);
+    node().leave(ports_, client_);
+    return told;
+}
+
+PoolTold PoolProgram::run(How how) {
+    PoolTold told;
+    world_.meeting.meet(ports_);
+    told.began = now();
+    if (experiment_.input_bytes > 0) {
+        read_input(how, told);
+    }
+    for (std::int64_t file = 0; writer_ && !experiment_.new_files && file < experiment_.files;
+         ++file) {
+        open(how, number_of(0, file), told);
+    }
+    for (std::int64_t step = 0; step < experiment_.steps; ++step) {
+        ports_.life.compute(experiment_.interval);
+        world_.meeting.meet(ports_);
+        if (writer_) {
+            burst(how, step, told);
+        }
+    }
+    while (!open_.empty()) {
+        close(how, open_.begin()->first);
+    }
+    ports_.life.compute(0);
+    told.ended = now();
+    told.waited = depositor_ ? depositor_->waited() : 0;
+    world_.meeting.meet(ports_);
+    return told;
+}
+
+// Files of one writer are numbered one after the other, so that they begin on targets that follow
+// one another.
+std::int64_t PoolProgram::number_of(std::int64_t step, std::int64_t file) const {
+    const std::int64_t burst = experiment_.new_files ? step : 0;
+    return (burst * writers_of(experiment_) + *writer_) * experiment_.files + file;
+}
+
+// The file lies behind all others.
+void PoolProgram::read_input(How how, PoolTold& told) {
+    const double begin = now();
+    const std::int64_t number = writers_of(experiment_) * experiment_.files *
+                                (experiment_.new_files ? experiment_.steps : 1);
+    ports_.life.ask(adapters::Metadata::open);
+    const auto storage = ports_.life.file(place_of(number, world_.shape_of(0, 0)));
+    DirectReads direct{*storage, experiment_.input_bytes};
+    if (how == How::pooled) {
+        ports_.life.ask(adapters::Metadata::open);
+        const PoolNode::Wanted wanted{
+            .number = number, .bytes = experiment_.input_bytes, .access = pool::Access::read};
+        const pool::FileId file = node().open(ports_, *client_, wanted);
+        ++told.opened;
+        ImaginedReader reader{node(), *client_, node().log_of(*client_), ports_};
+        reader.read(file, experiment_.input_bytes, direct, world_.scratch);
+        node().close(ports_, *client_, file);
+    } else {
+        for (std::int64_t at = 0; at < experiment_.input_bytes;) {
+            at += direct.read(at, world_.scratch);
+        }
+    }
+    ports_.life.ask(adapters::Metadata::close);
+    ports_.life.compute(0);
+    told.requests += direct.requests();
+    told.input = direct.moved();
+    told.reading = now() - begin;
+}
+
+void PoolProgram::burst(How how, std::int64_t step, PoolTold& told) {
+    const double begin = now();
+    gather();
+    told.gathered += now() - begin;
+    for (std::int64_t file = 0; file < experiment_.files; ++file) {
+        const std::int64_t number = number_of(step, file);
+        if (experiment_.new_files) {
+            open(how, number, told);
+        }
+        write(how, step, file, told);
+        if (experiment_.new_files) {
+            close(how, number);
+        }
+    }
+    ports_.life.compute(0);
+    told.longest = std::max(told.longest, now() - begin);
+}
+
+// What the ranks behind this one have comes through the node's interface, as far as they are on
+// other nodes, and is put in its place by one core.
+void PoolProgram::gather() {
+    const std::int64_t ranks = ranks_of(experiment_);
+    const std::int64_t writers = writers_of(experiment_);
+    const std::int64_t behind = (*writer_ + 1) * ranks / writers - rank_;
+    if (behind <= 1) {
+        return;
+    }
+    const adapters::NodePlatform& platform = experiment_.platform.node;
+    const std::int64_t each = file_bytes_of(experiment_) * experiment_.files / behind;
+    const std::int64_t others = behind - 1;
+    const std::int64_t here = std::min(others, platform.ranks - rank_ % platform.ranks - 1);
+    const double link = static_cast<double>((others - here) * each) / platform.link_rate;
+    const double core = static_cast<double>(others * each) / platform.copy_rate;
+    ports_.life.compute(std::max(link, core) + static_cast<double>(others) * platform.message_time);
+}
+
+// In the pool, the daemon opens it once more for itself, and whoever opens it waits for that.
+void PoolProgram::open(How how, std::int64_t number, PoolTold& told) {
+    Open& file = open_[number];
+    ports_.life.ask(adapters::Metadata::open);
+    file.storage = ports_.life.file(place_of(number, world_.shape_of(0, 0)));
+    if (how == How::pooled) {
+        ports_.life.ask(adapters::Metadata::open);
+        file.id = node().open(ports_, *client_, {.number = number});
+        ++told.opened;
+    }
+}
+
+void PoolProgram::close(How how, std::int64_t number) {
+    Open& file = open_.at(number);
+    if (how == How::pooled) {
+        node().close(ports_, *client_, file.id);
+    }
+    ports_.life.ask(adapters::Metadata::close);
+    open_.erase(number);
+}
+
+void PoolProgram::write(How how, std::int64_t step, std::int64_t file, PoolTold& told) {
+    Open& open = open_.at(number_of(step, file));
+    const Length length{file_bytes_of(experiment_)};
+    const Offset begin{experiment_.new_files ? 0 : step * length.bytes()};
+    Length taken{0};
+    if (how == How::pooled) {
+        taken = Length{depositor_->write(open.id, {begin, length})};
+        if (taken < length) {
+            depositor_->settle(open.id);
+            told.bytes_past += (length - taken).bytes();
+        }
+    }
+    if (taken < length) {
+        told.requests += write_directly(*open.storage, {begin + taken, length - taken});
+    }
+    told.bytes += length.bytes();
+}
+
+std::int64_t PoolProgram::write_directly(ports::Storage& storage, const Extent& what) {
+    const Stripes stripes = stripes_of(experiment_);
+    transfer::FixedGate gate{stripes.targets, experiment_.plain_in_flight};
+    transfer::Channel channel{storage, gate, ports_.clock, transfer::ChannelOptions{}};
+    channel.begin(0, std::make_unique<pool::DepositSource>(
+                         std::vector<ports::Piece>{{what.begin, imagined_bytes(what.length)}},
+                         stripes, experiment_.pool.request_bytes_max));
+    while (!channel.finished(0)) {
+        if (!channel.advance()) {
+            channel.block();
+        }
+    }
+    return channel.requests();
+}
+
+}  // namespace forebay::sim

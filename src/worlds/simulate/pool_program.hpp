@@ -1,0 +1,97 @@
+// What one rank of the program does, with and without the pool, and what all ranks share.
+#pragma once
+
+#include "storage/posix/mapping.hpp"
+#include "storage/transfer/gate.hpp"
+#include "worlds/simgrid/world.hpp"
+#include "worlds/simulate/barrier.hpp"
+#include "worlds/simulate/pool_deposits.hpp"
+#include "worlds/simulate/pool_experiment.hpp"
+#include "worlds/simulate/pool_node.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace forebay::sim {
+
+// The actors of a node are its daemon, and then the ranks of the program.
+inline constexpr std::int32_t daemons_per_node = 1;
+
+// Of the whole simulation. The memory of logs holds all that is not bytes: their blocks have
+// addresses that nobody looks at.
+struct PoolWorld {
+    static Result<std::unique_ptr<PoolWorld>> make(const PoolExperiment& experiment);
+
+    const PoolExperiment& experiment;
+    Meeting meeting;
+    std::vector<std::unique_ptr<PoolNode>> nodes;
+    ports::Word turn_of_pool{0};  // 1: the program has run without
+    ports::Word daemons{0};       // that are there
+    adapters::Mapping directories;
+    adapters::Mapping logs;
+    adapters::Mapping clean;         // blocks of zeros; empty where nothing is read
+    std::vector<std::byte> scratch;  // where all ranks read to
+
+    // All ranks have run without the pool.
+    void begin_pool(adapters::RankPorts& rank);
+    [[nodiscard]] NodeShape shape_of(std::int32_t node, double began) const;
+    // A rank of the program's, if it has one: where nothing is read, writers do.
+    [[nodiscard]] pool::Log log_of(std::int64_t number) const;
+};
+
+// What one rank tells of one way.
+struct PoolTold {
+    double began = 0;
+    double ended = 0;
+    double gathered = 0;
+    double longest = 0;
+    double waited = 0;
+    std::int64_t bytes = 0;
+    std::int64_t bytes_past = 0;
+    std::int64_t requests = 0;
+    std::int64_t opened = 0;
+    double reading = 0;
+    std::int64_t input = 0;
+};
+
+class PoolProgram {
+public:
+    PoolProgram(PoolWorld& world, adapters::RankPorts& ports);
+
+    [[nodiscard]] PoolTold run_plain();
+    // Ends when the daemon knows that the rank has gone.
+    [[nodiscard]] PoolTold run_pooled();
+
+private:
+    enum class How { plain, pooled };
+    struct Open {
+        std::unique_ptr<ports::Storage> storage;
+        pool::FileId id;
+    };
+    PoolTold run(How how);
+    void read_input(How how, PoolTold& told);
+    void burst(How how, std::int64_t step, PoolTold& told);
+    void gather();
+    void open(How how, std::int64_t number, PoolTold& told);
+    void close(How how, std::int64_t number);
+    void write(How how, std::int64_t step, std::int64_t file, PoolTold& told);
+    // Bytes from `begin` on, past the pool. Requests.
+    std::int64_t write_directly(ports::Storage& storage, const Extent& what);
+    [[nodiscard]] std::int64_t number_of(std::int64_t step, std::int64_t file) const;
+    [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
+    [[nodiscard]] PoolNode& node() const;
+
+    PoolWorld& world_;
+    const PoolExperiment& experiment_;
+    adapters::RankPorts& ports_;
+    std::int64_t rank_;                   // of the program
+    std::optional<std::int64_t> writer_;  // its number, if it writes
+    std::map<std::int64_t, Open> open_;   // by number
+    std::optional<std::uint32_t> client_;
+    std::optional<ImaginedDepositor> depositor_;
+};
+
+}  // namespace forebay::sim

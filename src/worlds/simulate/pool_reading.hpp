@@ -1,0 +1,62 @@
+// A program's side of reading through the pool: the real Reader and its foresight. The bytes that
+// it copies are zeros, the same for all: what copying takes is charged.
+#pragma once
+
+#include "pool/client/log_writer.hpp"
+#include "pool/client/readahead/read_ahead_policy.hpp"
+#include "pool/client/reader.hpp"
+#include "worlds/simgrid/world.hpp"
+#include "worlds/simulate/pool_node.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace forebay::sim {
+
+// Reads of one rank past the pool.
+class DirectReads final : public pool::Backing {
+public:
+    // `bytes`: of the file.
+    DirectReads(ports::Storage& storage, std::int64_t bytes) : storage_{storage}, bytes_{bytes} {}
+    ~DirectReads() = default;
+    std::int64_t read(std::int64_t offset, std::span<std::byte> into) noexcept override;
+
+    [[nodiscard]] std::int64_t moved() const noexcept { return moved_; }
+    [[nodiscard]] std::int64_t requests() const noexcept { return requests_; }
+
+private:
+    ports::Storage& storage_;
+    std::int64_t bytes_;
+    std::int64_t moved_ = 0;
+    std::int64_t requests_ = 0;
+};
+
+class ImaginedReader final : private pool::Daemon {
+public:
+    // The client is admitted; `ports` are those of the rank that it is.
+    ImaginedReader(PoolNode& node, std::uint32_t client, pool::Log log, adapters::RankPorts& ports);
+    ~ImaginedReader() = default;
+
+    // All of the file, a part as long as `scratch` at a time.
+    void read(pool::FileId file, std::int64_t bytes, DirectReads& direct,
+              std::span<std::byte> scratch);
+
+private:
+    [[nodiscard]] bool alive() const noexcept override { return true; }
+    [[nodiscard]] std::int64_t now_ns() const noexcept override { return ports_.clock.now_ns(); }
+    void kick() noexcept override { node_.kick(ports_); }
+    void wait(const pool::Word& word, std::uint32_t seen) noexcept override;
+    [[nodiscard]] pool::Log log_of(std::uint32_t client) noexcept override {
+        return node_.log_of(client);
+    }
+    void prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept override {}
+
+    PoolNode& node_;
+    adapters::RankPorts& ports_;
+    pool::Depositor wishes_;
+    pool::Reader reader_;
+    pool::Foresight guess_;
+};
+
+}  // namespace forebay::sim
